@@ -105,7 +105,8 @@ function readProgress({ prompt_progress }: JsonObject): ModelEvent[] {
 }
 
 function toolEntries({ tool_calls, function_call }: JsonObject): unknown[] {
-  if (Array.isArray(tool_calls)) return tool_calls
+  const entries = objectsIn(tool_calls)
+  if (entries.length > 0) return entries
   // The legacy format, which some servers still use.
   return isObject(function_call) ? [{ index: 0, function: function_call }] : []
 }
@@ -134,8 +135,8 @@ function thoughtOf({
   return [reasoning_content, reasoning, thinking, ...joined].map(nonEmptyString).find(Boolean) ?? ''
 }
 
-const objectsIn = (list: unknown): JsonObject[] =>
-  Array.isArray(list) ? list.filter(isObject) : []
+/** The objects of a list; or the one that stands in place of it. */
+const objectsIn = (list: unknown): JsonObject[] => [list].flat().filter(isObject)
 
 function readUsage({ usage, x_groq, timings }: JsonObject): ModelUsage | undefined {
   const counts = objectOf(usage ?? objectOf(x_groq).usage)

@@ -12,7 +12,8 @@ const NO_PARSER = /unable to generate parser for this template/i
 const ROLES_REFUSED = new RegExp(
   [
     'roles? (?:must|should) alternate',
-    'system (?:role|messages?)[^.]{0,20} (?:not supported|must be)',
+    // However it is said: they mean the same when they are merged.
+    '\\b(?:system|developer)\\b\\W{0,3}(?:roles?|messages?|instructions?)\\b',
     'only user and assistant roles|unexpected (?:message )?role|incorrect role',
     "role.{0,2} does not support '(?:system|developer)'",
     '(?:first|last) message\\b[^.]{0,20}\\b(?:be|user|assistant)\\b|no user query found',

@@ -2,7 +2,7 @@ const LACKS = [
   'un(?:supported|available)',
   'not (?:supported|enabled|available|allowed|permitted|possible)',
   '(?:does|do|is|can)(?:n.t|not| not) (?:support|accept|allow|take|have|handle|use)',
-  'disabled|(?:is|are|turned|switched) off|no support',
+  'disabled|(?:is|are|turned|switched) off|no (?:support|\\w+ for)',
 ].join('|')
 /** Says of anything that it is lacking, in whatever words; within one sentence. */
 const lacks = (names: string) =>

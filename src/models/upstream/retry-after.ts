@@ -11,7 +11,11 @@ export function retryAfterIn(
 }
 
 /** The wait that an error tells without headers. */
-export function waitIn({ details, retry_after }: JsonObject, words: string): number | undefined {
+export function waitIn(
+  { details, retry_after, retry_after_ms }: JsonObject,
+  words: string,
+): number | undefined {
+  if (typeof retry_after_ms === 'number') return retry_after_ms
   if (typeof retry_after === 'number') return retry_after * 1_000
   // Gemini: {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}
   const delays = (Array.isArray(details) ? details : []).map((each) => objectOf(each).retryDelay)

@@ -8,15 +8,7 @@ import {
   streamReply,
 } from '../../support/upstream-replies.ts'
 import { TOOL } from '../upstream/model-for-test.ts'
-import {
-  ANSWER,
-  ANSWERED,
-  DETAILED_TOOL,
-  inCompletions,
-  WITH_IMAGE,
-  WITH_RULES,
-  WITH_TOOLS,
-} from './recorded.ts'
+import { ANSWER, ANSWERED, inCompletions, WITH_IMAGE, WITH_TOOLS } from './recorded.ts'
 
 const NONE = 'invented: like others, but reported by nobody'
 const call = (index: number, id: string, args: string) =>
@@ -256,95 +248,5 @@ export const RECORDED = inCompletions([
       ANSWER,
     ],
     expected: { ...ANSWERED, sent: { 'response_format.type': 'json_object' } },
-  },
-  {
-    name: 'An error in the stream has no field of that name',
-    source: NONE,
-    replies: [
-      streamReply(
-        chunk({ content: 'At ' }),
-        event({ status: 'error', msg: 'The GPU node was lost', data: null }),
-      ),
-    ],
-    expected: { code: 'upstream_failed', message: /failed \(500\): try again/ },
-  },
-  {
-    name: 'An answer with status 200 has an error code alone',
-    source: NONE,
-    replies: [jsonReply({ code: 1301, message: 'The queue is full', data: null })],
-    expected: { code: 'upstream_failed', message: /failed \(500\): try again/, requests: 3 },
-  },
-  {
-    name: 'The arguments of a call are JSON within JSON',
-    source: NONE,
-    request: WITH_TOOLS,
-    replies: [
-      streamReply(
-        call(0, 'c', JSON.stringify(JSON.stringify({ query: 'hours' }))),
-        chunk({}, 'tool_calls'),
-        DONE,
-      ),
-    ],
-    expected: { calls: [[TOOL.name, '{"query":"hours"}']] },
-  },
-  {
-    name: 'A gateway tells in its own header when its limit is reset',
-    source: NONE,
-    replies: [
-      errorReply(429, 'Slow down', { 'ratelimit-remaining': '0', 'ratelimit-reset': '40' }),
-    ],
-    expected: { code: 'upstream_rate_limited', message: /try again in 40 seconds/, retryAfter: 40 },
-  },
-  {
-    name: 'The first message must come from the user',
-    source: NONE,
-    request: WITH_RULES,
-    replies: [errorReply(400, 'The first message must come from the user'), ANSWER],
-    expected: { ...ANSWERED, sent: { 'messages.0.role': 'user' } },
-  },
-  {
-    name: 'A model always thinks',
-    source: NONE,
-    request: { sampling: { effort: 'none' } },
-    replies: [
-      errorReply(400, 'This model always thinks: reasoning_effort=none is not an option'),
-      ANSWER,
-    ],
-    expected: { ...ANSWERED, sent: { reasoning_effort: undefined } },
-  },
-  {
-    name: 'Vision is turned off',
-    source: NONE,
-    request: WITH_IMAGE,
-    replies: [errorReply(400, 'Cannot process attachments: vision is off'), ANSWER],
-    expected: {
-      ...ANSWERED,
-      sent: { 'messages.0.content': expect.stringContaining('cannot see') },
-    },
-  },
-  {
-    name: 'A model has been sunset',
-    source: NONE,
-    replies: [errorReply(400, 'The model chat-large-1 has been sunset. Migrate to chat-large-2.')],
-    expected: { code: 'upstream_model_not_found', message: /CHAT_MODEL/ },
-  },
-  {
-    name: 'A conversation is over the window',
-    source: NONE,
-    replies: [errorReply(400, 'This conversation does not fit into the 32k window of the model.')],
-    expected: { code: 'context_length_exceeded', message: /shorten it/ },
-  },
-  {
-    name: 'A keyword of a tool cannot be compiled',
-    source: NONE,
-    request: { tools: [DETAILED_TOOL] },
-    replies: [
-      errorReply(
-        400,
-        "The parameters of reserve_book use the keyword '$ref', which cannot be compiled",
-      ),
-      ANSWER,
-    ],
-    expected: { ...ANSWERED, sent: { 'tools.0.function.parameters.$defs': undefined } },
   },
 ])
