@@ -13,7 +13,7 @@ await server.ingest({ text: 'Beavers build dams.' })
 
 const QUESTION = 'What do beavers build?'
 
-/** A run of two calls of the model, of which the second finds most of its prompt in the cache. */
+/** A run of two calls of the model, of which the second reports the parts of its tokens. */
 beforeEach(() => {
   upstream.script(
     toolCallReply(
@@ -24,19 +24,22 @@ beforeEach(() => {
       usage: {
         prompt_tokens: 2_000,
         completion_tokens: 40,
-        prompt_tokens_details: { cached_tokens: 1_400 },
+        prompt_tokens_details: { cached_tokens: 1_400, cache_write_tokens: 500 },
+        completion_tokens_details: { reasoning_tokens: 30 },
       },
     }),
   )
 })
 
-describe('The tokens that a model took from its cache', () => {
+describe('The tokens from a model’s cache, into it, and of its thinking', () => {
   it('are told at the end of a chat', async () => {
     expect((await ask(server, QUESTION)).done?.usage).toEqual({
       promptTokens: 3_500,
       completionTokens: 100,
       totalTokens: 3_600,
       cachedTokens: 1_400,
+      cacheWriteTokens: 500,
+      reasoningTokens: 30,
     })
   })
 
@@ -45,7 +48,8 @@ describe('The tokens that a model took from its cache', () => {
       prompt_tokens: 3_500,
       completion_tokens: 100,
       total_tokens: 3_600,
-      prompt_tokens_details: { cached_tokens: 1_400 },
+      prompt_tokens_details: { cached_tokens: 1_400, cache_write_tokens: 500 },
+      completion_tokens_details: { reasoning_tokens: 30 },
     })
   })
 
@@ -56,7 +60,10 @@ describe('The tokens that a model took from its cache', () => {
       stream_options: { include_usage: true },
     }
     const { chunks } = await readCompletion(await server.request('/v1/chat/completions', { body }))
-    expect(chunks.at(-1)?.usage?.prompt_tokens_details).toEqual({ cached_tokens: 1_400 })
+    expect(chunks.at(-1)?.usage).toMatchObject({
+      prompt_tokens_details: { cached_tokens: 1_400, cache_write_tokens: 500 },
+      completion_tokens_details: { reasoning_tokens: 30 },
+    })
   })
 
   it('are told in an answer of the Responses protocol', async () => {
@@ -64,9 +71,9 @@ describe('The tokens that a model took from its cache', () => {
     const response = await server.request('/v1/responses', { body })
     expect(ResponseObject.parse(await response.json()).usage).toEqual({
       input_tokens: 3_500,
-      input_tokens_details: { cached_tokens: 1_400, cache_write_tokens: 0 },
+      input_tokens_details: { cached_tokens: 1_400, cache_write_tokens: 500 },
       output_tokens: 100,
-      output_tokens_details: { reasoning_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 30 },
       total_tokens: 3_600,
     })
   })
@@ -76,10 +83,10 @@ describe('The tokens that a model took from its cache', () => {
     const body = { model: 'agent', max_tokens: 100, messages }
     const response = await server.request('/v1/messages', { body })
     expect(Message.parse(await response.json()).usage).toEqual({
-      input_tokens: 2_100,
+      input_tokens: 1_600,
       output_tokens: 100,
       cache_read_input_tokens: 1_400,
-      cache_creation_input_tokens: 0,
+      cache_creation_input_tokens: 500,
     })
   })
 
@@ -88,7 +95,11 @@ describe('The tokens that a model took from its cache', () => {
     const { runs } = RunList.parse(await (await server.request('/admin/runs')).json())
     const response = await server.request(`/admin/runs/${runs[0]?.id}`)
     const { usage, modelCalls } = Run.parse(await response.json())
-    expect(usage?.cachedTokens).toBe(1_400)
-    expect(modelCalls.map((call) => call.usage?.cachedTokens)).toEqual([undefined, 1_400])
+    const parts = { cachedTokens: 1_400, cacheWriteTokens: 500, reasoningTokens: 30 }
+    expect(usage).toMatchObject(parts)
+    expect(modelCalls.map((call) => call.usage)).toEqual([
+      { promptTokens: 1_500, completionTokens: 60 },
+      { promptTokens: 2_000, completionTokens: 40, ...parts },
+    ])
   })
 })

@@ -142,16 +142,21 @@ function readUsage({ usage, x_groq, timings }: JsonObject): ModelUsage | undefin
   const counts = objectOf(usage ?? objectOf(x_groq).usage)
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = counts
   if (typeof promptTokens !== 'number') return undefined
+  const ofPrompt = objectOf(counts.prompt_tokens_details)
   const cachedTokens = [
-    objectOf(counts.prompt_tokens_details).cached_tokens,
+    ofPrompt.cached_tokens,
     // DeepSeek, llama.cpp
     counts.prompt_cache_hit_tokens,
     objectOf(timings).cache_n,
   ].find((count) => typeof count === 'number')
+  const { cache_write_tokens: cacheWriteTokens } = ofPrompt
+  const { reasoning_tokens: reasoningTokens } = objectOf(counts.completion_tokens_details)
   return {
     promptTokens,
     completionTokens: typeof completionTokens === 'number' ? completionTokens : 0,
     ...(cachedTokens !== undefined && { cachedTokens }),
+    ...(typeof cacheWriteTokens === 'number' && { cacheWriteTokens }),
+    ...(typeof reasoningTokens === 'number' && { reasoningTokens }),
   }
 }
 

@@ -189,10 +189,15 @@ function readUsage({ usage }: JsonObject): ModelUsage | undefined {
   const counts = objectOf(usage)
   const { input_tokens: promptTokens, output_tokens: completionTokens } = counts
   if (typeof promptTokens !== 'number') return undefined
-  const { cached_tokens: cachedTokens } = objectOf(counts.input_tokens_details)
+  const { cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens } = objectOf(
+    counts.input_tokens_details,
+  )
+  const { reasoning_tokens: reasoningTokens } = objectOf(counts.output_tokens_details)
   return {
     promptTokens,
     completionTokens: typeof completionTokens === 'number' ? completionTokens : 0,
     ...(typeof cachedTokens === 'number' && { cachedTokens }),
+    ...(typeof cacheWriteTokens === 'number' && { cacheWriteTokens }),
+    ...(typeof reasoningTokens === 'number' && { reasoningTokens }),
   }
 }

@@ -33,7 +33,7 @@ describe('A request over Responses', () => {
     expect(text).toBe('At nine.')
     expect(finish).toMatchObject({
       reason: 'stop',
-      usage: { promptTokens: 58, completionTokens: 9, cachedTokens: 40 },
+      usage: { promptTokens: 58, completionTokens: 9, cachedTokens: 40, reasoningTokens: 4 },
     })
     expect(upstream.requests[0]?.path).toBe('/v1/responses')
     expect(bodyOf(upstream.requests[0])).toEqual({

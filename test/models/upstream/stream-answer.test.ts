@@ -12,7 +12,7 @@ describe('texts of known providers', () => {
     [
       'openai-text',
       'The library opens at nine [1].',
-      { promptTokens: 58, completionTokens: 9, cachedTokens: 0 },
+      { promptTokens: 58, completionTokens: 9, cachedTokens: 0, reasoningTokens: 0 },
     ],
     ['azure-text', "Nine o'clock [1].", { promptTokens: 15, completionTokens: 6 }],
     ['ollama-text', 'At nine [1].', { promptTokens: 41, completionTokens: 12 }],
