@@ -3,6 +3,7 @@ import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
   ResponseInputItem,
+  ResponseOutputMessage,
   ResponseTextConfig,
   ToolChoiceFunction,
   ToolChoiceOptions,
@@ -70,7 +71,7 @@ function toItems(message: ModelMessage, abilities: Abilities): ResponseInputItem
       const { content, toolCalls = [], reasoning = [] } = message
       return [
         ...(abilities.reasoning && toolCalls.length > 0 ? reasoning.flatMap(toReasoning) : []),
-        ...(content === '' ? [] : [{ role: 'assistant' as const, content }]),
+        ...(content === '' ? [] : [toAnswer(content)]),
         ...toolCalls.map((call) => ({
           type: 'function_call' as const,
           call_id: call.callId,
@@ -83,6 +84,14 @@ function toItems(message: ModelMessage, abilities: Abilities): ResponseInputItem
       return message satisfies never
   }
 }
+
+/** In parts: llama.cpp takes an answer in no other form. Of the rest of the type, nothing is required. */
+const toAnswer = (text: string) =>
+  ({
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'output_text', text }],
+  }) as ResponseOutputMessage
 
 type UserMessage = Extract<ModelMessage, { role: 'user' }>
 
