@@ -12,7 +12,8 @@ Tests with a real model: llama.cpp's llama-server and small weights, both from p
 $AGENT_SERVER_MODELS, or else ~/.cache/agent-server-models (about 1 GB).
 
   --short   a few minutes, with the smallest model; skipped where no llama-server was built: what .ci/run calls
-  --api     the protocol that the model is asked in, repeatable; by default all that llama-server serves
+  --api     the protocol that the model is asked in, repeatable; by default all that llama-server
+            serves, or chat-completions alone with --short
   --fetch   only fills the cache`
 
 const { values, positionals } = parseArgs({
@@ -51,12 +52,15 @@ async function provideAll(): Promise<Record<string, string>> {
   return found
 }
 
+/** The protocol of most servers that people run themselves. */
+const SHORT_API = 'chat-completions'
+
 /** Runs the suites once in each protocol; returns the first exit code that tells of a failure. */
 async function runSuites(found: Record<string, string>): Promise<number> {
   const parameters = ['scripts/test.ts', '--project=model', ...positionals]
   const form = { TEST_MODEL_SHORT: values.short ? '1' : '' }
   let failure = 0
-  for (const api of values.api ?? CHAT_APIS) {
+  for (const api of values.api ?? (values.short ? [SHORT_API] : CHAT_APIS)) {
     console.log(`\n> the model is asked in ${api}`)
     const env = { ...process.env, ...found, ...form, TEST_CHAT_API: api }
     const child = spawn(process.execPath, parameters, { stdio: 'inherit', env })

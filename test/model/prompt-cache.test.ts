@@ -4,7 +4,7 @@ import { NO_TOOLS } from '../support/model/agents.ts'
 import { ingestHandbook } from '../support/model/handbook.ts'
 import { isShort, startLlamaServer } from '../support/model/llama-server.ts'
 import { startModelRecorder } from '../support/model/model-recorder.ts'
-import { modelAt, startServer } from '../support/server.ts'
+import { isChatCompletions, modelAt, startServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
 
 /** Of the tokens that were sent before, how many are read from the cache, at least. */
@@ -26,33 +26,36 @@ const AGENTS = [
 describe.each(AGENTS.slice(0, isShort ? 1 : undefined))(
   'Five turns %s',
   (_with, weights, agent) => {
-    it('are read from the model’s cache, apart from what is new', async () => {
-      const llama = await startLlamaServer({ weights, context: 8_192 })
-      const recorder = await startModelRecorder(llama)
-      const AGENT_CONFIG = await writeAgentFile(agent)
-      const server = await startServer(modelAt(recorder, { AGENT_CONFIG }))
-      await ingestHandbook(server)
+    it.runIf(isChatCompletions)(
+      '(needs chat completions) are read from the model’s cache, apart from what is new',
+      async () => {
+        const llama = await startLlamaServer({ weights, context: 8_192 })
+        const recorder = await startModelRecorder(llama)
+        const AGENT_CONFIG = await writeAgentFile(agent)
+        const server = await startServer(modelAt(recorder, { AGENT_CONFIG }))
+        await ingestHandbook(server)
 
-      const messages: { role: string; content: string }[] = []
-      const turns = []
-      for (const question of QUESTIONS) {
-        messages.push({ role: 'user', content: question })
-        const body = { messages, stream: false, topK: 3, max_tokens: 60 }
-        const response = await server.request('/v1/chat/completions', { body })
-        const { choices, usage } = Completion.parse(await response.json())
-        messages.push({ role: 'assistant', content: choices[0]?.message.content ?? '' })
-        await vi.waitFor(() => expect(recorder.open).toBe(0))
-        const { cached = 0, evaluated = 0 } = recorder.calls.at(-1) ?? {}
-        turns.push({ cached, sent: cached + evaluated, calls: recorder.calls.length, usage })
-      }
+        const messages: { role: string; content: string }[] = []
+        const turns = []
+        for (const question of QUESTIONS) {
+          messages.push({ role: 'user', content: question })
+          const body = { messages, stream: false, topK: 3, max_tokens: 60 }
+          const response = await server.request('/v1/chat/completions', { body })
+          const { choices, usage } = Completion.parse(await response.json())
+          messages.push({ role: 'assistant', content: choices[0]?.message.content ?? '' })
+          await vi.waitFor(() => expect(recorder.open).toBe(0))
+          const { cached = 0, evaluated = 0 } = recorder.calls.at(-1) ?? {}
+          turns.push({ cached, sent: cached + evaluated, calls: recorder.calls.length, usage })
+        }
 
-      for (const [index, { cached, usage }] of turns.entries()) {
-        const before = turns[index - 1]
-        if (!before) continue
-        const seen = JSON.stringify(turns)
-        expect.soft(cached / before.sent, seen).toBeGreaterThanOrEqual(SHARE)
-        expect.soft(usage).toHaveProperty('prompt_tokens_details.cached_tokens')
-      }
-    })
+        for (const [index, { cached, usage }] of turns.entries()) {
+          const before = turns[index - 1]
+          if (!before) continue
+          const seen = JSON.stringify(turns)
+          expect.soft(cached / before.sent, seen).toBeGreaterThanOrEqual(SHARE)
+          expect.soft(usage).toHaveProperty('prompt_tokens_details.cached_tokens')
+        }
+      },
+    )
   },
 )

@@ -68,6 +68,9 @@ export interface StartOptions {
 /** The protocol that `npm run test:model` has the suites ask the model in. */
 const { TEST_CHAT_API } = process.env
 
+/** What llama-server tells and takes in chat completions alone: timings, sampling, the end at a limit, schemas. */
+export const isChatCompletions = (TEST_CHAT_API ?? 'chat-completions') === 'chat-completions'
+
 /** The environment of a server whose chat model is at an address. */
 export function modelAt(
   { url }: { url: string },
