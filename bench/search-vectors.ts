@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex } from '@agent-server/search'
 import { createEmbeddedIndex } from '@agent-server/search'
-import { everything } from '@agent-server/search/visibility.ts'
 import { Index, MetricKind, ScalarKind } from 'usearch'
 import { type Bench, type Findings, verdict } from './support/bench.ts'
 import {

@@ -44,7 +44,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   agent: ['knowledge', 'office-tools', 'tables', 'readers', 'search', ...SEAMS, ...LEAVES],
   knowledge: ['readers', 'search', ...SEAMS, ...LEAVES],
   // What is visible means the same in a store and in an index.
-  stores: ['search', ...LEAVES],
+  stores: LEAVES,
   models: LEAVES,
   sandboxes: ['errors', 'lib'],
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
@@ -54,8 +54,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // The one list of the kinds of index.
   'index-drivers': ['index-qdrant', 'search', 'lib'],
   'first-start': ['lib'],
-  // What a sandbox is called, and what its verification reports, is in answers; a filter is the index's.
-  schemas: ['sandboxes', 'search', 'errors', 'lib'],
+  // What a sandbox is called, and what its verification reports, is in answers.
+  schemas: ['sandboxes', 'errors', 'lib'],
   // The folders of packages/ are layers below all of src/.
   'office-tools': ['readers', 'errors', 'lib'],
   tables: ['readers', 'errors', 'lib'],

@@ -4,7 +4,7 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createNotifier } from '@agent-server/lib/notifier.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { DocumentStore, StoredChunk } from '../stores/document-store.ts'
 
 /** A batch has as many chunks as take about a second, which is how long new chunks wait for their turn. */

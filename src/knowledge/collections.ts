@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { COLLECTION, DEFAULT_COLLECTION, toPlace } from '@agent-server/search/labels.ts'
+import { COLLECTION, DEFAULT_COLLECTION, toPlace } from '@agent-server/lib/labels.ts'
 import { refusal } from '../schemas/invalid-request.ts'
 import type { NewDocument } from '../stores/document-store.ts'
 

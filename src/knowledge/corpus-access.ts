@@ -1,6 +1,6 @@
+import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/search/labels.ts'
-import { narrowed } from '@agent-server/search/visibility.ts'
+import { narrowed } from '@agent-server/lib/visibility.ts'
 import type { Spend } from '../models/chat-model.ts'
 import { tokensSpent } from '../models/token-estimate.ts'
 import { CollectionName } from '../schemas/collection.ts'

@@ -1,4 +1,4 @@
-import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/search/labels.ts'
+import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import { z } from 'zod'
 import { allOf, type Filter } from './metadata.ts'
 

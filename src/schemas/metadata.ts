@@ -1,5 +1,5 @@
 import { boundedText, optional } from '@agent-server/lib/fields.ts'
-import type { Filter as SearchFilter } from '@agent-server/search'
+import type { Filter as SearchFilter } from '@agent-server/lib/filter.ts'
 import { z } from 'zod'
 import { MAX_METADATA_FIELDS } from './bounds.ts'
 

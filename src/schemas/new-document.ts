@@ -5,7 +5,7 @@ import {
   optional,
   toStorable,
 } from '@agent-server/lib/fields.ts'
-import { DEFAULT_COLLECTION } from '@agent-server/search/labels.ts'
+import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import { z } from 'zod'
 import { CollectionName } from './collection.ts'
 import { Metadata } from './metadata.ts'

@@ -1,4 +1,4 @@
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Caller } from './operator/api-key.ts'
 
 type Reader = Pick<Caller, 'collections' | 'key'>

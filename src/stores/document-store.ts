@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { Labels } from '@agent-server/search/labels.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Labels } from '@agent-server/lib/labels.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { MAX_METADATA_FIELDS } from '../schemas/bounds.ts'
 import type { DocumentSort } from '../schemas/document.ts'
 import type { Filter, MetadataPatch } from '../schemas/metadata.ts'

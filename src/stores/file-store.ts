@@ -1,5 +1,5 @@
 import { ignore } from '@agent-server/lib/ignore.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 
 /** The properties of the file that a document was sent as. */
 export interface StoredFile {

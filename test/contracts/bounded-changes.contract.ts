@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { Metadata } from '../../src/schemas/metadata.ts'
 import { forCaller } from '../../src/schemas/visibility.ts'

@@ -1,4 +1,4 @@
-import { everything, narrowed } from '@agent-server/search/visibility.ts'
+import { everything, narrowed } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import {
   type Corpus,

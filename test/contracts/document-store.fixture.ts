@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { beforeEach, expect } from 'vitest'
 import type {
   DocumentStatus,

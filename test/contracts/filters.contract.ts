@@ -1,5 +1,5 @@
+import { everything, narrowed } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex, IndexSource } from '@agent-server/search'
-import { everything, narrowed } from '@agent-server/search/visibility.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ChunkIndexCase } from '../../packages/search/test/contracts/chunk-index.contract.ts'
 import {

@@ -1,4 +1,4 @@
-import { everything, narrowed } from '@agent-server/search/visibility.ts'
+import { everything, narrowed } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { takes } from '../../packages/search/test/contracts/takes.ts'
 import type { Filter, Metadata } from '../../src/schemas/metadata.ts'

@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { IngestionJob } from '../../src/stores/document-store.ts'
 import { FAILURE } from './document-store.fixture.ts'

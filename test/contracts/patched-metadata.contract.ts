@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { MetadataPatch } from '../../src/schemas/metadata.ts'
 import type { StoreFixture } from './document-store.fixture.ts'

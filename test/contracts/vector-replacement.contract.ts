@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { OpenedStore } from '../../src/stores/opened-store.ts'
 import { openStore, type StoreData, type TestStore } from './open-store.ts'

@@ -1,5 +1,5 @@
-import type { Visibility } from '@agent-server/search/visibility.ts'
-import { everything, narrowed } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
+import { everything, narrowed } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { forCaller, forCallerById } from '../../src/schemas/visibility.ts'
 import type { DocumentStore } from '../../src/stores/document-store.ts'

@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { eachDocument } from '../../src/stores/lookup.ts'
 import { createFakeDocuments } from '../agent/tools/fake-lookup.ts'

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { ChunkLabels, FieldCondition, Filter, MetadataValue } from '@agent-server/search'
-import { DEFAULT_COLLECTION, type Labels, shownMetadata } from '@agent-server/search/labels.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { FieldCondition, Filter, MetadataValue } from '@agent-server/lib/filter.ts'
+import { DEFAULT_COLLECTION, type Labels, shownMetadata } from '@agent-server/lib/labels.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
+import type { ChunkLabels } from '@agent-server/search'
 import type { PayloadCondition, PayloadFilter, Range } from './api.ts'
 
 /** A document's labels as stored with its points, so that Qdrant can filter by them. */

@@ -1,8 +1,8 @@
 import { createOrder } from '@agent-server/lib/in-order.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex, ChunkLabels, IndexSource } from '@agent-server/search'
 import { createSearch, rankHybrid, type Stages } from '@agent-server/search'
-import { everything } from '@agent-server/search/visibility.ts'
 import {
   type Collections,
   createCollections,

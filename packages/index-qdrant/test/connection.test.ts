@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { onlyLong } from '../../../test/support/long.ts'
 import {

@@ -1,4 +1,5 @@
-import type { ChunkIndex, Filter, Metadata } from '@agent-server/search'
+import type { Filter, Metadata } from '@agent-server/lib/filter.ts'
+import type { ChunkIndex } from '@agent-server/search'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type FakeQdrant, startFakeQdrant } from '../../../test/support/qdrant/fake-qdrant.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Filter } from '@agent-server/search'
+import type { Filter } from '@agent-server/lib/filter.ts'
 import { describe, expect, it } from 'vitest'
 import type { PayloadFilter } from '../src/api.ts'
 import { rangeKeysIn, toPayloadFilter } from '../src/payload.ts'

@@ -1,6 +1,6 @@
-import type { Labels } from './labels.ts'
+import type { Labels } from '@agent-server/lib/labels.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { QueryTerms, TermBatch } from './term-batch.ts'
-import type { Visibility } from './visibility.ts'
 
 /** `hybrid` fuses the rankings by words and by vectors. */
 export type SearchMode = 'hybrid' | 'lexical' | 'dense'

@@ -12,7 +12,6 @@ export type {
 export type { ChunkIndexDriver, IndexContext } from './driver.ts'
 export { embedded } from './embedded/driver.ts'
 export { createEmbeddedIndex } from './embedded/embedded-index.ts'
-export type { FieldCondition, Filter, Metadata, MetadataValue } from './filter.ts'
 export { rankHybrid } from './fusion.ts'
 export { byScore } from './ranking.ts'
 export {

@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { isBroad, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex, ChunkQuery, IndexMatch, SearchResult } from './chunk-index.ts'
 import type { QueryTerms } from './term-batch.ts'
-import { isBroad, type Visibility } from './visibility.ts'
 
 /** What a search is restricted to; empty means everything. */
 export interface Scope {

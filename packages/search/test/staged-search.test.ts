@@ -1,11 +1,11 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { Filter } from '@agent-server/lib/filter.ts'
+import { everything, narrowed } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { ChunkQuery, IndexMatch } from '../src/chunk-index.ts'
-import type { Filter } from '../src/filter.ts'
 import { rankHybrid } from '../src/fusion.ts'
 import { createSearch, type Stages } from '../src/staged-search.ts'
 import type { QueryTerms } from '../src/term-batch.ts'
-import { everything, narrowed } from '../src/visibility.ts'
 
 const terms: QueryTerms = { terms: Uint32Array.of(1), counts: Float32Array.of(1) }
 const matchesOf = (...keys: number[]) => keys.map((key) => ({ key, score: 10 - key }))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { shownMetadata } from '@agent-server/lib/labels.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
-import { shownMetadata } from '@agent-server/search/labels.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { createAttribution, type TermsOf } from './attribution.ts'

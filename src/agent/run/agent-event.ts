@@ -1,4 +1,4 @@
-import { narrowed, type Visibility } from '@agent-server/search/visibility.ts'
+import { narrowed, type Visibility } from '@agent-server/lib/visibility.ts'
 import type {
   ModelEvent,
   ModelTool,

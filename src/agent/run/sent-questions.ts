@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { byShare } from '@agent-server/lib/by-share.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { ModelMessage } from '../../models/chat-model.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'

@@ -1,6 +1,6 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { isObject } from '@agent-server/lib/text/json.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { z } from 'zod'
 import type { Search } from '../../knowledge/retrieval/search.ts'
 import type { Spend } from '../../models/chat-model.ts'

@@ -1,4 +1,4 @@
-import { everything, type Visibility } from '@agent-server/search/visibility.ts'
+import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { DocumentSource, Tables } from '@agent-server/tables'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'

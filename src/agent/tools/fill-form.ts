@@ -1,7 +1,7 @@
 import { filledText, freeObject } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { FormField, FormKind, Forms } from '@agent-server/office-tools'
-import type { Visibility } from '@agent-server/search/visibility.ts'
 import { z } from 'zod'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'

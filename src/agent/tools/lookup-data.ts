@@ -1,6 +1,6 @@
 import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
-import { shownMetadata } from '@agent-server/search/labels.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import { shownMetadata } from '@agent-server/lib/labels.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import {
   type Cell,
   keyKindOf,

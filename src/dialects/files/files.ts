@@ -1,4 +1,4 @@
-import { DEFAULT_COLLECTION, toPlace } from '@agent-server/search/labels.ts'
+import { DEFAULT_COLLECTION, toPlace } from '@agent-server/lib/labels.ts'
 import type { DocumentsQuery } from '../../knowledge/ingestion/document-reads.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
 import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'

@@ -1,4 +1,4 @@
-import { toPlace } from '@agent-server/search/labels.ts'
+import { toPlace } from '@agent-server/lib/labels.ts'
 import { idIn } from '../../knowledge/corpus-access.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
 import type { Uploads } from '../../knowledge/ingestion/uploads.ts'

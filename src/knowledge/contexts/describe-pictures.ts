@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { ExtractionError, type Extractor, type PictureFile } from '@agent-server/readers'
-import { everything } from '@agent-server/search/visibility.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { createPatientReader, type PatientDependencies } from './ask-patiently.ts'
 import type { ChunkWriter, Written } from './contexts.ts'

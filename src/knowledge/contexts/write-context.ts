@@ -1,5 +1,5 @@
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { StoredChunk } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { createPatientReader, type PatientDependencies } from './ask-patiently.ts'

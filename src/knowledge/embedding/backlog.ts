@@ -1,5 +1,5 @@
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex } from '@agent-server/search'
-import { everything } from '@agent-server/search/visibility.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'

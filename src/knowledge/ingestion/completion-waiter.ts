@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { createNotifier } from '@agent-server/lib/notifier.ts'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 
 /** Checks this often without a notification: another server may have ingested the document. */

@@ -1,8 +1,8 @@
 import { batched } from '@agent-server/lib/batches.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex } from '@agent-server/search'
-import { everything, type Visibility } from '@agent-server/search/visibility.ts'
 import { within } from '../../schemas/collection.ts'
 import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/document.ts'
 import type {

@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { shownMetadata } from '@agent-server/search/labels.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import { shownMetadata } from '@agent-server/lib/labels.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { within } from '../../schemas/collection.ts'
 import type {
   ChunkList,

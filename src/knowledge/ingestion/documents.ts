@@ -1,7 +1,7 @@
 import { hash, randomUUIDv7 } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { shownMetadata } from '@agent-server/search/labels.ts'
-import { everything, type Visibility } from '@agent-server/search/visibility.ts'
+import { shownMetadata } from '@agent-server/lib/labels.ts'
+import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { Document, DocumentCreated, DocumentPatch } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
 import {

@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import {
   type DocumentStore,

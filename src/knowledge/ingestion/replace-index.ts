@@ -1,6 +1,6 @@
 import type { Log } from '@agent-server/lib/log.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex } from '@agent-server/search'
-import { everything } from '@agent-server/search/visibility.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { documentPages } from '../../stores/lookup.ts'
 import { refreshLabels } from './document-changes.ts'

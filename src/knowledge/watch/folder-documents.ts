@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { basename } from 'node:path'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { documentPages } from '../../stores/lookup.ts'
 

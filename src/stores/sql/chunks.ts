@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { batched } from '@agent-server/lib/batches.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { dimensionOf, fromHalfFloats } from '../chunk-codec.ts'
 import type {
   ChunkPage,

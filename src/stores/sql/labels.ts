@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { type Labels, shownMetadata, toPlace } from '@agent-server/search/labels.ts'
+import { type Labels, shownMetadata, toPlace } from '@agent-server/lib/labels.ts'
 import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
 import type { Metadata, MetadataPatch } from '../../schemas/metadata.ts'
 import { tooManyFields } from '../document-store.ts'

@@ -1,4 +1,4 @@
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
 import { textOfChunks } from '../chunk-codec.ts'
 import type {

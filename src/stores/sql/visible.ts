@@ -1,5 +1,5 @@
-import { DEFAULT_COLLECTION } from '@agent-server/search/labels.ts'
-import { isBroad, type Visibility } from '@agent-server/search/visibility.ts'
+import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
+import { isBroad, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import { ownerOf } from './conversations.ts'
 import { filterCondition, type Parameter, type Testing } from './filter.ts'

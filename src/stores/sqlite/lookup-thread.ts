@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { serveThread } from '@agent-server/lib/processes/thread.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'
 import { integer, type Read, type Row, type Statement, type Value } from '../sql/query.ts'

@@ -1,4 +1,4 @@
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { createSentQuestions } from '../../../src/agent/run/sent-questions.ts'
 import type { ModelMessage } from '../../../src/models/chat-model.ts'

@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { createTables } from '@agent-server/tables'
 import { expect, it } from 'vitest'
 import { documentsWithTables } from '../../../src/agent/tools/document-tables.ts'

@@ -1,4 +1,4 @@
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Filter } from '../../../src/schemas/metadata.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import type {

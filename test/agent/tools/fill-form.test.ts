@@ -1,5 +1,5 @@
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { FormKind, FormResult, Forms, FormValues } from '@agent-server/office-tools'
-import type { Visibility } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { fillForm, unsaidWords } from '../../../src/agent/tools/fill-form.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
-import { everything, narrowed, type Visibility } from '@agent-server/search/visibility.ts'
+import { everything, narrowed, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { RowQuery, Table } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
-import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Table, TableEntry, TableQuery } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
 import { safeFileName } from '../../../src/agent/tools/artifacts.ts'

@@ -1,4 +1,4 @@
-import { everything, type Visibility } from '@agent-server/search/visibility.ts'
+import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'

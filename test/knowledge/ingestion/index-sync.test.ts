@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import {
   createOrphanSweep,

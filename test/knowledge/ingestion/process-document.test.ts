@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { JobCrashed } from '@agent-server/lib/processes/job.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { ExtractionError } from '@agent-server/readers'
-import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { PreparationError } from '../../../src/knowledge/ingestion/retry-policy.ts'
 import {

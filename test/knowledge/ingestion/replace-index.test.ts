@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { qdrantOptionsAt } from '../../../packages/index-qdrant/test/qdrant-index.ts'
 import { completeIndex, replaceIndex } from '../../../src/knowledge/ingestion/replace-index.ts'

@@ -1,5 +1,5 @@
 import { compareKeys } from '@agent-server/lib/compare-keys.ts'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import {
   createNextIndex,
   createQdrantIndex,

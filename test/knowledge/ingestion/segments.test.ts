@@ -1,5 +1,5 @@
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { Extracted } from '@agent-server/readers'
-import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import {
   createSources,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AllDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { createDocuments } from '../../../src/knowledge/ingestion/documents.ts'

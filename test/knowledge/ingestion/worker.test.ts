@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { createClaimLoop } from '../../../src/knowledge/ingestion/worker.ts'
 import type { IngestionJob } from '../../../src/stores/document-store.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { createAnalyser } from '@agent-server/search'
-import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
 import { DEPTH, mean, measure } from '../../../src/operator/evaluation/measures.ts'

@@ -1,5 +1,5 @@
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { QueryTerms } from '@agent-server/search'
-import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { createRetrieval } from '../../../src/knowledge/retrieval/search.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'

@@ -1,6 +1,6 @@
+import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { ChunkQuery } from '@agent-server/search'
 import { createAnalyser } from '@agent-server/search'
-import { everything, type Visibility } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { createRetrieval, type Search } from '../../../src/knowledge/retrieval/search.ts'
 import type { Reranked } from '../../../src/models/reranker.ts'

@@ -1,5 +1,5 @@
+import { everything, narrowed, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { ChunkQuery, QueryTerms } from '@agent-server/search'
-import { everything, narrowed, type Visibility } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { takes } from '../../../packages/search/test/contracts/takes.ts'
 import { createRetrieval } from '../../../src/knowledge/retrieval/search.ts'

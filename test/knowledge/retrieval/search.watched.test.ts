@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { type Search, watchSearches } from '../../../src/knowledge/retrieval/search.ts'
 import { hitOf } from '../../agent/run/hit.ts'

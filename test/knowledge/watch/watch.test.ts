@@ -1,7 +1,7 @@
 import { appendFile, chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { openWatch } from '../../../src/knowledge/watch/watch.ts'

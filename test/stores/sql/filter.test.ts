@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { Filter } from '../../../src/schemas/metadata.ts'
 import { visibleTo } from '../../../src/stores/sql/visible.ts'

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { expect, it } from 'vitest'
 import { isTable } from '../../../src/stores/sql/lookup.ts'
 import { visibleTo } from '../../../src/stores/sql/visible.ts'

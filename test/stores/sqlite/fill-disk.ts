@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 
 // Adds documents in the directory of the first argument, a small disk of its own, until it is full; then

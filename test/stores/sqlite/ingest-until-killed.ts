@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { NewChunk } from '../../../src/stores/document-store.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 

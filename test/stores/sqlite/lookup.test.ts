@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLookups } from '../../../src/stores/sqlite/lookup.ts'
 import { describeDocumentLookup } from '../../contracts/document-lookup.contract.ts'

@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { callsOf, createWrites, type Write } from '../../../src/stores/sql/writes.ts'
 import { SQLITE } from '../../../src/stores/sqlite/dialect.ts'

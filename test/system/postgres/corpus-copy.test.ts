@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { moveCorpus, type Watch } from '../../../src/knowledge/transfer/move-corpus.ts'
 import type { CopyCheckpoint, CorpusRecord } from '../../../src/stores/corpus.ts'

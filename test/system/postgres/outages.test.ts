@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { SharedStore } from '../../../src/stores/opened-store.ts'
 import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'

@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/search/visibility.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IngestionJob, NewChunk } from '../../../src/stores/document-store.ts'
 import type { SharedStore } from '../../../src/stores/opened-store.ts'

@@ -1,3 +1,6 @@
+import type { Filter, Metadata } from '@agent-server/lib/filter.ts'
+import { type Labels, toPlace } from '@agent-server/lib/labels.ts'
+import { narrowed } from '@agent-server/lib/visibility.ts'
 import type {
   ChunkIndex,
   ChunkQuery,
@@ -5,10 +8,7 @@ import type {
   IndexSource,
   VectorBatch,
 } from '../../src/chunk-index.ts'
-import type { Filter, Metadata } from '../../src/filter.ts'
-import { type Labels, toPlace } from '../../src/labels.ts'
 import type { QueryTerms, TermBatch } from '../../src/term-batch.ts'
-import { narrowed } from '../../src/visibility.ts'
 import { sees } from './takes.ts'
 
 /** How often a chunk holds each term; a list names terms that it holds once. */

@@ -1,6 +1,6 @@
-import type { Filter, Metadata, MetadataValue } from '../../src/filter.ts'
-import { type Labels, shownMetadata } from '../../src/labels.ts'
-import type { Visibility } from '../../src/visibility.ts'
+import type { Filter, Metadata, MetadataValue } from '@agent-server/lib/filter.ts'
+import { type Labels, shownMetadata } from '@agent-server/lib/labels.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 
 /** Whether a filter takes a document with this metadata: what document stores and indexes must agree with. */
 export function takes(filter: Filter, metadata: Metadata = {}): boolean {
