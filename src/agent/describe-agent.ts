@@ -12,7 +12,7 @@ import type { ToolRegistry } from './tools/registry.ts'
 
 interface Dependencies {
   loaded: LoadedConfiguration
-  model: Pick<ChatModel, 'name' | 'supportsTools' | 'supportsImages'>
+  model: Pick<ChatModel, 'name' | 'api' | 'refused' | 'supportsTools' | 'supportsImages'>
   tools: Pick<ToolRegistry, 'records' | 'offering'>
   window: Pick<ModelWindow, 'size'>
   /** The tokens that tools may take. */
@@ -47,6 +47,8 @@ export function describeAgent(dependencies: Dependencies) {
       model: model.name,
       tools: model.supportsTools,
       images: model.supportsImages,
+      ...(model.api && { api: model.api }),
+      ...(model.refused?.length && { refused: [...model.refused] }),
       window: dependencies.window.size(),
       ...(leftOut.length > 0 && { leftOut }),
     }

@@ -156,6 +156,8 @@ export interface ChatModel {
   readonly name: string
   /** The protocol that its server was last asked in; undefined for a model that needs no server. */
   readonly api?: ChatApi | undefined
+  /** What its server has refused, and what is done instead, in words. */
+  readonly refused?: readonly string[] | undefined
   /** How its reasoning was last seen: as text, as summaries, or none; undefined before the first answer. */
   readonly reasoning?: 'text' | 'summary' | 'none' | undefined
   /** False for a model that only quotes chunks and follows no other instructions. */

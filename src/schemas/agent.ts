@@ -126,6 +126,18 @@ export const Capabilities = z
           .describe(
             'Whether the chat model accepts images. If its server does not say, true until it refuses one.',
           ),
+        api: z
+          .enum(['responses', 'chat-completions', 'messages'])
+          .optional()
+          .describe(
+            'Protocol in which the model’s server is asked, as configured or learned; absent for a model that needs no server.',
+          ),
+        refused: z
+          .array(z.string())
+          .optional()
+          .describe(
+            'What the model’s server has refused since the start, and what is done instead.',
+          ),
         window: z
           .int()
           .describe(

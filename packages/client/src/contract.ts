@@ -1101,12 +1101,19 @@ export interface components {
         Capabilities: {
             /** @description The chat model. */
             chat: {
+                /**
+                 * @description Protocol in which the model’s server is asked, as configured or learned; absent for a model that needs no server.
+                 * @enum {string}
+                 */
+                api?: "responses" | "chat-completions" | "messages";
                 /** @description Whether the chat model accepts images. If its server does not say, true until it refuses one. */
                 images: boolean;
                 /** @description Enabled tools left out because the context window is too small. */
                 leftOut?: string[];
                 /** @description Name of the chat model. */
                 model: string;
+                /** @description What the model’s server has refused since the start, and what is done instead. */
+                refused?: string[];
                 /** @description Whether the chat model calls tools. */
                 tools: boolean;
                 /** @description Size of the context window in tokens: the configured size or, if smaller, the size reported by the model’s server. */

@@ -1,26 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { isObject, type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
 import type { Fallback } from '../upstream/protocol.ts'
-import { IMAGES_REFUSED, NAMES_REFUSED, TOOLS_REFUSED } from '../upstream/refusals.ts'
+import {
+  IMAGES_REFUSED,
+  NAMES_REFUSED,
+  NO_PARSER,
+  ROLES_REFUSED,
+  TOOLS_REFUSED,
+} from '../upstream/refusals.ts'
 import { SIMPLER_TOOLS } from '../upstream/simple-tools.ts'
 
 /** The name of the schema that a call is held to; no client's own schema has it. */
 export const CALL_SCHEMA = `call_${randomUUID()}`
-
-/** Templates say it in words of their own; llama.cpp only says that it cannot work with the template. */
-const NO_PARSER = /unable to generate parser for this template/i
-const ROLES_REFUSED = new RegExp(
-  [
-    'roles? (?:must|should) alternate',
-    // However it is said: they mean the same when they are merged.
-    '\\b(?:system|developer)\\b\\W{0,3}(?:roles?|messages?|instructions?)\\b',
-    'only user and assistant roles|unexpected (?:message )?role|incorrect role',
-    "role.{0,2} does not support '(?:system|developer)'",
-    '(?:first|last) message\\b[^.]{0,20}\\b(?:be|user|assistant)\\b|no user query found',
-    NO_PARSER.source,
-  ].join('|'),
-  'i',
-)
 
 /** A schema that is invalid is the client's to mend. */
 const FORMAT_REFUSED =

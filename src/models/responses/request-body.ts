@@ -17,7 +17,9 @@ import type {
   ToolChoice,
 } from '../chat-model.ts'
 import type { Abilities } from '../upstream/abilities.ts'
+import { mergeRoles } from '../upstream/merge-roles.ts'
 import { toImageDetail, toToolName, withoutImages } from '../upstream/request-parts.ts'
+import { simpleTool } from '../upstream/simple-tools.ts'
 
 /**
  * A request that keeps nothing at the provider: the whole conversation goes out each time, and reasoning comes back
@@ -28,8 +30,9 @@ export function toRequestBody(
   { messages, tools, toolChoice, sampling, cacheKey }: ModelRequest,
   abilities: Abilities,
 ): ResponseCreateParamsStreaming {
-  const begin = messages.findIndex(({ role }) => role !== 'system')
-  const leading = begin === -1 ? messages : messages.slice(0, begin)
+  const turns = abilities.roles ? messages : mergeRoles(messages, abilities)
+  const begin = turns.findIndex(({ role }) => role !== 'system')
+  const leading = begin === -1 ? turns : turns.slice(0, begin)
   const offered = abilities.tools ? tools : []
   return {
     model,
@@ -39,10 +42,10 @@ export function toRequestBody(
     ...(leading.length > 0 && {
       instructions: leading.map(({ content }) => content).join('\n\n'),
     }),
-    input: messages.slice(leading.length).flatMap((message) => toItems(message, abilities)),
+    input: turns.slice(leading.length).flatMap((message) => toItems(message, abilities)),
     ...(offered.length > 0 && {
-      tools: offered.map(toTool),
-      ...(toolChoice && { tool_choice: toToolChoice(toolChoice) }),
+      tools: offered.map((tool) => toTool(tool, abilities)),
+      ...(toolChoice && { tool_choice: toToolChoice(toolChoice, abilities) }),
     }),
     ...(sampling.temperature !== undefined && { temperature: sampling.temperature }),
     ...(sampling.topP !== undefined && { top_p: sampling.topP }),
@@ -75,7 +78,7 @@ function toItems(message: ModelMessage, abilities: Abilities): ResponseInputItem
         ...toolCalls.map((call) => ({
           type: 'function_call' as const,
           call_id: call.callId,
-          name: toToolName(call.name),
+          name: toToolName(call.name, abilities),
           arguments: call.arguments,
         })),
       ]
@@ -123,13 +126,24 @@ function toReasoning(part: ReasoningPart): ResponseInputItem[] {
   ]
 }
 
-function toTool({ name, description, parameters }: ModelTool): FunctionTool {
+function toTool(tool: ModelTool, abilities: Abilities): FunctionTool {
+  const { name, description, parameters } = abilities.simpleTools ? simpleTool(tool) : tool
   // Otherwise the provider holds the schema to rules that those of MCP servers break.
-  return { type: 'function', name, description, parameters, strict: false }
+  return {
+    type: 'function',
+    name: toToolName(name, abilities),
+    description,
+    parameters,
+    strict: false,
+  }
 }
 
-function toToolChoice(choice: ToolChoice): ToolChoiceOptions | ToolChoiceFunction {
-  return typeof choice === 'object' ? { type: 'function', name: choice.name } : choice
+function toToolChoice(
+  choice: ToolChoice,
+  abilities: Abilities,
+): ToolChoiceOptions | ToolChoiceFunction {
+  if (typeof choice !== 'object') return choice
+  return { type: 'function', name: toToolName(choice.name, abilities) }
 }
 
 function toText(format: AnswerFormat): ResponseTextConfig {

@@ -1,11 +1,45 @@
+import { objectOf } from '@agent-server/lib/text/json.ts'
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses'
 import { answerFetch } from '../upstream/connection.ts'
 import { openAiClient } from '../upstream/openai-client.ts'
 import type { Fallback, Protocol } from '../upstream/protocol.ts'
+import {
+  IMAGES_REFUSED,
+  NAMES_REFUSED,
+  ROLES_REFUSED,
+  TOOLS_REFUSED,
+} from '../upstream/refusals.ts'
+import { SIMPLER_TOOLS } from '../upstream/simple-tools.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { toRequestBody } from './request-body.ts'
 
 const FALLBACKS: readonly Fallback[] = [
+  SIMPLER_TOOLS,
+  {
+    concerns: ({ tools }) => Array.isArray(tools) && tools.some(hasHyphen),
+    refusal: NAMES_REFUSED,
+    instead: { hyphens: false },
+    report: 'hyphens in the names of tools: underscores are sent instead',
+  },
+  {
+    concerns: (body) => 'tools' in body,
+    refusal: TOOLS_REFUSED,
+    instead: { tools: false },
+    report: 'tools: none are offered to the model',
+  },
+  {
+    concerns: ({ input, instructions }) =>
+      instructions !== undefined || rolesIn(input).some((role, at, all) => role === all[at - 1]),
+    refusal: ROLES_REFUSED,
+    instead: { roles: false },
+    report: 'these roles: instructions and neighbouring messages are merged',
+  },
+  {
+    concerns: ({ input }) => JSON.stringify(input).includes('"input_image"'),
+    refusal: IMAGES_REFUSED,
+    instead: { images: false },
+    report: 'images: a note stands in their place',
+  },
   {
     // A model that does not reason: "Encrypted content is not supported with this model."
     concerns: (body) => 'include' in body,
@@ -20,6 +54,11 @@ const FALLBACKS: readonly Fallback[] = [
     report: 'summaries of the reasoning: none are shown',
   },
 ]
+
+const hasHyphen = (tool: unknown) => String(objectOf(tool).name).includes('-')
+
+const rolesIn = (input: unknown): unknown[] =>
+  Array.isArray(input) ? input.map((item) => objectOf(item).role) : []
 
 /** OpenAI's Responses, stateless: nothing is stored at the provider. */
 export const responses: Protocol<ResponseCreateParamsStreaming> = {

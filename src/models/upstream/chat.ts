@@ -28,7 +28,7 @@ export interface UpstreamModelOptions extends Omit<ChatServer, 'auth'> {
   api: ChosenApi
   /** How much the model reasons, unless a request says otherwise. */
   effort?: string | undefined
-  log?: Pick<Log, 'info' | 'warn'> | undefined
+  log?: Pick<Log, 'warn'> | undefined
 }
 
 /** How long to wait for a server that is loading the model, and for the next look at it. */
@@ -47,6 +47,7 @@ class UpstreamModel implements ChatModel {
   readonly #protocols: Readonly<Record<ChatApi, Protocol>>
   /** The protocols that the server has no endpoint for. */
   readonly #missingApis = new Set<ChatApi>()
+  readonly #refused = new Set<string>()
   #protocol: Protocol
   #server: ChatServer
   #abilities: Abilities = createAbilities()
@@ -79,6 +80,9 @@ class UpstreamModel implements ChatModel {
   }
   get supportsImages() {
     return this.#abilities.images
+  }
+  get refused() {
+    return [...this.#refused]
   }
   get window() {
     return this.#window
@@ -154,9 +158,15 @@ class UpstreamModel implements ChatModel {
     const waitForRetry = createRetries({ upstream: CHAT_MODEL.upstream, log })
     const giveUp = performance.now() + LOADING_MS
     let changes = 0
-    const change = (failure: UpstreamFailure, body: object) =>
-      ++changes <= MAX_CHANGES &&
-      (this.#changeApi(failure) || fallBack(this.#protocol, this.#abilities, failure, body, log))
+    const change = (failure: UpstreamFailure, body: object): boolean => {
+      if (++changes > MAX_CHANGES) return false
+      const refused =
+        this.#changeApi(failure) ?? fallBack(this.#protocol, this.#abilities, failure, body)
+      if (refused === undefined) return false
+      this.#refused.add(refused)
+      log?.warn({ status: failure.facts.status }, `The chat model's server refuses ${refused}`)
+      return true
+    }
 
     return async (failure: UpstreamFailure, body: object, signal: AbortSignal) => {
       const events: ModelEvent[] = []
@@ -170,21 +180,20 @@ class UpstreamModel implements ChatModel {
     }
   }
 
-  /** Asks in another protocol from now on, if the server's refusal says so and none is configured. */
-  #changeApi(failure: UpstreamFailure): boolean {
+  /**
+   * Asks in another protocol from now on, if the server's refusal says so and none is configured. Returns what was
+   * refused, in words.
+   */
+  #changeApi(failure: UpstreamFailure): string | undefined {
     const { api: current } = this.#protocol
     const next = this.#options.api === 'auto' ? nextApi(current, failure) : undefined
-    if (!next || this.#missingApis.has(next)) return false
+    if (!next || this.#missingApis.has(next)) return undefined
     if (current !== 'chat-completions') this.#missingApis.add(current)
     const { tools, images, choiceBySchema, progress } = this.#abilities
     this.#abilities = { ...createAbilities(), tools, images, choiceBySchema, progress }
     this.#protocol = this.#protocols[next]
     this.#server = serverFor(this.#options, this.#protocol)
-    this.#options.log?.info(
-      { from: current, to: next },
-      `The chat model's server refuses ${current}: it is asked in ${next} from now on`,
-    )
-    return true
+    return `${current}: it is asked in ${next} from now on`
   }
 
   /** Takes over what the server tells of the model; returns false if it may tell more later. */

@@ -1,4 +1,3 @@
-import type { Log } from '@agent-server/lib/log.ts'
 import { isObject, objectOf } from '@agent-server/lib/text/json.ts'
 import type { Abilities } from './abilities.ts'
 import type { UpstreamFailure } from './failures.ts'
@@ -6,31 +5,29 @@ import type { Fallback, Protocol } from './protocol.ts'
 import { isTooLong } from './too-long.ts'
 
 /**
- * Turns off the feature, or leaves out the field, that the server refused, for the rest of the process. Returns true if
- * the request, built again, may be accepted. That happens at most once for each of them, since each goes from the request.
+ * Turns off the feature, or leaves out the field, that the server refused, for the rest of the process. Returns what was
+ * refused, in words, if the request, built again, may be accepted. That happens at most once for each of them, since each
+ * goes from the request.
  */
 export function fallBack(
   { fallbacks, optional }: Pick<Protocol, 'fallbacks' | 'optional'>,
   abilities: Abilities,
   { facts }: UpstreamFailure,
   body: object,
-  log: Pick<Log, 'warn'> | undefined,
-): boolean {
+): string | undefined {
   const { kind, status = 0 } = facts
-  if (kind !== 'status' || status < 400 || status === 429) return false
+  if (kind !== 'status' || status < 400 || status === 429) return undefined
   const learned = learnedFrom(fallbacks, facts, body)
   if (learned) {
     Object.assign(abilities, learned.change)
     if (learned.omit) abilities.omitted.add(learned.omit)
-    log?.warn({ status }, `The chat model's server refuses ${learned.report}`)
-    return true
+    return learned.report
   }
   const field = [400, 404, 422, 501].includes(status) && refusedField(facts, body, optional)
-  if (!field) return false
+  if (!field) return undefined
   const omission = field.endsWith('effort') ? `${field}=${valueAt(body, field)}` : field
   abilities.omitted.add(omission)
-  log?.warn({ status }, `The chat model's server refuses ${omission}: it is left out`)
-  return true
+  return `${omission}: it is left out`
 }
 
 function learnedFrom(

@@ -50,3 +50,18 @@ export const IMAGES_REFUSED = new RegExp(
 /** How they say that they take other names of tools. */
 export const NAMES_REFUSED =
   /invalid (?:function|tool) name|(?:function|tool)(?:\.| )name\b[^.]*(?:invalid|must|match|only)/i
+
+/** Templates say it in words of their own; llama.cpp only says that it cannot work with the template. */
+export const NO_PARSER = /unable to generate parser for this template/i
+export const ROLES_REFUSED = new RegExp(
+  [
+    'roles? (?:must|should) alternate',
+    // However it is said: they mean the same when they are merged.
+    '\\b(?:system|developer)\\b\\W{0,3}(?:roles?|messages?|instructions?)\\b',
+    'only user and assistant roles|unexpected (?:message )?role|incorrect role',
+    "role.{0,2} does not support '(?:system|developer)'",
+    '(?:first|last) message\\b[^.]{0,20}\\b(?:be|user|assistant)\\b|no user query found',
+    NO_PARSER.source,
+  ].join('|'),
+  'i',
+)

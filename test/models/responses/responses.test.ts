@@ -233,6 +233,7 @@ describe('The protocol', () => {
     const paths = upstream.requests.map(({ path }) => path)
     expect(paths).toEqual(['/v1/chat/completions', '/v1/responses', '/v1/responses'])
     expect(model.api).toBe('responses')
+    expect(model.refused).toEqual(['chat-completions: it is asked in responses from now on'])
     expect(logged.map(({ message }) => message)).toEqual([
       expect.stringMatching(/refuses chat-completions: it is asked in responses from now on/),
     ])

@@ -54,7 +54,7 @@ export async function startModel(
       model: 'test-model',
       api: 'auto',
       idleTimeoutMs: 10_000,
-      log: { info: log, warn: log },
+      log: { warn: log },
       ...options,
     },
     PROTOCOLS,
