@@ -27,7 +27,7 @@ describe.each(AGENTS.slice(0, isShort ? 1 : undefined))(
   'Five turns %s',
   (_with, weights, agent) => {
     it.runIf(isChatCompletions)(
-      '(needs chat completions) are read from the model’s cache, apart from what is new',
+      'are read from the model’s cache, apart from what is new (needs chat completions)',
       async () => {
         const llama = await startLlamaServer({ weights, context: 8_192 })
         const recorder = await startModelRecorder(llama)

@@ -263,6 +263,24 @@ describe('The protocol', () => {
   )
 
   it.each([
+    ['the model does not support tools'],
+    ['This model does not support image input'],
+    ['Conversation roles must alternate user/assistant/user/assistant/…'],
+  ])('is followed without what is refused: %s', async (words) => {
+    const { upstream, model, ask } = await start()
+    upstream.script(errorReply(400, words), responseReply({ texts: ['At nine.'] }))
+    const images = [{ url: 'data:image/png;base64,AAAA' }]
+    const messages = [
+      { role: 'system' as const, content: 'Answer shortly.' },
+      { role: 'user' as const, content: 'One.' },
+      { role: 'user' as const, content: '[image]', images },
+    ]
+    expect((await ask({ messages, tools: [TOOL] })).text).toBe('At nine.')
+    expect(model.refused).toHaveLength(1)
+    expect(bodyOf(upstream.requests[1])).not.toEqual(bodyOf(upstream.requests[0]))
+  })
+
+  it.each([
     [
       'reasoning.summary',
       'Your organization must be verified to generate reasoning summaries.',

@@ -556,6 +556,8 @@ class Chat(TypedDict):
     model: str
     tools: bool
     images: bool
+    api: NotRequired[Literal['responses', 'chat-completions', 'messages']]
+    refused: NotRequired[list[str]]
     window: int
     leftOut: NotRequired[list[str]]
 
