@@ -6,12 +6,11 @@ import type { AgentDescription } from './agent/describe-agent.ts'
 import type { Mcp } from './agent/mcp/mcp.ts'
 import type { Agent } from './agent/run/run-agent.ts'
 import type { ArtifactLinks, ArtifactReader } from './agent/tools/artifacts.ts'
+import { createAnswers } from './conversations/answers.ts'
+import { createConversations } from './conversations/conversations.ts'
+import { createFeedback } from './conversations/feedback.ts'
 import { chatRoutes } from './dialects/chat/routes.ts'
 import { completionRoutes } from './dialects/completions/routes.ts'
-import { createAnswers } from './dialects/conversations/answers.ts'
-import { createConversations } from './dialects/conversations/conversations.ts'
-import { createFeedback } from './dialects/conversations/feedback.ts'
-import { feedbackRoutes } from './dialects/conversations/feedback-routes.ts'
 import { conversationRoutes } from './dialects/conversations/routes.ts'
 import type { DialectSettings } from './dialects/dialect.ts'
 import type { Embed } from './dialects/embeddings/embeddings.ts'
@@ -22,6 +21,7 @@ import { mcpRoutes } from './dialects/mcp/routes.ts'
 import { messageRoutes } from './dialects/messages/routes.ts'
 import { oikbRoutes } from './dialects/oikb/routes.ts'
 import { ollamaRoutes } from './dialects/ollama/routes.ts'
+import { ITEM_FORM } from './dialects/responses/items.ts'
 import { createKeptResponses } from './dialects/responses/kept-responses.ts'
 import { responseRoutes } from './dialects/responses/routes.ts'
 import { type Identify, installAuthentication } from './http/authenticate.ts'
@@ -49,6 +49,7 @@ import { uploadRoutes } from './routes/document-uploads.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { evaluationRoutes } from './routes/evaluation.ts'
 import { evaluationRunRoutes } from './routes/evaluation-runs.ts'
+import { feedbackRoutes } from './routes/feedback.ts'
 import { oauthRoutes } from './routes/oauth.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { queryRoutes } from './routes/query.ts'
@@ -112,14 +113,17 @@ export async function buildApp(services: Services, options: AppOptions): Promise
     services.conversationStore,
     services.conversationDeleted,
   )
-  const stored = { conversations, answers: createAnswers({ ...services, conversations }) }
+  const stored = {
+    conversations,
+    answers: createAnswers({ ...services, conversations, itemForm: ITEM_FORM }),
+  }
   const kept = createKeptResponses(services.records, conversations)
   await app.register(queryRoutes, services)
   await app.register(uploadRoutes, services)
   await app.register(documentRoutes, services)
   await app.register(chatRoutes, { ...services, ...stored })
   await app.register(conversationRoutes, stored)
-  await app.register(feedbackRoutes, { feedback: createFeedback({ ...services, kept }) })
+  await app.register(feedbackRoutes, { feedback: createFeedback({ ...services, responses: kept }) })
   const questions = createQuestions(services.questionStore)
   await app.register(evaluationRoutes, { questions })
   const evaluations = createEvaluations({ ...services, questions, log: options.log })

@@ -1,4 +1,5 @@
 import type { AgentEvent, RunEnd } from '../agent/run/agent-event.ts'
+import { toRunExtras } from '../agent/run/run-extras.ts'
 import { parseCall } from '../agent/tools/registry.ts'
 import type { ModelToolCall } from '../models/chat-model.ts'
 
@@ -22,22 +23,6 @@ export function inputOf(call: ModelToolCall): object {
 /** The extension field `agent` of OpenAI's protocols. */
 export function toAgentExtra(end: RunEnd) {
   return { ...toRunExtras(end), ...(end.approval && { approval: end.approval }) }
-}
-
-/** The fields that all protocols send at the end of a run; omits empty ones. */
-export function toRunExtras(end: RunEnd) {
-  const { hits, reason: finishReason, degraded, artifacts, limitsReached } = end
-  const { citations, unknownCitations } = end
-  return {
-    hits,
-    finishReason,
-    ...(end.searchedFor !== undefined && { searchedFor: end.searchedFor }),
-    ...(limitsReached.length > 0 && { limitsReached }),
-    ...(degraded && { degraded }),
-    ...(citations.length > 0 && { citations }),
-    ...(unknownCitations.length > 0 && { unknownCitations }),
-    ...(artifacts.length > 0 && { artifacts }),
-  }
 }
 
 /** The citations of a run, each with its hit. */

@@ -9,10 +9,10 @@ import { within } from '../schemas/collection.ts'
 import type { ErrorBody } from '../schemas/error.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
 
-/** A protocol in which clients chat with the agent. */
-export interface Dialect<Body, Event, Whole> {
+/** A protocol in which the agent's answers are streamed to clients. */
+export interface StreamDialect<Body, Event, Read extends Exchange<Event> = Exchange<Event>> {
   /** Reads a validated request. Throws AppError, `invalid_request` among others. */
-  read(body: Body, caller: Caller): Exchange<Event, Whole> | Promise<Exchange<Event, Whole>>
+  read(body: Body, caller: Caller): Read | Promise<Read>
   /** Writes an event of a streamed answer, as a server-sent event unless `kind` names another format. */
   encode(event: Event): string
   kind?: FrameFormat<Event>['kind']
@@ -22,13 +22,19 @@ export interface Dialect<Body, Event, Whole> {
   encodeFailure(body: ErrorBody): string
 }
 
+/** A protocol in which answers are also sent whole. */
+export type Dialect<Body, Event, Whole> = StreamDialect<Body, Event, WholeExchange<Event, Whole>>
+
 /** One request in a protocol, and its answer. */
-interface Exchange<Event, Whole> {
+interface Exchange<Event> {
   request: AgentRequest
   /** Converts events of the run, in their order; may hold some back until the answer begins. */
   write(events: readonly AgentEvent[]): Event[] | Promise<Event[]>
   /** The end of a streamed answer that failed, if it depends on what has been written; else the dialect's. */
   encodeFailure?(body: ErrorBody): string
+}
+
+interface WholeExchange<Event, Whole> extends Exchange<Event> {
   /** The answer as one object, once `write` has had `run-end`. */
   whole(): Whole
 }
@@ -47,38 +53,51 @@ export interface DialectServices {
   dialects: DialectSettings
 }
 
-/** Answers requests of a dialect with the agent. */
-export function createEndpoint<Body, Event, Whole>(
-  { agent, dialects: { chatModel } }: DialectServices,
-  dialect: Dialect<Body, Event, Whole>,
+/** Streams answers of the agent; a failure before the first event becomes an HTTP error. */
+export function createStream<Body, Event>(
+  services: DialectServices,
+  dialect: StreamDialect<Body, Event>,
 ) {
   const { encode, end, kind } = dialect
-  const read = async (body: Body, reply: FastifyReply) => {
-    const exchange = await dialect.read(body, reply.request.caller)
-    warnOfIgnored(exchange.request, chatModel, reply)
-    return exchange
+  return (body: Body, reply: FastifyReply): void => {
+    const signal = callSignal(reply)
+    let exchange: Exchange<Event> | undefined
+    async function* events() {
+      exchange = await read(services, dialect, body, reply)
+      yield* answerEvents(services.agent, exchange, signal)
+    }
+    const encodeError = (failure: ErrorBody) =>
+      exchange?.encodeFailure?.(failure) ?? dialect.encodeFailure(failure)
+    sendEvents(reply, events(), { encode, end, encodeError, ...(kind && { kind }) })
   }
+}
+
+/** Answers requests of a dialect with the agent, as a stream or whole. */
+export function createEndpoint<Body, Event, Whole>(
+  services: DialectServices,
+  dialect: Dialect<Body, Event, Whole>,
+) {
   return {
-    /** Streams the answer; a failure before its first event becomes an HTTP error. */
-    stream(body: Body, reply: FastifyReply): void {
-      const signal = callSignal(reply)
-      let exchange: Exchange<Event, Whole> | undefined
-      async function* events() {
-        exchange = await read(body, reply)
-        yield* answerEvents(agent, exchange, signal)
-      }
-      const encodeError = (failure: ErrorBody) =>
-        exchange?.encodeFailure?.(failure) ?? dialect.encodeFailure(failure)
-      sendEvents(reply, events(), { encode, end, encodeError, ...(kind && { kind }) })
-    },
+    stream: createStream(services, dialect),
     async whole(body: Body, reply: FastifyReply): Promise<Whole> {
-      const exchange = await read(body, reply)
-      for await (const events of agent.run(exchange.request, callSignal(reply))) {
+      const exchange = await read(services, dialect, body, reply)
+      for await (const events of services.agent.run(exchange.request, callSignal(reply))) {
         await exchange.write(events)
       }
       return exchange.whole()
     },
   }
+}
+
+async function read<Body, Event, Read extends Exchange<Event>>(
+  { dialects: { chatModel } }: DialectServices,
+  dialect: StreamDialect<Body, Event, Read>,
+  body: Body,
+  reply: FastifyReply,
+): Promise<Read> {
+  const exchange = await dialect.read(body, reply.request.caller)
+  warnOfIgnored(exchange.request, chatModel, reply)
+  return exchange
 }
 
 /** Names in the header `warnings` what a client asks for and the model cannot do. */
@@ -104,7 +123,7 @@ const hasImages = ({ conversation }: AgentRequest) =>
 /** Runs the agent; yields the protocol's events in non-empty batches. */
 export async function* answerEvents<Event>(
   agent: Pick<Agent, 'run'>,
-  { request, write }: Pick<Exchange<Event, unknown>, 'request' | 'write'>,
+  { request, write }: Pick<Exchange<Event>, 'request' | 'write'>,
   signal: AbortSignal,
 ): AsyncGenerator<Event[]> {
   for await (const events of agent.run(request, signal)) {

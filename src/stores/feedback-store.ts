@@ -1,4 +1,5 @@
-export const RATINGS = ['up', 'down'] as const
+import type { RATINGS } from '../schemas/bounds.ts'
+
 type Rating = (typeof RATINGS)[number]
 
 /** What somebody thinks of an answer. It is removed with the answer. */

@@ -1,6 +1,6 @@
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createAnswerRecord } from '../../src/dialects/conversations/answer-record.ts'
+import { createAnswerRecord } from '../../src/conversations/answer-record.ts'
 import {
   Conversation,
   ConversationItem,

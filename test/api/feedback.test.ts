@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Feedback, FeedbackList } from '../../src/dialects/conversations/feedback-schema.ts'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { ResponseObject } from '../../src/dialects/responses/response-schema.ts'
+import { Feedback, FeedbackList } from '../../src/schemas/feedback.ts'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'

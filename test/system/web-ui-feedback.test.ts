@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FeedbackList } from '../../src/dialects/conversations/feedback-schema.ts'
+import { FeedbackList } from '../../src/schemas/feedback.ts'
 import {
   askOn,
   expectAccessible,

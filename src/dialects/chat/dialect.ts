@@ -1,23 +1,21 @@
-import type { AgentEvent, AgentRequest } from '../../agent/run/agent-event.ts'
+import type { AgentRequest } from '../../agent/run/agent-event.ts'
+import type { Question } from '../../conversations/answers.ts'
+import { toChatFrame } from '../../conversations/chat-frames.ts'
 import type { ModelMessage } from '../../models/chat-model.ts'
 import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
 import type { ErrorBody } from '../../schemas/error.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
-import { toRunExtras } from '../answer-parts.ts'
-import { type Dialect, type DialectSettings, readAgentFields } from '../dialect.ts'
+import { type DialectSettings, readAgentFields, type StreamDialect } from '../dialect.ts'
 
 /** The server's own chat; its answers are always streamed. */
-type ChatDialect = Dialect<ChatRequest, ChatFrame, never>
-
-export function createChatDialect(settings: DialectSettings): ChatDialect {
+export function createChatDialect(
+  settings: DialectSettings,
+): StreamDialect<ChatRequest, ChatFrame> {
   return {
     read: (body, caller) => ({
       request: toAgentRequest(body, caller, settings),
       write: (events) => events.flatMap((event) => toChatFrame(event, body.includeSteps) ?? []),
-      whole() {
-        throw new Error('An answer of /chat is always streamed')
-      },
     }),
     ...CHAT_FORMAT,
     encodeFailure: CHAT_FORMAT.encodeError,
@@ -55,6 +53,19 @@ export function toAgentRequest(
   }
 }
 
+/** The question, if it belongs to a stored conversation. Throws like `toAgentRequest`. */
+export function toQuestion(
+  body: ChatRequest,
+  caller: Caller,
+  settings: DialectSettings,
+): Question | undefined {
+  const { conversation, includeSteps } = body
+  if (!conversation) return undefined
+  const { content: text = '', images = [] } = body.messages.at(-1) ?? {}
+  const request = toAgentRequest(body, caller, settings)
+  return { caller, conversation, text, images, request, includeSteps }
+}
+
 /** Throws AppError `invalid_request` for images that the model does not take. */
 function toModelMessage(
   { role, content, images = [] }: ChatRequest['messages'][number],
@@ -75,30 +86,3 @@ function toModelMessage(
 
 /** Takes the place of an image in the text. */
 const IMAGE_MARK = '[image]'
-
-/** Converts an agent event into a frame of the chat stream; undefined if the frame is not sent. */
-export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame | undefined {
-  switch (event.type) {
-    case 'text-delta':
-    case 'approval-required':
-      return event
-    case 'search-step':
-    case 'tool-call':
-    case 'tool-result':
-    case 'reasoning-delta':
-    case 'progress':
-      return includeSteps ? event : undefined
-    case 'retrieved': {
-      const { type, query, hits } = event
-      return includeSteps ? { type, query, found: hits.length } : undefined
-    }
-    case 'client-tool-calls':
-      return undefined
-    case 'run-end': {
-      const { usage } = event
-      return { type: 'done', ...toRunExtras(event), ...(usage && { usage }) }
-    }
-    default:
-      return event satisfies never
-  }
-}

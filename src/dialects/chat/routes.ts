@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { Answers } from '../../conversations/answers.ts'
+import { report } from '../../http/error-handler.ts'
 import { sendEvents } from '../../http/event-stream.ts'
 import { groupRoutes } from '../../http/reference.ts'
 import { callSignal } from '../../http/shutdown.ts'
 import { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
 import { errorResponses } from '../../schemas/error.ts'
-import { type Answers, isStored } from '../conversations/answers.ts'
-import { createEndpoint, type DialectServices } from '../dialect.ts'
-import { CHAT_FORMAT, createChatDialect } from './dialect.ts'
+import { createStream, type DialectServices } from '../dialect.ts'
+import { CHAT_FORMAT, createChatDialect, toQuestion } from './dialect.ts'
 
 interface Services extends DialectServices {
   answers: Answers
@@ -17,7 +18,7 @@ const FRAMES =
 
 export const chatRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   groupRoutes(app, 'chat')
-  const chat = createEndpoint(services, createChatDialect(services.dialects))
+  const stream = createStream(services, createChatDialect(services.dialects))
   const paths = [
     { url: '/chat', operationId: 'chat', description: FRAMES },
     { url: '/agent/chat', operationId: 'agentChat', description: 'Same as `POST /chat`.' },
@@ -39,8 +40,15 @@ export const chatRoutes: FastifyPluginAsyncZod<Services> = async (app, services)
         },
       },
       handler({ body }, reply) {
-        if (!isStored(body)) return chat.stream(body, reply)
-        sendEvents(reply, services.answers.ask(body, reply.request, callSignal(reply)), CHAT_FORMAT)
+        const { request } = reply
+        const question = toQuestion(body, request.caller, services.dialects)
+        if (!question) return stream(body, reply)
+        const failures = {
+          report: (error: unknown) => report(error, request).error,
+          log: request.log,
+        }
+        const frames = services.answers.ask(question, failures, callSignal(reply))
+        sendEvents(reply, frames, CHAT_FORMAT)
       },
     })
   }

@@ -1,12 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { Answers } from '../../conversations/answers.ts'
+import { type Conversations, refOf } from '../../conversations/conversations.ts'
 import { sendEvents } from '../../http/event-stream.ts'
 import { groupRoutes } from '../../http/reference.ts'
 import { callSignal } from '../../http/shutdown.ts'
 import { ChatFrame } from '../../schemas/chat.ts'
 import { errorResponses } from '../../schemas/error.ts'
 import { CHAT_FORMAT } from '../chat/dialect.ts'
-import type { Answers } from './answers.ts'
-import { type Conversations, refOf } from './conversations.ts'
+import { pageOf, toList } from '../list-page.ts'
+import { toNewItems } from '../responses/items.ts'
+import { toConversation, toItem } from './items.ts'
 import {
   AnswerEventsQuery,
   Conversation,
@@ -43,7 +46,11 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
       body: NewConversation,
       response: { 200: Conversation.describe('The conversation.'), ...errorResponses(409, 507) },
     },
-    handler: ({ body, caller }) => conversations.create(body, caller),
+    async handler({ body: { items, metadata, title }, caller }) {
+      const first = items ? toNewItems(items) : undefined
+      const given = { metadata: metadata ?? {}, title: title ?? undefined, first }
+      return toConversation(await conversations.create(given, caller))
+    },
   })
 
   app.get('/v1/conversations', {
@@ -55,7 +62,10 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
       querystring: ConversationListQuery,
       response: { 200: ConversationList.describe('A page of conversations.'), ...errorResponses() },
     },
-    handler: ({ query, caller }) => conversations.list(query, caller),
+    async handler({ query, caller }) {
+      const { page, hasMore } = await conversations.list(query, caller)
+      return toList(page.map(toConversation), hasMore)
+    },
   })
 
   app.get('/v1/conversations/:id', {
@@ -66,7 +76,8 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
       params: ConversationParams,
       response: answered,
     },
-    handler: ({ params, caller }) => conversations.get(params.id, caller),
+    handler: async ({ params, caller }) =>
+      toConversation(await conversations.get(params.id, caller)),
   })
 
   app.post('/v1/conversations/:id', {
@@ -79,7 +90,15 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
       body: ConversationPatch,
       response: answered,
     },
-    handler: ({ params, body, caller }) => conversations.change(params.id, body, caller),
+    async handler({ params, body, caller }) {
+      const { metadata, title, last_item_id: lastItem } = body
+      const change = {
+        ...(metadata && { metadata }),
+        ...(title != null && { title }),
+        ...(lastItem != null && { lastItem }),
+      }
+      return toConversation(await conversations.change(params.id, change, caller))
+    },
   })
 
   app.delete('/v1/conversations/:id', {
@@ -112,7 +131,10 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
         ...errorResponses(404, 409, 507),
       },
     },
-    handler: ({ params, body, caller }) => conversations.addItems(params.id, body.items, caller),
+    async handler({ params, body, caller }) {
+      const added = await conversations.addItems(params.id, toNewItems(body.items), caller)
+      return toList(added.map(toItem), false)
+    },
   })
 
   app.get('/v1/conversations/:id/items', {
@@ -124,7 +146,11 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       querystring: ConversationItemsQuery,
       response: { 200: ConversationItemList.describe('A page of items.'), ...errorResponses(404) },
     },
-    handler: ({ params, query, caller }) => conversations.listItems(params.id, query, caller),
+    async handler({ params: { id }, query: { branches, ...query }, caller }) {
+      const listed = branches ? conversations.allItems : conversations.branch
+      const page = pageOf(await listed(id, caller), query)
+      return { ...page, data: page.data.map(toItem) }
+    },
   })
 
   app.get('/v1/conversations/:id/items/:item', {
@@ -135,7 +161,8 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       params: ConversationItemParams,
       response: { 200: ConversationItem.describe('The item.'), ...errorResponses(404) },
     },
-    handler: ({ params, caller }) => conversations.getItem(params.id, params.item, caller),
+    handler: async ({ params: { id, item }, caller }) =>
+      toItem(await conversations.getItem(id, item, caller)),
   })
 
   app.delete('/v1/conversations/:id/items/:item', {
@@ -146,7 +173,8 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       params: ConversationItemParams,
       response: { 200: Conversation.describe('The conversation.'), ...errorResponses(404) },
     },
-    handler: ({ params, caller }) => conversations.removeItem(params.id, params.item, caller),
+    handler: async ({ params: { id, item }, caller }) =>
+      toConversation(await conversations.removeItem(id, item, caller)),
   })
 
   app.get('/v1/conversations/:id/items/:item/events', {
@@ -183,7 +211,7 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
     },
     handler: async ({ params: { id, item }, caller }) => {
       await answers.cancel({ ...refOf(id, caller), item })
-      return conversations.getItem(id, item, caller)
+      return toItem(await conversations.getItem(id, item, caller))
     },
   })
 }

@@ -1,13 +1,13 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { isObject } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
+import type { Conversations } from '../../conversations/conversations.ts'
 import { MAX_MESSAGES } from '../../schemas/chat.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import type { Conversations } from '../conversations/conversations.ts'
 import { pageOf } from '../list-page.ts'
-import { toListed } from './listed-items.ts'
+import { fromStored, toListed, toNewItems } from './items.ts'
 import type { InputItemList, OutputItem, ResponseObject } from './response-schema.ts'
 import type { InputItem, InputItemsQuery, ResponseRequest } from './schema.ts'
 
@@ -42,7 +42,7 @@ export function createKeptResponses(
     const conversation = conversationOf(request)
     if (conversation !== undefined) {
       if (id) throw refusal('conversation', 'cannot be combined with previous_response_id')
-      return conversations.history(conversation, caller)
+      return (await conversations.history(conversation, caller)).map(fromStored)
     }
     if (!id) return []
     const kept = await findFor(caller)(id)
@@ -87,7 +87,7 @@ export function createKeptResponses(
       if (conversation === undefined) return
       const input =
         typeof request.input === 'string' ? items.slice(-1) : items.slice(-request.input.length)
-      await conversations.append(conversation, [...input, ...output], caller)
+      await conversations.append(conversation, toNewItems([...input, ...output]), caller)
     },
 
     /** Throws AppError `storage_full`. */

@@ -1,10 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import {
-  type FeedbackStore,
-  type NewFeedback,
-  RATINGS,
-  type StoredFeedback,
-} from '../feedback-store.ts'
+import { RATINGS } from '../../schemas/bounds.ts'
+import type { FeedbackStore, NewFeedback, StoredFeedback } from '../feedback-store.ts'
 import { insertInto } from './columns.ts'
 import { lockItem, ownerOf } from './conversations.ts'
 import { decodeCursor, encodeCursor, isInteger } from './cursor.ts'

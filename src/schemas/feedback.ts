@@ -1,7 +1,7 @@
 import { boundedText, optional } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { RATINGS } from '../../stores/feedback-store.ts'
-import { ConversationId, ItemId } from './schema.ts'
+import { RATINGS } from './bounds.ts'
+import { ConversationId, ItemId } from './conversation.ts'
 
 const MAX_COMMENT = 2_000
 

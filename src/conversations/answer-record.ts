@@ -1,9 +1,9 @@
-import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
-import type { ChatFrame } from '../../schemas/chat.ts'
-import type { ErrorDetail } from '../../schemas/error.ts'
-import type { StoredItem } from '../../stores/conversation-store.ts'
-import { toRunExtras } from '../answer-parts.ts'
-import type { StoredAnswer } from './schema.ts'
+import type { AgentEvent, RunEnd } from '../agent/run/agent-event.ts'
+import { toRunExtras } from '../agent/run/run-extras.ts'
+import type { ChatFrame } from '../schemas/chat.ts'
+import type { StoredAnswer } from '../schemas/conversation.ts'
+import type { ErrorDetail } from '../schemas/error.ts'
+import type { StoredItem } from '../stores/conversation-store.ts'
 
 /** UTF-16 code units of a tool's output that are stored. */
 const MAX_OUTPUT = 20_000

@@ -1,24 +1,35 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { pagesOf } from '@agent-server/lib/pages.ts'
 import { z } from 'zod'
-import type { Caller } from '../../schemas/operator/api-key.ts'
-import { newId } from '../../stores/artifact-store.ts'
-import type { ConversationStore, ItemRef } from '../../stores/conversation-store.ts'
-import type { FeedbackStore, StoredFeedback } from '../../stores/feedback-store.ts'
-import type { KeptResponses } from '../responses/kept-responses.ts'
-import { refOf } from './conversations.ts'
 import type {
   Feedback,
   FeedbackExportQuery,
   FeedbackList,
   FeedbackListQuery,
   NewFeedback,
-} from './feedback-schema.ts'
+} from '../schemas/feedback.ts'
+import type { Caller } from '../schemas/operator/api-key.ts'
+import { newId } from '../stores/artifact-store.ts'
+import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
+import type { FeedbackStore, StoredFeedback } from '../stores/feedback-store.ts'
+import { refOf } from './conversations.ts'
+
+/** Reads answers that belong to no conversation. */
+interface StoredResponses {
+  /** Throws `response_not_found`. */
+  get(id: string, caller: Caller): Promise<{ output: readonly unknown[] }>
+  /** What came before it, the last first. */
+  inputItems(
+    id: string,
+    query: { limit: number; order: 'desc' },
+    caller: Caller,
+  ): Promise<{ data: readonly unknown[] }>
+}
 
 interface Dependencies {
   feedbackStore: FeedbackStore
   conversationStore: Pick<ConversationStore, 'item'>
-  kept: Pick<KeptResponses, 'get' | 'inputItems'>
+  responses: StoredResponses
 }
 
 /** Answers read at a time for an export: one may have megabytes of passages. */
@@ -31,13 +42,15 @@ const MAX_BETWEEN = 50
 export type FeedbackService = ReturnType<typeof createFeedback>
 
 /** What people think of answers; each key sees only its own. */
-export function createFeedback({ feedbackStore: store, conversationStore, kept }: Dependencies) {
+export function createFeedback({ feedbackStore: store, ...parts }: Dependencies) {
+  const { conversationStore, responses } = parts
+
   /** Undefined if the answer is gone. */
   const said = async (given: Answer, caller: Caller): Promise<Said | undefined> => {
     const { conversationId: id, answerId: item, copy } = given
     if (copy !== undefined) return Said.parse(JSON.parse(copy))
     return id === undefined
-      ? readResponse(kept, item, caller)
+      ? readResponse(responses, item, caller)
       : readTurn(conversationStore, { ...refOf(id, caller), item })
   }
   const shown = async (given: StoredFeedback, caller: Caller): Promise<Feedback[]> => {
@@ -142,9 +155,9 @@ async function readTurn(
 }
 
 /** Throws `response_not_found`. */
-async function readResponse(kept: Dependencies['kept'], id: string, caller: Caller): Promise<Said> {
-  const { output } = await kept.get(id, caller)
-  const input = await kept.inputItems(id, { limit: MAX_BETWEEN, order: 'desc' }, caller)
+async function readResponse(responses: StoredResponses, id: string, caller: Caller): Promise<Said> {
+  const { output } = await responses.get(id, caller)
+  const input = await responses.inputItems(id, { limit: MAX_BETWEEN, order: 'desc' }, caller)
   const items = output.flatMap((each) => Item.safeParse(each).data ?? [])
   const answers = items.filter(({ role }) => role === 'assistant')
   const asked = input.data.map((each) => Item.safeParse(each).data)

@@ -1,14 +1,14 @@
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { keepTrying } from '@agent-server/lib/keep-trying.ts'
-import type { FastifyRequest } from 'fastify'
-import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import type { Agent } from '../../agent/run/run-agent.ts'
-import { report } from '../../http/error-handler.ts'
-import type { ChatFrame } from '../../schemas/chat.ts'
-import type { ConversationStore, ItemRef } from '../../stores/conversation-store.ts'
-import { toChatFrame } from '../chat/dialect.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import type { AgentRequest } from '../agent/run/agent-event.ts'
+import type { Agent } from '../agent/run/run-agent.ts'
+import type { ChatFrame } from '../schemas/chat.ts'
+import type { ErrorDetail } from '../schemas/error.ts'
+import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
 import { type AnswerRecord, endOf, framesOf } from './answer-record.ts'
+import { toChatFrame } from './chat-frames.ts'
 
 const SAVE_MS = 1_000
 /** How often an answer that does not change is written: less than the silence that counts as its end. */
@@ -37,14 +37,20 @@ interface RunParts {
   ref: ItemRef
   record: AnswerRecord
   request: AgentRequest
-  /** Whose request it is, for the log. */
-  by: FastifyRequest
+  failures: Failures
+}
+
+/** What becomes of failures after the request that caused them may have ended. */
+export interface Failures {
+  /** As a client is told of it; what is the server's fault is written to the log. */
+  report(error: unknown): ErrorDetail
+  log: Pick<Log, 'error'>
 }
 
 export type AnswerRun = ReturnType<typeof startAnswer>
 
 /** Generates an answer whether or not anybody follows, and stores it as it grows. */
-export function startAnswer({ agent, store, ref, record, request, by }: RunParts) {
+export function startAnswer({ agent, store, ref, record, request, failures }: RunParts) {
   const stopping = new AbortController()
   const closing = new AbortController()
   const stop = (reason: StopReason) => {
@@ -74,7 +80,7 @@ export function startAnswer({ agent, store, ref, record, request, by }: RunParts
       }
     } catch (error) {
       if (error instanceof Stopped) record.stop(error.reason)
-      else record.fail(report(error, by).error)
+      else record.fail(failures.report(error))
     }
     const end = () => {
       if (isEnded) return
@@ -82,7 +88,7 @@ export function startAnswer({ agent, store, ref, record, request, by }: RunParts
       tell(endOf(record.answer()))
     }
     const onFailure = (error: unknown) => {
-      by.log.error({ err: error, conversation: ref.id, answer: ref.item }, NOT_STORED)
+      failures.log.error({ err: error, conversation: ref.id, answer: ref.item }, NOT_STORED)
       // It is complete all the same, and whoever asked need not wait for the store.
       end()
     }

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { sendEvents } from '../../http/event-stream.ts'
-import { lineFormat } from '../../http/ndjson.ts'
-import { groupRoutes } from '../../http/reference.ts'
-import { NDJSON } from '../../http/request-body.ts'
-import { callSignal } from '../../http/shutdown.ts'
-import { errorResponses } from '../../schemas/error.ts'
-import type { FeedbackService } from './feedback.ts'
+import type { FeedbackService } from '../conversations/feedback.ts'
+import { sendEvents } from '../http/event-stream.ts'
+import { lineFormat } from '../http/ndjson.ts'
+import { groupRoutes } from '../http/reference.ts'
+import { NDJSON } from '../http/request-body.ts'
+import { callSignal } from '../http/shutdown.ts'
+import { errorResponses } from '../schemas/error.ts'
 import {
   Feedback,
   FeedbackExportQuery,
@@ -14,7 +14,7 @@ import {
   FeedbackListQuery,
   FeedbackParams,
   NewFeedback,
-} from './feedback-schema.ts'
+} from '../schemas/feedback.ts'
 
 export const feedbackRoutes: FastifyPluginAsyncZod<{ feedback: FeedbackService }> = async (
   app,

@@ -1,21 +1,18 @@
 import { pause, settlesWithin } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { FastifyRequest } from 'fastify'
-import type { Agent } from '../../agent/run/run-agent.ts'
-import type { LimitedTo } from '../../knowledge/corpus-access.ts'
-import type { Documents } from '../../knowledge/ingestion/documents.ts'
-import type { ChatRequest } from '../../schemas/chat.ts'
-import { refusal } from '../../schemas/invalid-request.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
-import { newId } from '../../stores/artifact-store.ts'
-import type { ConversationStore, ItemRef } from '../../stores/conversation-store.ts'
-import { toAgentRequest } from '../chat/dialect.ts'
-import type { DialectSettings } from '../dialect.ts'
-import { toMessages } from '../responses/request.ts'
+import type { AgentRequest } from '../agent/run/agent-event.ts'
+import type { Agent } from '../agent/run/run-agent.ts'
+import type { LimitedTo } from '../knowledge/corpus-access.ts'
+import type { Documents } from '../knowledge/ingestion/documents.ts'
+import type { StoredAnswer } from '../schemas/conversation.ts'
+import { refusal } from '../schemas/invalid-request.ts'
+import type { Caller } from '../schemas/operator/api-key.ts'
+import { newId } from '../stores/artifact-store.ts'
+import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
 import { createAnswerRecord, endOf, framesOf, readAnswer } from './answer-record.ts'
-import { type AnswerRun, type Frames, startAnswer } from './answer-run.ts'
-import { type Conversations, refOf, toItem } from './conversations.ts'
-import type { StoredAnswer } from './schema.ts'
+import { type AnswerRun, type Failures, type Frames, startAnswer } from './answer-run.ts'
+import { type Conversations, refOf } from './conversations.ts'
+import type { ItemForm } from './item-form.ts'
 
 const POLL_MS = 1_000
 const CLOSE_MS = 5_000
@@ -26,19 +23,27 @@ interface Dependencies {
   limitedTo: LimitedTo
   conversationStore: ConversationStore
   conversations: Pick<Conversations, 'get' | 'history'>
-  dialects: DialectSettings
+  itemForm: ItemForm
 }
 
-/** A question that belongs to a stored conversation. */
-type StoredChat = ChatRequest & { conversation: NonNullable<ChatRequest['conversation']> }
-
-export const isStored = (body: ChatRequest): body is StoredChat => body.conversation !== undefined
+/** A question that belongs to a conversation. */
+export interface Question {
+  caller: Caller
+  /** The conversation, and the item that the question follows: by default its end, its start if null. */
+  conversation: { id: string; parent?: string | null | undefined }
+  text: string
+  /** As URLs. */
+  images: readonly string[]
+  /** What is asked of the agent, without what was said before. */
+  request: AgentRequest
+  includeSteps: boolean
+}
 
 export type Answers = ReturnType<typeof createAnswers>
 
 /** The answers of stored conversations; any number of clients can follow one, on any server. */
-export function createAnswers({ agent, dialects, limitedTo, ...parts }: Dependencies) {
-  const { conversationStore: store } = parts
+export function createAnswers({ agent, limitedTo, ...parts }: Dependencies) {
+  const { conversationStore: store, itemForm } = parts
   /** Those that this server generates. */
   const running = new Map<string, AnswerRun>()
 
@@ -67,10 +72,9 @@ export function createAnswers({ agent, dialects, limitedTo, ...parts }: Dependen
 
   return {
     /** Answers a question; what fails before it is stored is thrown. */
-    async *ask(body: StoredChat, by: FastifyRequest, signal: AbortSignal): Frames {
-      const { caller } = by
-      const request = toAgentRequest(body, caller, dialects)
-      const turn = await (body.resume ? takeUp : begin)(parts, body, caller)
+    async *ask(question: Question, failures: Failures, signal: AbortSignal): Frames {
+      const { caller, request, includeSteps } = question
+      const turn = await (request.resume ? takeUp : begin)(parts, question)
       const { ref, record, history } = turn
       const { messages, instructions } = request.conversation
       const files = await describeDocuments(limitedTo(caller).documents, ref.id)
@@ -79,7 +83,7 @@ export function createAnswers({ agent, dialects, limitedTo, ...parts }: Dependen
         store,
         ref,
         record,
-        by,
+        failures,
         request: {
           ...request,
           conversationId: request.conversationId ?? ref.id,
@@ -87,7 +91,7 @@ export function createAnswers({ agent, dialects, limitedTo, ...parts }: Dependen
           answerId: ref.item,
           conversation: {
             instructions: [...instructions, ...files],
-            messages: [...toMessages(history), ...messages],
+            messages: [...itemForm.toMessages(history), ...messages],
           },
         },
       })
@@ -95,7 +99,7 @@ export function createAnswers({ agent, dialects, limitedTo, ...parts }: Dependen
       void run.ended.then(() => running.delete(ref.item))
       const ids = { conversationId: ref.id, questionId: turn.question, answerId: ref.item }
       yield [{ type: 'turn-start', ...ids }]
-      yield* selected(run.follow(signal, true), body.includeSteps)
+      yield* selected(run.follow(signal, true), includeSteps)
     },
     /** Tells an answer from its beginning, and goes on while it is generated. Throws `item_not_found`. */
     async *follow(ref: ItemRef, includeSteps: boolean, signal: AbortSignal): Frames {
@@ -135,49 +139,37 @@ async function describeDocuments(
   return [['Documents that the user has added to this conversation:', ...lines].join('\n')]
 }
 
-type Parts = Pick<Dependencies, 'conversationStore' | 'conversations'>
+type Parts = Pick<Dependencies, 'conversationStore' | 'conversations' | 'itemForm'>
 
 /** Stores a question, with an answer that is in progress. */
 async function begin(
-  { conversationStore, conversations }: Parts,
-  body: StoredChat,
-  caller: Caller,
+  { conversationStore, conversations, itemForm }: Parts,
+  { caller, conversation: { id, parent }, text, images }: Question,
 ) {
-  const { id, parent } = body.conversation
   const history = await conversations.history(id, caller, parent)
-  const { content = '', images = [] } = body.messages.at(-1) ?? {}
-  const question = toItem({ role: 'user', content: toContent(content, images) })
+  const question = itemForm.toQuestion(text, images)
   const record = createAnswerRecord()
   const item = newId('msg')
   await conversationStore.add(refOf(id, caller), {
     items: [question, { id: item, json: JSON.stringify(record.answer()) }],
     parent,
     isOpen: true,
-    question: content,
+    question: text,
   })
   return { ref: { ...refOf(id, caller), item }, question: question.id, history, record }
-}
-
-/** As the Responses protocol has it. */
-function toContent(text: string, images: readonly string[]) {
-  if (images.length === 0) return text
-  const pictures = images.map((url) => ({ type: 'input_image' as const, image_url: url }))
-  return [{ type: 'input_text' as const, text }, ...pictures]
 }
 
 /** Takes up an answer that waits for approval. */
 async function takeUp(
   { conversationStore, conversations }: Parts,
-  body: StoredChat,
-  caller: Caller,
+  { caller, conversation: { id, parent }, request }: Question,
 ) {
-  const { id, parent } = body.conversation
   await conversations.get(id, caller)
   const ref = { ...refOf(id, caller), item: parent ?? '' }
   const item = await conversationStore.item(ref)
   const answer = item && readAnswer(item)
   const question = item?.parent && (await conversationStore.item({ ...ref, item: item.parent }))
-  const waits = answer?.agent.approval?.state === body.resume?.state
+  const waits = answer?.agent.approval?.state === request.resume?.state
   if (!answer?.agent.approval || !waits || !question || !(await conversationStore.reopen(ref))) {
     throw refusal('conversation.parent', 'must name an answer that waits with this `resume.state`')
   }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { RunEnd } from '../../src/agent/run/agent-event.ts'
-import { toRunExtras } from '../../src/dialects/answer-parts.ts'
-import { ARTIFACT, NOTHING_MORE } from '../agent/run/artifact.ts'
-import { hitOf } from '../agent/run/hit.ts'
+import type { RunEnd } from '../../../src/agent/run/agent-event.ts'
+import { toRunExtras } from '../../../src/agent/run/run-extras.ts'
+import { ARTIFACT, NOTHING_MORE } from './artifact.ts'
+import { hitOf } from './hit.ts'
 
 const end = (more: Partial<RunEnd> = {}): RunEnd => ({
   type: 'run-end',

@@ -1,0 +1,17 @@
+import type { RunEnd } from './agent-event.ts'
+
+/** The fields that all protocols send at the end of a run; omits empty ones. */
+export function toRunExtras(end: RunEnd) {
+  const { hits, reason: finishReason, degraded, artifacts, limitsReached } = end
+  const { citations, unknownCitations } = end
+  return {
+    hits,
+    finishReason,
+    ...(end.searchedFor !== undefined && { searchedFor: end.searchedFor }),
+    ...(limitsReached.length > 0 && { limitsReached }),
+    ...(degraded && { degraded }),
+    ...(citations.length > 0 && { citations }),
+    ...(unknownCitations.length > 0 && { unknownCitations }),
+    ...(artifacts.length > 0 && { artifacts }),
+  }
+}

@@ -1,0 +1,30 @@
+import type { AgentEvent } from '../agent/run/agent-event.ts'
+import { toRunExtras } from '../agent/run/run-extras.ts'
+import type { ChatFrame } from '../schemas/chat.ts'
+
+/** Converts an agent event into a frame of the chat stream; undefined if the frame is not sent. */
+export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame | undefined {
+  switch (event.type) {
+    case 'text-delta':
+    case 'approval-required':
+      return event
+    case 'search-step':
+    case 'tool-call':
+    case 'tool-result':
+    case 'reasoning-delta':
+    case 'progress':
+      return includeSteps ? event : undefined
+    case 'retrieved': {
+      const { type, query, hits } = event
+      return includeSteps ? { type, query, found: hits.length } : undefined
+    }
+    case 'client-tool-calls':
+      return undefined
+    case 'run-end': {
+      const { usage } = event
+      return { type: 'done', ...toRunExtras(event), ...(usage && { usage }) }
+    }
+    default:
+      return event satisfies never
+  }
+}

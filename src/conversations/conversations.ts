@@ -1,0 +1,155 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import { refusal } from '../schemas/invalid-request.ts'
+import type { Caller } from '../schemas/operator/api-key.ts'
+import { newId } from '../stores/artifact-store.ts'
+import type {
+  ConversationStore,
+  NewItem,
+  StoredConversation,
+  StoredItem,
+} from '../stores/conversation-store.ts'
+import { readAnswer, textOfAnswer } from './answer-record.ts'
+
+export type Conversations = ReturnType<typeof createConversations>
+
+/** Items to add, and what they ask: found by a search, and the title of a conversation that has none. */
+export interface NewItems {
+  items: readonly NewItem[]
+  question?: string | undefined
+}
+
+interface NewConversation {
+  title?: string | undefined
+  metadata: Record<string, string>
+  first?: NewItems | undefined
+}
+
+interface ListQuery {
+  search?: string | undefined
+  limit: number
+  after?: string | undefined
+}
+
+/** The conversations of callers; each key sees only its own. `onDeleted` receives the id. */
+export function createConversations(
+  store: ConversationStore,
+  onDeleted: (id: string) => Promise<void>,
+) {
+  /** Throws AppError `conversation_not_found`. */
+  const get = async (id: string, caller: Caller): Promise<StoredConversation> => {
+    const found = await store.find(refOf(id, caller))
+    if (found) return found
+    const message = `There is no conversation "${id}". It was deleted, has expired, or belongs to another key.`
+    throw new AppError('conversation_not_found', message, { param: 'id' })
+  }
+  const items = createItems(store, get)
+
+  return {
+    get,
+    ...items,
+    async create(
+      { title, metadata, first }: NewConversation,
+      caller: Caller,
+    ): Promise<StoredConversation> {
+      const id = newId('conv')
+      await store.create({ id, owner: caller.key?.id, metadata, title })
+      if (first?.items.length) await items.append(id, first, caller)
+      return get(id, caller)
+    },
+    /** A page, and whether there is another. Throws `invalid_request` if `after` is not one of them. */
+    async list(
+      { after, limit, search }: ListQuery,
+      caller: Caller,
+    ): Promise<{ page: StoredConversation[]; hasMore: boolean }> {
+      if (after !== undefined && !(await store.find(refOf(after, caller)))) {
+        throw refusal('after', 'is not one of the conversations')
+      }
+      const found = await store.list(caller.key?.id, { search, after, limit: limit + 1 })
+      return { page: found.slice(0, limit), hasMore: found.length > limit }
+    },
+    async change(
+      id: string,
+      change: Parameters<ConversationStore['change']>[1],
+      caller: Caller,
+    ): Promise<StoredConversation> {
+      await store.change(refOf(id, caller), change)
+      return get(id, caller)
+    },
+    async remove(id: string, caller: Caller): Promise<void> {
+      await get(id, caller)
+      await store.remove(refOf(id, caller))
+      await onDeleted(id)
+    },
+  }
+}
+
+type Get = (id: string, caller: Caller) => Promise<StoredConversation>
+
+/** The items of conversations; `get` throws `conversation_not_found`. */
+function createItems(store: ConversationStore, get: Get) {
+  /** Adds items at the end of the current branch. Throws `conversation_not_found` and `conversation_full`. */
+  const append = async (id: string, { items, question }: NewItems, caller: Caller) => {
+    await store.add(refOf(id, caller), { items, question: question || undefined })
+  }
+  /** The items of the current branch. */
+  const branch = async (id: string, caller: Caller): Promise<StoredItem[]> => {
+    const { lastItem = '' } = await get(id, caller)
+    return store.branch(refOf(id, caller), lastItem)
+  }
+
+  return {
+    append,
+    branch,
+    /** Like `append`; returns the new items. */
+    async addItems(id: string, added: NewItems, caller: Caller): Promise<StoredItem[]> {
+      await append(id, added, caller)
+      const ids = added.items.map((item) => item.id)
+      return (await branch(id, caller)).filter((item) => ids.includes(item.id))
+    },
+    /** The items of all branches, in the order in which they were added. */
+    async allItems(id: string, caller: Caller): Promise<StoredItem[]> {
+      await get(id, caller)
+      return store.items(refOf(id, caller))
+    },
+    /** Throws `conversation_not_found`, and `item_not_found`. */
+    async getItem(id: string, item: string, caller: Caller): Promise<StoredItem> {
+      await get(id, caller)
+      const found = await store.item({ ...refOf(id, caller), item })
+      if (!found) throw itemNotFound(item)
+      return found
+    },
+    async removeItem(id: string, item: string, caller: Caller): Promise<StoredConversation> {
+      await get(id, caller)
+      if (!(await store.removeItem({ ...refOf(id, caller), item }))) throw itemNotFound(item)
+      return get(id, caller)
+    },
+
+    /**
+     * What was said in the current branch or up to the item `last`, without questions that got no answer: null stands
+     * for the start. Throws `conversation_not_found`, and `invalid_request` for an unknown item.
+     */
+    async history(id: string, caller: Caller, last?: string | null): Promise<StoredItem[]> {
+      const { lastItem = null } = await get(id, caller)
+      const end = last === undefined ? lastItem : last
+      if (end === null) return []
+      const items = await store.branch(refOf(id, caller), end)
+      if (items.length > 0) return withoutFailures(items)
+      throw refusal('conversation.parent', 'is not an item of the conversation')
+    },
+  }
+}
+
+/** Names a conversation as the store does; each key has its own. */
+export const refOf = (id: string, { key }: Caller) => ({ id, owner: key?.id })
+
+const itemNotFound = (id: string) =>
+  new AppError('item_not_found', `The conversation has no item "${id}"`, { param: 'item' })
+
+/** Leaves out questions whose answers have failed or are empty, with these answers. */
+function withoutFailures(items: readonly StoredItem[]): StoredItem[] {
+  const isFailed = (item: StoredItem | undefined) => {
+    const answer = item && readAnswer(item)
+    return answer && (answer.agent.error !== undefined || textOfAnswer(answer).trim() === '')
+  }
+  return items.filter((item, place) => !isFailed(item) && !isFailed(items[place + 1]))
+}

@@ -1,0 +1,10 @@
+import type { ModelMessage } from '../models/chat-model.ts'
+import type { NewItem, StoredItem } from '../stores/conversation-store.ts'
+
+/** How items are written and read: they are stored in the form of the protocol in which clients send and list them. */
+export interface ItemForm {
+  /** A question with images as URLs. */
+  toQuestion(text: string, images: readonly string[]): NewItem
+  /** What a model is told of the items. */
+  toMessages(items: readonly StoredItem[]): ModelMessage[]
+}

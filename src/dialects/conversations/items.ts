@@ -1,0 +1,23 @@
+import { readAnswer } from '../../conversations/answer-record.ts'
+import type { StoredConversation, StoredItem } from '../../stores/conversation-store.ts'
+import type { Conversation, ConversationItem } from './schema.ts'
+
+/** A conversation as the protocol has it. */
+export function toConversation(stored: StoredConversation): Conversation {
+  const { id, title = null, metadata, lastItem = null, createdAt, updatedAt } = stored
+  return {
+    id,
+    object: 'conversation',
+    created_at: Math.floor(createdAt / 1_000),
+    updated_at: Math.floor(updatedAt / 1_000),
+    metadata,
+    title,
+    last_item_id: lastItem,
+  }
+}
+
+/** An item as it is listed. */
+export function toItem(stored: StoredItem): ConversationItem {
+  const item = readAnswer(stored) ?? JSON.parse(stored.json)
+  return { type: 'message', ...item, id: stored.id, parent_id: stored.parent ?? null }
+}
