@@ -1,3 +1,4 @@
+import { objectOf } from '@agent-server/lib/text/json.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
   OllamaChatAnswer,
@@ -65,9 +66,10 @@ describe('POST /api/chat', () => {
     const all = await lines('/api/chat', { model: 'agent', messages })
     const head = { model: 'agent', created_at: expect.any(String) }
     const said = (content: string) => ({ message: { role: 'assistant', content } })
-    expect(all.slice(0, -1)).toEqual(
-      ['Beavers', ' do', ' [1]', '.'].map((text) => ({ ...head, ...said(text), done: false })),
-    )
+    // How many lines the text has depends on how the network cuts it.
+    const texts = all.slice(0, -1).map(({ message }) => String(objectOf(message).content))
+    expect(texts.join('')).toBe('Beavers do [1].')
+    expect(all.slice(0, -1)).toEqual(texts.map((text) => ({ ...head, ...said(text), done: false })))
     expect(all.at(-1)).toEqual({ ...head, ...said(''), ...FIGURES })
   })
 

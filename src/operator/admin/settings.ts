@@ -9,7 +9,8 @@ import { type FileContent, openEditedFile } from './edited-file.ts'
 /** Variables that the system or the runtime itself reads: the agent configuration cannot make them settable here. */
 const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
 /** Free text that is no secret and names nothing that the server opens or calls. */
-const PLAIN_TEXT = /^(?:CHAT|EMBEDDING|RERANK)_MODEL(?:_NEXT)?$|^OCR_LANGUAGES$/
+const PLAIN_TEXT =
+  /^(?:CHAT|EMBEDDING|RERANK)_MODEL(?:_NEXT)?$|^(?:OCR_LANGUAGES|CHAT_REASONING_EFFORT)$/
 /** Of a shorter secret, four characters would reveal too much. */
 const MIN_SHOWN_LENGTH = 16
 const SHOWN = 4
