@@ -184,7 +184,7 @@ async function openAgent(parts: AgentParts) {
     sentQuestions: createSentQuestions(store),
     links: configuration.links,
     hosts: hostsIn(JSON.stringify(configuration)),
-    endConversation: (conversation) => void sandbox.end(conversation),
+    endSession: (sessionId) => void sandbox.end(sessionId),
   })
   const kept = opened.move()
   const close = () => kept.disposeAsync()

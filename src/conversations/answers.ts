@@ -76,7 +76,7 @@ export function createAnswers({ agent, limitedTo, ...parts }: Dependencies) {
       const { caller, request, includeSteps } = question
       const turn = await (request.resume ? takeUp : begin)(parts, question)
       const { ref, record, history } = turn
-      const { messages, instructions } = request.conversation
+      const { messages, instructions } = request
       const files = await describeDocuments(limitedTo(caller).documents, ref.id)
       const run = startAnswer({
         agent,
@@ -86,13 +86,11 @@ export function createAnswers({ agent, limitedTo, ...parts }: Dependencies) {
         failures,
         request: {
           ...request,
-          conversationId: request.conversationId ?? ref.id,
-          storedConversation: ref.id,
-          answerId: ref.item,
-          conversation: {
-            instructions: [...instructions, ...files],
-            messages: [...itemForm.toMessages(history), ...messages],
-          },
+          sessionId: request.sessionId ?? ref.id,
+          conversationId: ref.id,
+          answerItemId: ref.item,
+          instructions: [...instructions, ...files],
+          messages: [...itemForm.toMessages(history), ...messages],
         },
       })
       running.set(ref.item, run)
@@ -128,9 +126,10 @@ export function createAnswers({ agent, limitedTo, ...parts }: Dependencies) {
 /** Tells the model which documents belong to the conversation, so that it can read what it was just sent. */
 async function describeDocuments(
   documents: Pick<Documents, 'list'>,
-  conversation: string,
+  conversationId: string,
 ): Promise<string[]> {
-  const listed = (await documents.list({ conversation, limit: MOST_DESCRIBED })).documents
+  const query = { conversation: conversationId, limit: MOST_DESCRIBED }
+  const listed = (await documents.list(query)).documents
   if (listed.length === 0) return []
   const lines = listed.map(({ id, title = id, status }) => {
     const state = status === 'ready' ? '' : status === 'failed' ? ', unreadable' : ', not read yet'

@@ -117,8 +117,8 @@ function warnOfIgnored(
   reply.header('warnings', others === undefined ? warning : `${others}; ${warning}`)
 }
 
-const hasImages = ({ conversation }: AgentRequest) =>
-  conversation.messages.some((message) => message.role === 'user' && message.images?.length)
+const hasImages = ({ messages }: AgentRequest) =>
+  messages.some((message) => message.role === 'user' && message.images?.length)
 
 /** Runs the agent; yields the protocol's events in non-empty batches. */
 export async function* answerEvents<Event>(
@@ -137,7 +137,17 @@ export function readAgentFields(
   fields: AgentFields & { model?: string | null | undefined },
   { modelName, defaultTopK }: DialectSettings,
 ) {
-  const { topK, minScore, filter, rewrite, resume, mode, effort, conversationId, model } = fields
+  const {
+    topK,
+    minScore,
+    filter,
+    rewrite,
+    resume,
+    mode,
+    effort,
+    conversationId: sessionId,
+    model,
+  } = fields
   const prefix = `${modelName}:`
   const named = model?.startsWith(prefix) ? model.slice(prefix.length) : undefined
   return {
@@ -148,6 +158,6 @@ export function readAgentFields(
     resume,
     mode,
     effort,
-    conversationId,
+    sessionId,
   }
 }

@@ -2,8 +2,7 @@ import type { AgentRequest } from '../agent/run/agent-event.ts'
 import { BYTES_PER_TOKEN, estimateTokens, sizeOfMessages } from '../models/token-estimate.ts'
 
 /** Estimates the tokens of what a client sends; rules and passages of the server come on top. */
-export function tokensOf({ conversation, clientTools }: AgentRequest): number {
-  const { messages, instructions } = conversation
+export function tokensOf({ messages, instructions, clientTools }: AgentRequest): number {
   const tools = clientTools.length > 0 ? JSON.stringify(clientTools) : ''
   return (
     Math.ceil(sizeOfMessages(messages) / BYTES_PER_TOKEN) +

@@ -4,7 +4,7 @@ import { APPROVAL, Resume } from './approval.ts'
 import { ARTIFACTS } from './artifact.ts'
 import { InCollection } from './collection.ts'
 import { ErrorDetail } from './error.ts'
-import { ConversationId, LIMITS_REACHED, REWRITE } from './fields.ts'
+import { LIMITS_REACHED, REWRITE, SessionId } from './fields.ts'
 import { Filter } from './metadata.ts'
 import {
   ContextTopK,
@@ -67,7 +67,7 @@ export const AgentFields = {
   mode: optional(SearchMode),
   effort: optional(Effort),
   collection: optional(InCollection),
-  conversationId: optional(ConversationId),
+  conversationId: optional(SessionId),
 }
 
 /** Where a question belongs in a conversation that the server stores. */

@@ -18,7 +18,8 @@ export const REWRITE = optionalOr(z.boolean(), true).describe(
   'Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.',
 )
 
-export const ConversationId = z
+/** `conversationId` of a request to the agent. */
+export const SessionId = z
   .string()
   .max(128)
   .regex(

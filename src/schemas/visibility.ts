@@ -4,8 +4,9 @@ import type { Caller } from './operator/api-key.ts'
 type Reader = Pick<Caller, 'collections' | 'key'>
 
 /** For lists and searches: the documents of a conversation are found only in that conversation. */
-export function forCaller({ collections, key }: Reader, conversation?: string): Visibility {
-  const conversations = conversation === undefined ? 'none' : { owner: key?.id, id: conversation }
+export function forCaller({ collections, key }: Reader, conversationId?: string): Visibility {
+  const conversations =
+    conversationId === undefined ? 'none' : { owner: key?.id, id: conversationId }
   return { collections: collections ?? 'all', conversations }
 }
 

@@ -88,6 +88,18 @@ describe('A run of the agent', () => {
     expect(others).toEqual([])
   })
 
+  it('names the stored conversation, also over Responses, and no other', async () => {
+    const created = await server.request('/v1/conversations', { body: {} })
+    const { id } = Conversation.parse(await created.json())
+    await ask('When?', { conversation: { id }, conversationId: 'desk-7' })
+    expect((await last()).conversationId).toBe(id)
+    const body = { model: 'agent', input: 'And why?', conversation: id }
+    await (await server.request('/v1/responses', { body })).text()
+    expect(await last()).toMatchObject({ conversationId: id, question: 'And why?' })
+    await ask('When?', { conversationId: 'desk-7' })
+    expect(await last()).not.toHaveProperty('conversationId')
+  })
+
   it('is kept with the error that ended it, and the call that failed', async () => {
     upstream.always(errorReply(401, 'Wrong key'))
     const messages = [{ role: 'user', content: 'When?' }]

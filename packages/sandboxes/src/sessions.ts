@@ -57,10 +57,10 @@ export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log
     }
   }
 
-  async function end(conversation: string): Promise<void> {
-    const entry = pooled.get(conversation)
+  async function end(sessionId: string): Promise<void> {
+    const entry = pooled.get(sessionId)
     if (!entry) return
-    pooled.delete(conversation)
+    pooled.delete(sessionId)
     clearTimeout(entry.expiry)
     const session = await opened(entry)
     try {
@@ -80,33 +80,33 @@ export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log
 
   /** The conversation's session if it still works, else a new one; it counts as in use until released. */
   async function acquire(
-    conversation: string,
+    sessionId: string,
     owner: string | undefined,
   ): Promise<{ entry: PooledSession; fresh: boolean }> {
-    for (let entry = pooled.get(conversation); entry; entry = pooled.get(conversation)) {
+    for (let entry = pooled.get(sessionId); entry; entry = pooled.get(sessionId)) {
       entry.runs += 1
       clearTimeout(entry.expiry)
-      pooled.delete(conversation)
-      pooled.set(conversation, entry)
+      pooled.delete(sessionId)
+      pooled.set(sessionId, entry)
       const session = await opened(entry)
       if (session?.alive && !(isOld(entry) && entry.runs === 1)) return { entry, fresh: false }
       entry.runs -= 1
-      if (pooled.get(conversation) === entry) await end(conversation)
+      if (pooled.get(sessionId) === entry) await end(sessionId)
     }
     // There was no `await` since the map was last read, so the next caller finds this entry.
     makeRoom()
     const entry: PooledSession = { owner, session: open(), openedAt: Date.now(), runs: 1 }
-    pooled.set(conversation, entry)
+    pooled.set(sessionId, entry)
     return { entry, fresh: true }
   }
 
-  async function release(conversation: string, entry: PooledSession): Promise<void> {
+  async function release(sessionId: string, entry: PooledSession): Promise<void> {
     entry.runs -= 1
     const session = await opened(entry)
-    if (entry.runs > 0 || pooled.get(conversation) !== entry) return
-    if (!session?.alive) return end(conversation)
+    if (entry.runs > 0 || pooled.get(sessionId) !== entry) return
+    if (!session?.alive) return end(sessionId)
     clearTimeout(entry.expiry)
-    entry.expiry = setTimeout(() => void end(conversation), idleMs).unref()
+    entry.expiry = setTimeout(() => void end(sessionId), idleMs).unref()
   }
 
   return {
@@ -115,17 +115,17 @@ export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log
      * none can be opened or all are in use, and the reason of `signal` if it is aborted.
      */
     async run(
-      conversation: string,
+      sessionId: string,
       { owner, ...request }: OwnedRun,
       signal: AbortSignal,
     ): Promise<SessionRun> {
       closing.signal.throwIfAborted()
-      const { entry, fresh } = await acquire(conversation, owner)
+      const { entry, fresh } = await acquire(sessionId, owner)
       try {
         const session = await untilAborted(entry.session, signal)
         return { ...(await session.run(request, signal)), fresh }
       } finally {
-        await release(conversation, entry)
+        await release(sessionId, entry)
       }
     },
     /** Ends the sandbox of a conversation, if there is one. */

@@ -19,8 +19,8 @@ export async function verifySandbox(
   const started = performance.now()
   const listener = await listen()
   const context: ProbeContext = { ...listener, limits, hostFile: fileURLToPath(import.meta.url) }
-  const conversation = `verify-${randomUUID()}`
-  const run = (request: RunRequest) => sessions.run(conversation, request, signal)
+  const sessionId = `verify-${randomUUID()}`
+  const run = (request: RunRequest) => sessions.run(sessionId, request, signal)
   const probes: SandboxProbeResult[] = []
   try {
     for (const probe of PROBES) {
@@ -30,7 +30,7 @@ export async function verifySandbox(
     }
   } finally {
     listener.close()
-    await sessions.end(conversation)
+    await sessions.end(sessionId)
   }
   return {
     kind,

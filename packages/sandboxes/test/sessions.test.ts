@@ -21,8 +21,8 @@ function create({ maximum = 10, idleMs = 60_000, open = {} } = {}) {
     log,
   })
   onTestFinished(() => sessions.close())
-  const run = (conversation: string, code = '', owner?: string) =>
-    sessions.run(conversation, { code, owner }, signal)
+  const run = (sessionId: string, code = '', owner?: string) =>
+    sessions.run(sessionId, { code, owner }, signal)
   return { ...fake, sessions, run, warnings, failures: () => failures }
 }
 

@@ -139,7 +139,7 @@ async function testConnection(
       artifacts,
       citations: createCitations(),
       search: { visibility },
-      conversation: `test of ${name}`,
+      sessionId: `test of ${name}`,
       activeSkills: new Set<string>(),
     }
     output = await found.tool.run(request.arguments, context, signal)

@@ -1,6 +1,7 @@
 import { narrowed, type Visibility } from '@agent-server/lib/visibility.ts'
 import type {
   ModelEvent,
+  ModelMessage,
   ModelTool,
   ModelToolCall,
   ReasoningPart,
@@ -15,7 +16,6 @@ import type { Filter } from '../../schemas/metadata.ts'
 import { type Caller, MASTER } from '../../schemas/operator/api-key.ts'
 import type { Effort, Hit, SearchMode, SearchStep, Usage } from '../../schemas/query.ts'
 import { forCaller } from '../../schemas/visibility.ts'
-import type { Conversation } from './prompt.ts'
 
 /** An event of a run, emitted in order of occurrence; the last one is `run-end`. */
 export type AgentEvent =
@@ -68,13 +68,16 @@ export interface RunEnd {
 export interface AgentRequest {
   /** Who asks, which determines what the run may see and who owns its data. If absent, the master key. */
   caller?: Caller | undefined
-  conversation: Conversation
-  /** The client's id of the conversation; without one, nothing is kept after the run. */
-  conversationId?: string | undefined
+  /** The conversation except system messages, oldest first; the last user message is the question. */
+  messages: readonly ModelMessage[]
+  /** The client's system messages, in order. */
+  instructions: readonly string[]
+  /** The client's name for the state that tools keep for its next request; without one, nothing is kept. */
+  sessionId?: string | undefined
   /** The stored conversation whose documents the run sees as well; the caller's own. */
-  storedConversation?: string | undefined
-  /** The answer in a stored conversation, by which the run is found later. */
-  answerId?: string | undefined
+  conversationId?: string | undefined
+  /** The item that the stored conversation holds the answer in, by which the run is found later. */
+  answerItemId?: string | undefined
   /** Number of chunks to retrieve for the question; 0 retrieves none. */
   topK: number
   /** Score below which the run's searches leave chunks out. */
@@ -97,10 +100,10 @@ export interface AgentRequest {
 
 /** What a run may see. */
 export function visibilityOf(
-  request: Pick<AgentRequest, 'caller' | 'storedConversation' | 'filter'>,
+  request: Pick<AgentRequest, 'caller' | 'conversationId' | 'filter'>,
 ): Visibility {
-  const { caller = MASTER, storedConversation, filter } = request
-  return narrowed(forCaller(caller, storedConversation), filter)
+  const { caller = MASTER, conversationId, filter } = request
+  return narrowed(forCaller(caller, conversationId), filter)
 }
 
 export function isClientTool({ clientTools }: AgentRequest, name: string): boolean {

@@ -8,8 +8,8 @@ import type { AgentRequest } from './agent-event.ts'
 const KEYS = 8
 
 /** For a provider that routes by it: the same in every turn of a conversation, and says nothing of it. */
-export function cacheKeyOf({ caller, conversationId, conversation }: AgentRequest): string {
-  const begin = conversationId ?? conversation.messages.find(({ role }) => role === 'user')?.content
+export function cacheKeyOf({ caller, sessionId, messages }: AgentRequest): string {
+  const begin = sessionId ?? messages.find(({ role }) => role === 'user')?.content
   const digest = createHash('sha256')
     .update(JSON.stringify([caller?.key?.id, begin]))
     .digest()

@@ -10,7 +10,7 @@ import type { Spent } from './budget.ts'
 
 /** What a server needs to continue a run. */
 export interface PausedRun {
-  conversation: string
+  sessionId: string
   hits: Hit[]
   /** How many of the hits are in the prompt, before the question. */
   chunks: number
@@ -70,6 +70,6 @@ function refusal(message: string): AppError {
   return new AppError('invalid_request', `${param}: ${message}`, { param })
 }
 
-function digestOf({ conversation: { messages }, caller }: AgentRequest): string {
+function digestOf({ messages, caller }: AgentRequest): string {
   return hash('sha256', JSON.stringify(messages) + (caller?.key?.id ?? ''))
 }

@@ -1,6 +1,7 @@
 import type { ModelMessage, ModelTool, Sampling } from '../../models/chat-model.ts'
 import { sizeOfMessages } from '../../models/token-estimate.ts'
 import { type Citations, type NumberedHit, renderChunks } from '../citations/citations.ts'
+import type { AgentRequest } from './agent-event.ts'
 import { asSent, latestTurns, toTurns, withoutMarks } from './history.ts'
 import type { ModelWindow } from './window.ts'
 
@@ -32,13 +33,6 @@ Question: How long can I keep a book?`,
   { role: 'assistant', content: 'Books are lent for four weeks [2].' },
 ]
 
-export interface Conversation {
-  /** The messages except system messages, oldest first; the last user message is the question. */
-  messages: readonly ModelMessage[]
-  /** The client's system messages, in order. */
-  instructions: readonly string[]
-}
-
 export interface PromptOptions {
   /** The operator's own prompt, from the agent configuration. */
   prompt: string
@@ -46,8 +40,7 @@ export interface PromptOptions {
   catalogue?: (() => string) | undefined
 }
 
-interface PromptParts extends PromptOptions {
-  conversation: Conversation
+interface PromptParts extends PromptOptions, Pick<AgentRequest, 'messages' | 'instructions'> {
   /** Whether the model is shown how to answer; one that only quotes is not. */
   hasExample: boolean
   sampling: Pick<Sampling, 'maxTokens'>
@@ -93,8 +86,8 @@ const REMAINDER = 400
  * earlier turns are left out first, then tools, which never take more than half of it.
  */
 export function fitPrompt(parts: PromptParts, window: ModelWindow): FittedPrompt {
-  const { conversation, chunks, citations, added, sampling, instead } = parts
-  const { earlier, question, after } = parted(conversation.messages)
+  const { chunks, citations, added, sampling, instead } = parts
+  const { earlier, question, after } = parted(parts.messages)
   const example = parts.hasExample && chunks ? EXAMPLE : []
   const total = window.promptTokens(sampling)
   const tools = fitTools(
@@ -157,14 +150,14 @@ function sizeOfTools(tools: readonly ModelTool[]): number {
 }
 
 function systemOf(parts: PromptParts, hasTools: boolean) {
-  const { prompt, catalogue = () => '', conversation, chunks } = parts
+  const { prompt, catalogue = () => '', instructions, chunks } = parts
   const content = systemPrompt(
     hasTools || chunks ? RULES : '',
     hasTools ? TOOL_RULES : '',
     prompt,
     // Skills are opened by tools.
     hasTools ? catalogue() : '',
-    ...conversation.instructions,
+    ...instructions,
   )
   return { role: 'system' as const, content }
 }

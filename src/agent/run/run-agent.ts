@@ -48,7 +48,7 @@ export function createAgent(parts: Dependencies): Agent {
     run(request, signal) {
       const attributes = {
         'gen_ai.operation.name': 'invoke_agent',
-        'gen_ai.conversation.id': request.conversationId,
+        'gen_ai.conversation.id': request.sessionId,
       }
       return streamInSpan('invoke_agent', { attributes }, run(parts, gate, request, signal))
     },
@@ -66,12 +66,12 @@ async function* run(
   await request.caller?.verify(true)
   const trace = parts.traces?.begin(request)
   const pass = gate.enter(trace)
-  const conversation = conversationOf(request) ?? paused?.conversation ?? randomUUID()
+  const sessionId = sessionOf(request) ?? paused?.sessionId ?? randomUUID()
   let isPaused = false
   using budget = createRunBudget(parts.limits, signal, paused?.spent)
   try {
     checkEffort(request.effort ?? 'low', parts.model)
-    const context = yield* begin(parts, request, { conversation, budget, paused, trace }, signal)
+    const context = yield* begin(parts, request, { sessionId, budget, paused, trace }, signal)
     if (resume) await parts.pauses.take(resume.state)
     yield context.searches.splice(0)
     const reason = yield* runRounds(parts, request, { ...context, pass }, signal)
@@ -82,15 +82,15 @@ async function* run(
   } finally {
     request.caller?.spend(budget.spent().tokens - (paused?.spent.tokens ?? 0))
     pass.leave(budget.usage())
-    // No later request can continue a conversation that the client did not name.
-    if (request.conversationId === undefined && !isPaused) parts.endConversation(conversation)
+    // No later request can continue a session that the client did not name.
+    if (request.sessionId === undefined && !isPaused) parts.endSession(sessionId)
   }
 }
 
-/** The id of the conversation, which includes that of the API key: equal names of two keys must not collide. */
-function conversationOf({ conversationId, caller }: AgentRequest): string | undefined {
+/** The id of the session, which includes that of the API key: equal names of two keys must not collide. */
+function sessionOf({ sessionId, caller }: AgentRequest): string | undefined {
   const owner = caller?.key?.id
-  return conversationId && owner ? `${owner}:${conversationId}` : conversationId
+  return sessionId && owner ? `${owner}:${sessionId}` : sessionId
 }
 
 /** Calls the model and tools in turn; returns the reason for the end of the run. */
@@ -223,10 +223,10 @@ async function pause(
 }
 
 function toPaused(context: RunContext): PausedRun {
-  const { conversation, citations, chunks, added, artifacts, budget } = context
+  const { sessionId, citations, chunks, added, artifacts, budget } = context
   const { activeSkills, degraded, searchedFor } = context
   return {
-    conversation,
+    sessionId,
     degraded,
     searchedFor,
     hits: citations.all(),

@@ -28,8 +28,8 @@ export interface Dependencies extends RunGateOptions {
   prompt: PromptOptions
   window: ModelWindow
   limits: RunLimits
-  /** Called after a run whose conversation no later request can continue. */
-  endConversation: (conversation: string) => void
+  /** Called after a run whose session no later request can continue. */
+  endSession: (sessionId: string) => void
   /** Keeps what led to the last answers; absent if nothing is kept. */
   traces?: RunTraces | undefined
   pauses: Pauses
@@ -47,7 +47,8 @@ export type RunContext = ReturnOf<ReturnType<typeof begin>>
 type ReturnOf<Steps> = Steps extends AsyncGenerator<unknown, infer Result> ? Result : never
 
 interface RunStart {
-  conversation: string
+  /** Names the state that tools keep, such as a sandbox. */
+  sessionId: string
   budget: RunBudget
   /** The paused run to continue; absent for a new one. */
   paused: PausedRun | undefined
@@ -58,11 +59,11 @@ interface RunStart {
 export async function* begin(
   parts: Dependencies,
   request: AgentRequest,
-  { conversation, budget, paused, trace }: RunStart,
+  { sessionId, budget, paused, trace }: RunStart,
   signal: AbortSignal,
 ) {
   const { prompt, window } = parts
-  const { conversation: asked, clientTools, sampling, topK } = request
+  const { messages, instructions, clientTools, sampling, topK } = request
   const owner = request.caller?.key?.id
   const citations = createCitations(paused)
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
@@ -82,7 +83,7 @@ export async function* begin(
     visibility: search.visibility,
     search,
     owner,
-    conversation,
+    sessionId,
     searched,
     spend: budget.spend,
   })
@@ -94,7 +95,8 @@ export async function* begin(
     const fitted = fitPrompt(
       {
         ...prompt,
-        conversation: asked,
+        messages,
+        instructions,
         hasExample: parts.model.generates,
         chunks: topK > 0 ? numbered : undefined,
         instead,
@@ -117,18 +119,17 @@ export async function* begin(
     : yield* findChunks(parts, request, { spend: budget.spend, promptFor: fit }, signal)
   numbered = citations.add(found.hits.map(withoutStages))
   const fitted = fit()
-  const { chunks } = fitted
-  if (!paused && topK > 0) searched(found.query, chunks, found.hits)
+  if (!paused && topK > 0) searched(found.query, fitted.chunks, found.hits)
   const waited = readWaitedCalls(paused, request.resume)
   // Calls rather than ids: a model may reuse an id for a call that nobody has approved.
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
   return {
     trace,
-    conversation,
+    sessionId,
     citations,
     artifacts,
     activeSkills,
-    chunks,
+    chunks: fitted.chunks,
     budget,
     tools,
     answerText: createAnswerText(),

@@ -92,7 +92,7 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
 
 /** A digest of the conversation up to each question, in order, with whose it is and what it may see. */
 function keysOf(request: AgentRequest) {
-  const { messages, instructions } = request.conversation
+  const { messages, instructions } = request
   const hash = createHash('sha256')
   hash.update(JSON.stringify([request.caller?.key?.id, visibilityOf(request), instructions]))
   return messages.flatMap((message) => {

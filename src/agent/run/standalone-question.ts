@@ -58,8 +58,7 @@ export async function toQuery(
   { isStopWord, ...means }: Dependencies,
   signal: AbortSignal,
 ): Promise<SearchQuery> {
-  const { conversation, topK, rewrite } = asking
-  const { messages } = conversation
+  const { messages, topK, rewrite } = asking
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const query = messages[last]?.content ?? ''
   const before = messages

@@ -30,8 +30,8 @@ export interface ToolContext {
   search: Pick<Search, 'visibility' | 'mode' | 'minScore'>
   /** The id of the API key, which can read only its own artifacts; absent for the master key, which can read all. */
   owner?: string | undefined
-  /** Id of the conversation; unique to this run unless the client provided it. */
-  conversation: string
+  /** Names the state that tools keep; unique to this run unless the client named it. */
+  sessionId: string
   /** Names of the skills that the run has activated. */
   activeSkills: Set<string>
   /** Receives the files that the tool creates. */

@@ -96,7 +96,9 @@ function toPluginTool(tool: Tool, plugin: string): Tool {
     title: tool.title ?? tool.name,
     source: `plugin:${plugin}`,
     async run(input, context, signal) {
-      return String(await tool.run(input, context, signal))
+      // Plugins know the session by this name.
+      const known = { ...context, conversation: context.sessionId }
+      return String(await tool.run(input, known, signal))
     },
   }
 }

@@ -42,12 +42,10 @@ export function toAgentRequest(
   return {
     ...readAgentFields(body, settings),
     caller,
-    conversation: {
-      messages: messages.flatMap((message, index) =>
-        toModelMessage(message, `messages.${index}.images`, settings),
-      ),
-      instructions: messages.filter(({ role }) => role === 'system').map(({ content }) => content),
-    },
+    messages: messages.flatMap((message, index) =>
+      toModelMessage(message, `messages.${index}.images`, settings),
+    ),
+    instructions: messages.filter(({ role }) => role === 'system').map(({ content }) => content),
     sampling: { effort: body.reasoningEffort },
     clientTools: [],
   }

@@ -16,12 +16,8 @@ export function toAgentRequest(
   return {
     ...readAgentFields(request, settings),
     caller,
-    conversation: {
-      messages: request.messages.flatMap(toModelMessage),
-      instructions: request.messages
-        .filter(isInstruction)
-        .map((message) => toPlain(message).content),
-    },
+    messages: request.messages.flatMap(toModelMessage),
+    instructions: request.messages.filter(isInstruction).map((message) => toPlain(message).content),
     sampling: toSampling(request),
     clientTools: (request.tools ?? []).map(({ function: tool }) => ({
       name: tool.name,

@@ -21,7 +21,8 @@ export function toAgentRequest(
   return {
     ...readAgentFields(request, settings),
     caller,
-    conversation: { messages, instructions: instructionsOf(request) },
+    messages,
+    instructions: instructionsOf(request),
     sampling: {
       ...('max_tokens' in request && toSampling(request)),
       effort: request.output_config?.effort ?? undefined,

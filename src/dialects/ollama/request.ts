@@ -20,12 +20,10 @@ export function toAgentRequest(
   return {
     ...readAgentFields({ ...request, model: withoutLatest(request.model, settings) }, settings),
     caller,
-    conversation: {
-      messages: toModelMessages(messages),
-      instructions: messages.flatMap(({ role, content }) =>
-        role === 'system' && content ? [content] : [],
-      ),
-    },
+    messages: toModelMessages(messages),
+    instructions: messages.flatMap(({ role, content }) =>
+      role === 'system' && content ? [content] : [],
+    ),
     sampling: toSampling(request),
     clientTools: (request.tools ?? []).map(({ function: tool }) => ({
       name: tool.name,

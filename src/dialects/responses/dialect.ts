@@ -2,7 +2,7 @@ import { isSearch } from '../../agent/run/agent-event.ts'
 import type { ErrorBody } from '../../schemas/error.ts'
 import { newId } from '../../stores/artifact-store.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
-import { conversationOf, type KeptResponses } from './kept-responses.ts'
+import { conversationIdOf, type KeptResponses } from './kept-responses.ts'
 import { toAgentRequest } from './request.ts'
 import type { ResponseEvent, ResponseObject } from './response-schema.ts'
 import type { ResponseRequest } from './schema.ts'
@@ -18,7 +18,7 @@ export function createResponsesDialect(
       const items = await kept.gather(body, caller)
       const request = {
         ...toAgentRequest(body, items, caller, settings),
-        storedConversation: conversationOf(body),
+        conversationId: conversationIdOf(body),
       }
       const withResults = body.include?.includes('file_search_call.results') ?? false
       const givesSearch = body.tools?.some(({ type }) => type === 'file_search') ?? false
@@ -59,13 +59,13 @@ const encodeFailure = ({ error: { code, message, param } }: ErrorBody) =>
 /** The initial response, without output. */
 function toResponse(request: ResponseRequest, model: string): ResponseObject {
   const { text, tools, reasoning } = request
-  const conversation = conversationOf(request)
+  const conversationId = conversationIdOf(request)
   return {
     id: newId('resp'),
     object: 'response',
     created_at: Math.floor(Date.now() / 1_000),
     completed_at: null,
-    conversation: conversation === undefined ? null : { id: conversation },
+    conversation: conversationId === undefined ? null : { id: conversationId },
     status: 'in_progress',
     error: null,
     incomplete_details: null,

@@ -39,10 +39,10 @@ export function createKeptResponses(
 
   const before = async (request: ResponseRequest, caller: Caller): Promise<InputItem[]> => {
     const { previous_response_id: id } = request
-    const conversation = conversationOf(request)
-    if (conversation !== undefined) {
+    const conversationId = conversationIdOf(request)
+    if (conversationId !== undefined) {
       if (id) throw refusal('conversation', 'cannot be combined with previous_response_id')
-      return (await conversations.history(conversation, caller)).map(fromStored)
+      return (await conversations.history(conversationId, caller)).map(fromStored)
     }
     if (!id) return []
     const kept = await findFor(caller)(id)
@@ -83,11 +83,11 @@ export function createKeptResponses(
       items: readonly InputItem[],
       caller: Caller,
     ): Promise<void> {
-      const conversation = conversationOf(request)
-      if (conversation === undefined) return
+      const conversationId = conversationIdOf(request)
+      if (conversationId === undefined) return
       const input =
         typeof request.input === 'string' ? items.slice(-1) : items.slice(-request.input.length)
-      await conversations.append(conversation, toNewItems([...input, ...output]), caller)
+      await conversations.append(conversationId, toNewItems([...input, ...output]), caller)
     },
 
     /** Throws AppError `storage_full`. */
@@ -126,7 +126,7 @@ export function createKeptResponses(
 }
 
 /** The id of the conversation that a request continues. */
-export const conversationOf = ({ conversation }: ResponseRequest): string | undefined =>
+export const conversationIdOf = ({ conversation }: ResponseRequest): string | undefined =>
   (typeof conversation === 'string' ? conversation : conversation?.id) ?? undefined
 
 /** Replaces references by the items they name; an item's id contains that of its response. */

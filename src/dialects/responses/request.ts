@@ -35,7 +35,8 @@ export function toAgentRequest(
   return {
     ...readAgentFields(fields, settings),
     caller,
-    conversation: { messages, instructions: instructionsOf(request, items) },
+    messages,
+    instructions: instructionsOf(request, items),
     sampling: {
       temperature: request.temperature ?? undefined,
       topP: request.top_p ?? undefined,

@@ -127,7 +127,8 @@ async function askFirst(
       {
         prompt: '',
         ...beginning?.prompt,
-        conversation: { messages, instructions: [] },
+        messages,
+        instructions: [],
         hasExample: model.generates,
         chunks,
         citations,

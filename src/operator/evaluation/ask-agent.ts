@@ -56,7 +56,8 @@ export function createAgentAsking(
         const messages = [{ role: 'user' as const, content: question.text }]
         const request = {
           caller,
-          conversation: { messages, instructions: [] },
+          messages,
+          instructions: [],
           topK: dialects.defaultTopK,
           rewrite: true,
           ...scopeOf(question),

@@ -100,8 +100,8 @@ function excerpt(text: string, maximum: number, length = text.length): string {
 function createTrace(request: AgentRequest, take: Texts, keep: (run: Run) => void): RunTrace {
   const id = newId('run')
   const startedAt = new Date().toISOString()
-  const { conversationId, answerId, caller, conversation } = request
-  const asked = conversation.messages.findLast(({ role }) => role === 'user')
+  const { conversationId, answerItemId: answerId, caller, messages } = request
+  const asked = messages.findLast(({ role }) => role === 'user')
   const question = take(asked?.content ?? '')
   const searches: Run['searches'] = []
   const modelCalls: Run['modelCalls'] = []

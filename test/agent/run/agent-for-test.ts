@@ -26,7 +26,7 @@ interface AgentParts extends Partial<RunGateOptions> {
   prompt?: Partial<PromptOptions>
   contextTokens?: number
   limits?: Partial<RunLimits>
-  endConversation?: (conversation: string) => void
+  endSession?: (sessionId: string) => void
 }
 
 export const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -37,7 +37,7 @@ const analyser = createAnalyser('english')
 export const UNWATCHED = {
   maxRuns: 100,
   observer: { runStarted: () => undefined, runEnded: () => undefined },
-  endConversation: () => undefined,
+  endSession: () => undefined,
   pauses: createPauses(createMemoryArtifactStore()),
   sentQuestions: createSentQuestions({ get: async () => undefined }),
   links: 'all' as const,
@@ -95,8 +95,8 @@ async function* withoutSearches(events: AsyncIterable<AgentEvent>): AsyncGenerat
 }
 
 export function question(content: string): AgentRequest {
-  const conversation = { messages: [{ role: 'user' as const, content }], instructions: [] }
-  return { conversation, topK: 5, rewrite: true, sampling: {}, clientTools: [] }
+  const messages = [{ role: 'user' as const, content }]
+  return { messages, instructions: [], topK: 5, rewrite: true, sampling: {}, clientTools: [] }
 }
 
 /** A tool that answers `answer`, whatever it is asked. */

@@ -10,7 +10,7 @@ it('A stopped run that has gathered more than the server keeps is told, not kept
   const pauses = createPauses(createMemoryArtifactStore({ maximumBytes: 200_000 }))
   const request = question('Why?')
   const runOf = (content: string) => ({
-    conversation: 'c',
+    sessionId: 'c',
     hits: [],
     chunks: 0,
     artifacts: [],

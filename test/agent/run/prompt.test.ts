@@ -58,7 +58,8 @@ function promptOf(messages: readonly ModelMessage[], given: Given = {}): FittedP
   } = given
   return fitPrompt(
     {
-      conversation: { messages, instructions },
+      messages,
+      instructions,
       prompt,
       catalogue,
       hasExample,

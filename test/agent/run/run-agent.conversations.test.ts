@@ -8,7 +8,7 @@ import { asks, says, toolCall } from './scripted-model.ts'
 
 const SAYS = says('a', 'b')
 
-/** An agent whose tool sees the conversation, and what was asked of it and ended after it. */
+/** An agent whose tool sees the session, and what was asked of it and ended after it. */
 function agentThat(
   answers: Parameters<typeof createAgentForTest>[0]['answers'],
   more: Pick<Tool, 'approval'> = {},
@@ -21,22 +21,22 @@ function agentThat(
     title: 'look',
     description: 'Looks',
     input: z.looseObject({}),
-    async run(_input, { conversation }) {
-      seen.push(conversation)
+    async run(_input, { sessionId }) {
+      seen.push(sessionId)
       return 'seen'
     },
   })
   const { run } = createAgentForTest({
     answers,
     tools: [look],
-    endConversation: (conversation) => void ended.push(conversation),
+    endSession: (sessionId) => void ended.push(sessionId),
   })
   return { seen, ended, run }
 }
 
 const LOOKS = asks(toolCall('look'))
 
-describe('A conversation that the client did not name', () => {
+describe('A session that the client did not name', () => {
   it('has a name of its own for each run and is over with it', async () => {
     const { seen, ended, run } = agentThat([LOOKS, SAYS, LOOKS, SAYS])
     await Array.fromAsync(run())
@@ -77,10 +77,10 @@ describe('A conversation that the client did not name', () => {
   })
 })
 
-describe('A conversation that the client named', () => {
+describe('A session that the client named', () => {
   it('keeps its name and is not over with a run', async () => {
     const { seen, ended, run } = agentThat([LOOKS, SAYS])
-    await Array.fromAsync(run({ conversationId: 'desk-7' }))
+    await Array.fromAsync(run({ sessionId: 'desk-7' }))
     expect(seen).toEqual(['desk-7'])
     expect(ended).toEqual([])
   })
@@ -93,7 +93,7 @@ describe('The cache key of what the model is sent', () => {
     for (const request of requests) await Array.fromAsync(run(request))
     return model.requests.map(({ cacheKey }) => cacheKey)
   }
-  const asking = (...messages: ModelMessage[]) => ({ conversation: { messages, instructions: [] } })
+  const asking = (...messages: ModelMessage[]) => ({ messages })
 
   it('is the same in every turn of a conversation', async () => {
     const first = user('When does it open?')

@@ -34,7 +34,7 @@ describe('a run without a tool call', () => {
       { role: 'user' as const, content: 'new' },
       { role: 'assistant' as const, content: 'begun' },
     ]
-    await events({ conversation: { messages, instructions: [] }, rewrite: false })
+    await events({ messages, rewrite: false })
     expect(searches.map(({ query }) => query)).toEqual(['new'])
   })
 

@@ -256,11 +256,11 @@ it('a call whose arguments were cut by the length limit goes back like any broke
 })
 
 describe('what a tool knows of its run', () => {
-  const conversations: string[] = []
+  const sessions: string[] = []
   const tool = (): Tool => ({
     ...toolAnswering('note', ''),
-    async run(_input, { conversation, artifacts }) {
-      conversations.push(conversation)
+    async run(_input, { sessionId, artifacts }) {
+      sessions.push(sessionId)
       await artifacts.add({ name: 'note.txt', mediaType: 'text/plain', bytes: Uint8Array.of(65) })
       return 'noted'
     },
@@ -268,15 +268,15 @@ describe('what a tool knows of its run', () => {
   const start = () =>
     createAgentForTest({ tools: [tool()], answers: [asks(toolCall('note')), says('Done.')] })
 
-  it('is the conversation as the client names it', async () => {
-    await start().events({ conversationId: 'desk-7' })
-    expect(conversations.at(-1)).toBe('desk-7')
+  it('is the session as the client names it', async () => {
+    await start().events({ sessionId: 'desk-7' })
+    expect(sessions.at(-1)).toBe('desk-7')
   })
 
-  it('is a conversation of its own where the client names none', async () => {
+  it('is a session of its own where the client names none', async () => {
     await start().events()
     await start().events()
-    const [last, before] = conversations.toReversed()
+    const [last, before] = sessions.toReversed()
     expect(last).toMatch(/^[\w-]{16,}$/)
     expect(last).not.toBe(before)
   })

@@ -28,7 +28,7 @@ function agentWith(revisionOf: () => number | undefined, contextTokens = 32_768)
   return {
     /** Asks, and returns what the model was sent. */
     async ask(messages: readonly ModelMessage[], more = {}) {
-      await agent.events({ conversation: { messages, instructions: [] }, rewrite: false, ...more })
+      await agent.events({ messages, rewrite: false, ...more })
       return agent.model.requests.at(-1)?.messages ?? []
     },
   }
@@ -83,7 +83,7 @@ describe('Of many conversations', () => {
     questions.keep({ ...question(first), ...more }, content, [hit])
   const recalled = async (first: string, more = {}) => {
     const messages = [user(first), assistant('Yes.'), user('And?')]
-    const asked = { ...question(''), ...more, conversation: { messages, instructions: [] } }
+    const asked = { ...question(''), ...more, messages }
     return [...(await questions.recall(asked)).values()]
   }
 

@@ -24,8 +24,7 @@ function ask(
   } = {},
 ) {
   const request = question(last)
-  const messages = [...before, ...request.conversation.messages]
-  const conversation = { messages, instructions: [] }
+  const messages = [...before, ...request.messages]
   const means = {
     model: { stream: model.stream, generates, speed },
     promptFor: (content: string) => ({
@@ -35,7 +34,7 @@ function ask(
     isStopWord: (word: string) => STOP_WORDS.has(word),
     spend: () => undefined,
   }
-  return toQuery({ ...request, conversation, rewrite }, means, new AbortController().signal)
+  return toQuery({ ...request, messages, rewrite }, means, new AbortController().signal)
 }
 
 describe('what is searched for', () => {

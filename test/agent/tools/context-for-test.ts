@@ -13,7 +13,7 @@ export function createContext(more: Partial<ToolContext> = {}) {
     citations: { ...createCitations(), key: 'k' },
     visibility,
     search: { visibility },
-    conversation: 'a-conversation',
+    sessionId: 'a-session',
     artifacts: createArtifacts(store),
     activeSkills: new Set(),
     spend: () => undefined,

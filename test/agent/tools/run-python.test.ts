@@ -18,14 +18,14 @@ const RUN: SessionRun = {
 const { signal } = new AbortController()
 
 function create(result: Partial<SessionRun> = {}, kind: 'embedded' | 'docker' = 'embedded') {
-  const asked: { conversation: string; request: RunRequest }[] = []
+  const asked: { sessionId: string; request: RunRequest }[] = []
   const tool = runPython({
     sandbox: {
       limits: SandboxLimits.parse({}),
       unavailable: () => undefined,
       record: async () => ({ kind, state: 'on' }),
-      async run(conversation, request) {
-        asked.push({ conversation, request })
+      async run(sessionId, request) {
+        asked.push({ sessionId, request })
         return { ...RUN, ...result }
       },
     },
@@ -37,13 +37,13 @@ function create(result: Partial<SessionRun> = {}, kind: 'embedded' | 'docker' = 
 describe('run_python', () => {
   it('runs code in the sandbox of the conversation, with the files that it names', async () => {
     const { tool, asked } = create({ stdout: '42\n' })
-    const context = createContext({ conversation: 'c1' })
+    const context = createContext({ sessionId: 'c1' })
     const input = { code: '6 * 7', stdin: 'x', files: ['a.csv'] }
     expect(await tool.run(input, context, signal)).toBe(
       'Exit code 0 after 12 ms.\nFiles put in: a.csv\nOutput:\n42\n',
     )
     const files = [{ name: 'a.csv', bytes: Buffer.from('a.csv') }]
-    expect(asked).toEqual([{ conversation: 'c1', request: { code: '6 * 7', stdin: 'x', files } }])
+    expect(asked).toEqual([{ sessionId: 'c1', request: { code: '6 * 7', stdin: 'x', files } }])
   })
 
   it('shows errors, says what was cut or left out, and that the sandbox is new', async () => {

@@ -24,10 +24,8 @@ describe('a chat request', () => {
     ]
     expect(await convert({ messages })).toEqual({
       caller: MASTER,
-      conversation: {
-        messages: [messages[1], messages[2], messages[4]],
-        instructions: ['one', 'two'],
-      },
+      messages: [messages[1], messages[2], messages[4]],
+      instructions: ['one', 'two'],
       topK: 5,
       rewrite: true,
       sampling: {},

@@ -14,7 +14,7 @@ describe('a completion request', () => {
     })
 
   it('has every role in its place', () => {
-    const { conversation } = convert({
+    const { messages, instructions } = convert({
       messages: [
         { role: 'system', content: 'one' },
         {
@@ -42,8 +42,8 @@ describe('a completion request', () => {
         { role: 'assistant', content: 'At nine.' },
       ],
     })
-    expect(conversation.instructions).toEqual(['one', 'two'])
-    expect(conversation.messages).toEqual([
+    expect(instructions).toEqual(['one', 'two'])
+    expect(messages).toEqual([
       { role: 'user', content: 'When?' },
       {
         role: 'assistant',
