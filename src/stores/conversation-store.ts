@@ -65,8 +65,6 @@ export interface ConversationStore {
   /** Adds a conversation in place of expired ones, and of the key's least recently changed if there is no room. */
   create(conversation: NewConversation): Promise<void>
   find(of: ConversationRef): Promise<StoredConversation | undefined>
-  /** Whether any key has this conversation. */
-  exists(id: string): Promise<boolean>
   /** Those of a key, the most recently changed first. */
   list(owner: string | undefined, query: ConversationQuery): Promise<StoredConversation[]>
   /** Throws `conversation_not_found`, and `item_not_found` for an unknown last item. */

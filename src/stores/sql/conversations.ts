@@ -43,7 +43,6 @@ export const ownerOf = ({ owner = '' }: { owner?: string | undefined }) => owner
 const folded = (words: string) => words.toLowerCase()
 
 const FIND = 'SELECT * FROM conversations WHERE id = $1 AND owner = $2'
-const EXISTS = 'SELECT 1 FROM conversations WHERE id = $1'
 const LIST = `SELECT * FROM conversations
   WHERE owner = $1
     AND (CAST($2 AS text) IS NULL OR searched_title LIKE $2 ESCAPE '!' OR asked LIKE $2 ESCAPE '!')
@@ -69,13 +68,12 @@ const BRANCH = `WITH RECURSIVE branch AS (
 /** Queries for conversations; each sees what was committed before. */
 export function createConversationReads(
   read: Read,
-): Pick<ConversationStore, 'find' | 'exists' | 'list' | 'items' | 'branch' | 'item'> {
+): Pick<ConversationStore, 'find' | 'list' | 'items' | 'branch' | 'item'> {
   return {
     async find(of) {
       const [row] = await read(FIND, [of.id, ownerOf(of)])
       return row && readAll(CONVERSATION, row)
     },
-    exists: async (id) => (await read(EXISTS, [id])).length > 0,
     async list(owner, { search, limit, after }) {
       const pattern = search && `%${folded(search).replaceAll(/[!%_]/g, '!$&')}%`
       const rows = await read(LIST, [ownerOf({ owner }), pattern, after, limit], LONG_MS)
