@@ -30,6 +30,9 @@ if (values.help) {
   process.exit(0)
 }
 
+/** The protocol of most servers that people run themselves. */
+const SHORT_API = 'chat-completions'
+
 /** The weights that the suites use, in the short form and in the whole. */
 const NEEDED: readonly WeightsName[] = values.short ? ['smollm2'] : ['smollm2', 'qwen', 'gemma']
 
@@ -51,9 +54,6 @@ async function provideAll(): Promise<Record<string, string>> {
   }
   return found
 }
-
-/** The protocol of most servers that people run themselves. */
-const SHORT_API = 'chat-completions'
 
 /** Runs the suites once in each protocol; returns the first exit code that tells of a failure. */
 async function runSuites(found: Record<string, string>): Promise<number> {
