@@ -64,7 +64,7 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
     const { stdout } = await docker('run', '--rm', ...ALONE, IMAGE, 'node', '-e', list)
     // The agent's own files come in where the project has any.
     expect(stdout.replace(/,agent\.json|,forms|,plugins/g, '')).toBe(
-      '.env.example,LICENSE,client,minilm,node_modules,package-lock.json,package.json,skills,src,ui dist\n\n',
+      '.env.example,LICENSE,node_modules,package-lock.json,package.json,packages,skills,src,ui dist\n\n',
     )
   })
 
