@@ -24,7 +24,7 @@ export async function* answerBody(
   try {
     const { bytes, kind } = await beginning(pieces, onArrival)
     if (kind === 'web-page') throw new UpstreamFailure({ kind: 'web-page', status: 200 })
-    if (kind === 'whole') yield await wholeAnswer(bytes, pieces)
+    if (kind === 'whole') yield await wholeAnswer(bytes, pieces, onArrival)
     else yield* wholeEvents(bytes, pieces, onArrival)
     isEnded = true
   } finally {
@@ -94,10 +94,12 @@ async function* wholeEvents(
 async function wholeAnswer(
   begun: Uint8Array,
   pieces: AsyncIterable<Uint8Array>,
+  onArrival: () => void,
 ): Promise<Uint8Array> {
   const parts = [begun]
   let bytes = begun.length
   for await (const piece of pieces) {
+    onArrival()
     parts.push(piece)
     bytes += piece.length
     if (bytes > MAX_WHOLE_BYTES) throw unreadable('an answer longer than is accepted')

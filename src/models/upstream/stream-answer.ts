@@ -121,8 +121,8 @@ async function* receive(
     }
   } finally {
     // What little may follow a whole answer is read, so that its connection can be used again.
-    if (answer.closed) setTimeout(() => call.abort(), DRAIN_MS).unref()
-    else if (!isEnded) call.abort()
+    if (!answer.closed && !isEnded) call.abort()
+    else if (!isEnded) setTimeout(() => call.abort(), DRAIN_MS).unref()
   }
 }
 

@@ -69,6 +69,19 @@ describe('a silent upstream', () => {
     expect((await ask()).text).toBe('At nine')
   })
 
+  it('is waited for while a whole answer comes in pieces', async () => {
+    const { upstream, ask } = await startModel({ idleTimeoutMs: 1_500 })
+    const rest = { pauseMs: 600 }
+    const pieces = [
+      '{"choices": [',
+      '{"message": ',
+      '{"content": "At nine"}, ',
+      '"finish_reason": "stop"}]}',
+    ]
+    upstream.script(streamReply(...pieces.flatMap((send) => [{ send }, rest])))
+    expect((await ask()).text).toBe('At nine')
+  })
+
   it('is waited for while it answers another call, but not once it is silent', async () => {
     const { upstream, ask } = await startModel({ idleTimeoutMs: 1_000 })
     const rest = { pauseMs: 600 }
