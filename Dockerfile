@@ -6,11 +6,13 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
 COPY packages/embedders/minilm/package.json packages/embedders/minilm/
+COPY packages/http/package.json packages/http/
 COPY packages/index-qdrant/package.json packages/index-qdrant/
 COPY packages/lib/package.json packages/lib/
 COPY packages/office-tools/package.json packages/office-tools/
 COPY packages/readers/package.json packages/readers/
 COPY packages/sandboxes/package.json packages/sandboxes/
+COPY packages/schemas/package.json packages/schemas/
 COPY packages/search/package.json packages/search/
 COPY packages/tables/package.json packages/tables/
 # Nothing that the server needs has an install script, so none may run.

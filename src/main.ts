@@ -6,6 +6,7 @@ import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import { isMissing } from '@agent-server/lib/files.ts'
 import { freeMemoryWhenIdle } from '@agent-server/lib/processes/free-memory.ts'
 import { explainListening, explainPath } from '@agent-server/lib/system-error.ts'
+import { installErrorMessages } from '@agent-server/schemas/invalid-request.ts'
 import type { FastifyInstance } from 'fastify'
 import { type DestinationStream, pino } from 'pino'
 import { z } from 'zod'
@@ -31,7 +32,6 @@ import {
   VARIABLE_NAMES,
 } from './config.ts'
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
-import { installErrorMessages } from './schemas/invalid-request.ts'
 import { createLogSender, startTelemetry } from './telemetry.ts'
 
 /** How long closing may take beyond the grace period; then the process exits, whatever keeps it open. */

@@ -16,10 +16,10 @@ import {
   rangeOf,
   upstreamKey,
 } from '@agent-server/lib/variable-types.ts'
+import { areFolders, toFolder } from '@agent-server/schemas/operator/watch.ts'
 import { ANALYSER_LANGUAGES } from '@agent-server/search'
 import { z } from 'zod'
 import { INDEX_VARIABLES, SHARED_INDEXES } from './index-drivers.ts'
-import { areFolders, toFolder } from './schemas/operator/watch.ts'
 
 const MIN_KEY_LENGTH = 16
 /** How placeholder keys in documentation begin, ours or anyone else's. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
+import { installErrorMessages } from '@agent-server/schemas/invalid-request.ts'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, findMistyped, loadConfig, VARIABLE_NAMES } from '../src/config.ts'
-import { installErrorMessages } from '../src/schemas/invalid-request.ts'
 
 // As src/main.ts does before it reads the configuration.
 installErrorMessages()

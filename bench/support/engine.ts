@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import type { SearchMode } from '@agent-server/schemas/query.ts'
 import { pino } from 'pino'
 import { compose, openActivity } from '../../src/compose/compose.ts'
 import { loadConfig } from '../../src/config.ts'
-import { MASTER } from '../../src/schemas/operator/api-key.ts'
-import type { SearchMode } from '../../src/schemas/query.ts'
 import { KEY } from './server-process.ts'
 
 /** Opens the search service in this process, without HTTP, on the data of a stopped server. */

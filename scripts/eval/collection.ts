@@ -2,9 +2,9 @@ import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { JudgedLine } from '@agent-server/schemas/operator/evaluation.ts'
 import { z } from 'zod'
 import { type AskedQuestion, toAsked } from '../../src/operator/evaluation/judged.ts'
-import { JudgedLine } from '../../src/schemas/operator/evaluation.ts'
 import { readJudged } from '../../ui/search/beir.ts'
 
 /** A document of a collection. */

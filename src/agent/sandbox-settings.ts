@@ -1,7 +1,7 @@
 import { filledText } from '@agent-server/lib/fields.ts'
 import { SANDBOX_LIMITS, type SandboxSettings as Settings } from '@agent-server/sandboxes'
+import { SANDBOX_CHOICES } from '@agent-server/schemas/sandbox.ts'
 import { z } from 'zod'
-import { SANDBOX_CHOICES } from '../schemas/sandbox.ts'
 
 const Kind = z
   .enum(['auto', ...SANDBOX_CHOICES])

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { readIfPresent } from '@agent-server/lib/files.ts'
+import { HOST_NAME } from '@agent-server/schemas/operator/deployment.ts'
 import { settingsOf } from '../config.ts'
 import { readSource } from '../operator/deployment/deployments.ts'
 import { type Deployment, generate, TARGET_NAMES } from '../operator/deployment/generate.ts'
 import type { Problem } from '../operator/deployment/target.ts'
-import { HOST_NAME } from '../schemas/operator/deployment.ts'
 import { type Command, type CommandContext, parseParameters } from './command.ts'
 import { verifyDeployment } from './verify-deployment.ts'
 

@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { refusal } from '../schemas/invalid-request.ts'
-import type { Caller } from '../schemas/operator/api-key.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { newId } from '../stores/artifact-store.ts'
 import type {
   ConversationStore,

@@ -1,14 +1,14 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { pagesOf } from '@agent-server/lib/pages.ts'
-import { z } from 'zod'
 import type {
   Feedback,
   FeedbackExportQuery,
   FeedbackList,
   FeedbackListQuery,
   NewFeedback,
-} from '../schemas/feedback.ts'
-import type { Caller } from '../schemas/operator/api-key.ts'
+} from '@agent-server/schemas/feedback.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { z } from 'zod'
 import { newId } from '../stores/artifact-store.ts'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
 import type { FeedbackStore, StoredFeedback } from '../stores/feedback-store.ts'

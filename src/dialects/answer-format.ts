@@ -1,6 +1,6 @@
 import { isObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { AnswerFormat } from '../models/chat-model.ts'
-import { refusal } from '../schemas/invalid-request.ts'
 
 const TYPES = ['text', 'json_object', 'json_schema']
 

@@ -1,5 +1,5 @@
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { z } from 'zod'
-import { refusal } from '../schemas/invalid-request.ts'
 
 /** OpenAI's shape of a page of items that have an `id`. */
 export const listOf = <Item extends z.ZodType>(item: Item) =>

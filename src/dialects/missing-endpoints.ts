@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { SCOPES } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyContextConfig, FastifyInstance } from 'fastify'
-import { SCOPES } from '../schemas/operator/api-key.ts'
 
 /** Refuses endpoints of a protocol that this server does not have, and all below them, with what to use instead. */
 export function refuseMissing(

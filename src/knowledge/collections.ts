@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { COLLECTION, DEFAULT_COLLECTION, toPlace } from '@agent-server/lib/labels.ts'
-import { refusal } from '../schemas/invalid-request.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { NewDocument } from '../stores/document-store.ts'
 
 export type Content = Omit<NewDocument, 'id'>

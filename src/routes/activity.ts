@@ -1,11 +1,15 @@
+import { type FrameFormat, sendEvents } from '@agent-server/http/event-stream.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import {
+  type ActivityEvent,
+  ActivityFrame,
+  ActivityQuery,
+} from '@agent-server/schemas/operator/ops.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
-import { callSignal } from '../http/shutdown.ts'
 import type { Activity } from '../operator/ops/activity.ts'
-import { errorResponses } from '../schemas/error.ts'
-import type { Caller } from '../schemas/operator/api-key.ts'
-import { type ActivityEvent, ActivityFrame, ActivityQuery } from '../schemas/operator/ops.ts'
 
 const FRAMES: FrameFormat<ActivityEvent> = {
   encode: (event) => `data: ${JSON.stringify(event)}\n\n`,

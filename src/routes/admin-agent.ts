@@ -1,14 +1,9 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { CHAT_FORMAT, createChatDialect } from '../dialects/chat/dialect.ts'
-import { answerEvents } from '../dialects/dialect.ts'
-import { sendEvents } from '../http/event-stream.ts'
-import { callSignal } from '../http/shutdown.ts'
-import type { AgentFileService } from '../operator/admin/agent-file.ts'
-import type { AgentTrials, DraftAgent } from '../operator/admin/agent-trials.ts'
-import { SkillList } from '../schemas/agent.ts'
-import { ChatFrame } from '../schemas/chat.ts'
-import { errorResponses } from '../schemas/error.ts'
-import { McpConnectionParams, McpTestResult } from '../schemas/mcp.ts'
+import { sendEvents } from '@agent-server/http/event-stream.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
+import { SkillList } from '@agent-server/schemas/agent.ts'
+import { ChatFrame } from '@agent-server/schemas/chat.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import { McpConnectionParams, McpTestResult } from '@agent-server/schemas/mcp.ts'
 import {
   AgentCheck,
   AgentFile,
@@ -20,9 +15,14 @@ import {
   AgentVersion,
   AgentVersionParams,
   AgentVersions,
-} from '../schemas/operator/admin.ts'
-import { type Caller, checkScope } from '../schemas/operator/api-key.ts'
-import { SandboxReport } from '../schemas/sandbox.ts'
+} from '@agent-server/schemas/operator/admin.ts'
+import { type Caller, checkScope } from '@agent-server/schemas/operator/api-key.ts'
+import { SandboxReport } from '@agent-server/schemas/sandbox.ts'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { CHAT_FORMAT, createChatDialect } from '../dialects/chat/dialect.ts'
+import { answerEvents } from '../dialects/dialect.ts'
+import type { AgentFileService } from '../operator/admin/agent-file.ts'
+import type { AgentTrials, DraftAgent } from '../operator/admin/agent-trials.ts'
 
 export interface AgentFileServices {
   agentFile: AgentFileService

@@ -1,16 +1,7 @@
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
-import { groupRoutes } from '../http/reference.ts'
-import { callSignal } from '../http/shutdown.ts'
-import type { Watch } from '../knowledge/watch/watch.ts'
-import type { ModelTrials } from '../operator/admin/model-trial.ts'
-import type { ServerStateService } from '../operator/admin/server-state.ts'
-import type { SettingsService } from '../operator/admin/settings.ts'
-import type { Keys } from '../operator/keys/keys.ts'
-import type { Activity } from '../operator/ops/activity.ts'
-import type { RunHistory } from '../operator/ops/runs.ts'
-import { errorResponses } from '../schemas/error.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
 import {
   LocalModelServers,
   ModelList,
@@ -21,10 +12,28 @@ import {
   Settings,
   SettingsPatch,
   SettingsSaved,
-} from '../schemas/operator/admin.ts'
-import { ApiKeyCreated, ApiKeyList, ApiKeyParams, NewApiKey } from '../schemas/operator/api-key.ts'
-import { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/operator/deployment.ts'
-import { WatchedFolders } from '../schemas/operator/watch.ts'
+} from '@agent-server/schemas/operator/admin.ts'
+import {
+  ApiKeyCreated,
+  ApiKeyList,
+  ApiKeyParams,
+  NewApiKey,
+} from '@agent-server/schemas/operator/api-key.ts'
+import {
+  Deployment,
+  DeploymentRequest,
+  DeploymentTargets,
+} from '@agent-server/schemas/operator/deployment.ts'
+import { WatchedFolders } from '@agent-server/schemas/operator/watch.ts'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { Watch } from '../knowledge/watch/watch.ts'
+import type { ModelTrials } from '../operator/admin/model-trial.ts'
+import type { ServerStateService } from '../operator/admin/server-state.ts'
+import type { SettingsService } from '../operator/admin/settings.ts'
+import type { Keys } from '../operator/keys/keys.ts'
+import type { Activity } from '../operator/ops/activity.ts'
+import type { RunHistory } from '../operator/ops/runs.ts'
 import { activityRoutes } from './activity.ts'
 import { type AgentFileServices, agentFileRoutes, trialRoutes } from './admin-agent.ts'
 import { runRoutes } from './runs.ts'

@@ -1,13 +1,19 @@
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
 import type { CodeSandbox } from '@agent-server/sandboxes'
+import {
+  AgentRecord,
+  Capabilities,
+  SkillList,
+  SkillReload,
+  ToolList,
+} from '@agent-server/schemas/agent.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import { McpConnectionParams, McpTestRequest, McpTestResult } from '@agent-server/schemas/mcp.ts'
+import { SandboxReport } from '@agent-server/schemas/sandbox.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { AgentDescription } from '../agent/describe-agent.ts'
 import type { Mcp } from '../agent/mcp/mcp.ts'
-import { groupRoutes } from '../http/reference.ts'
-import { callSignal } from '../http/shutdown.ts'
-import { AgentRecord, Capabilities, SkillList, SkillReload, ToolList } from '../schemas/agent.ts'
-import { errorResponses } from '../schemas/error.ts'
-import { McpConnectionParams, McpTestRequest, McpTestResult } from '../schemas/mcp.ts'
-import { SandboxReport } from '../schemas/sandbox.ts'
 
 interface AgentServices extends ActionServices {
   description: AgentDescription

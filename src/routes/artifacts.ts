@@ -1,11 +1,11 @@
+import { attachment } from '@agent-server/http/download.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { ArtifactLink, ArtifactParams } from '@agent-server/schemas/artifact.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import { FILE_CONTENT } from '@agent-server/schemas/fields.ts'
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { ArtifactLinks, ArtifactReader } from '../agent/tools/artifacts.ts'
-import { attachment } from '../http/download.ts'
-import { ArtifactLink, ArtifactParams } from '../schemas/artifact.ts'
-import { errorResponses } from '../schemas/error.ts'
-import { FILE_CONTENT } from '../schemas/fields.ts'
 
 export function artifactRoutes(
   store: ArtifactReader,

@@ -1,14 +1,10 @@
-import type { FastifyReply } from 'fastify'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { sendEvents } from '../http/event-stream.ts'
-import { acceptForms, formParts, MULTIPART } from '../http/multipart.ts'
-import { acceptNdjson, answerLines, isNdjson, lineFormat } from '../http/ndjson.ts'
-import { groupRoutes } from '../http/reference.ts'
-import { admit, NDJSON } from '../http/request-body.ts'
-import { callSignal } from '../http/shutdown.ts'
-import type { UploadServices } from '../knowledge/corpus-access.ts'
-import type { Documents } from '../knowledge/ingestion/documents.ts'
-import { Document, DocumentCreated, DocumentParams } from '../schemas/document.ts'
+import { sendEvents } from '@agent-server/http/event-stream.ts'
+import { acceptForms, formParts, MULTIPART } from '@agent-server/http/multipart.ts'
+import { acceptNdjson, answerLines, isNdjson, lineFormat } from '@agent-server/http/ndjson.ts'
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { admit, NDJSON } from '@agent-server/http/request-body.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
+import { Document, DocumentCreated, DocumentParams } from '@agent-server/schemas/document.ts'
 import {
   DocumentBatch,
   DocumentBatchResult,
@@ -17,15 +13,19 @@ import {
   LineResult,
   SiteInput,
   SiteLine,
-} from '../schemas/document-batch.ts'
-import { errorResponses } from '../schemas/error.ts'
+} from '@agent-server/schemas/document-batch.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
 import {
   ChosenParams,
   DocumentForm,
   DocumentInput,
   IdempotencyHeaders,
   WaitQuery,
-} from '../schemas/new-document.ts'
+} from '@agent-server/schemas/new-document.ts'
+import type { FastifyReply } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { UploadServices } from '../knowledge/corpus-access.ts'
+import type { Documents } from '../knowledge/ingestion/documents.ts'
 
 /** Takes documents in: as JSON, as forms with a file, many at once, and from the web. */
 export const uploadRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {

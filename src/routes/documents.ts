@@ -1,10 +1,7 @@
 import { Readable } from 'node:stream'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
-import { attachment, sendRange } from '../http/download.ts'
-import { groupRoutes } from '../http/reference.ts'
-import { callSignal } from '../http/shutdown.ts'
-import type { LimitedTo } from '../knowledge/corpus-access.ts'
+import { attachment, sendRange } from '@agent-server/http/download.ts'
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
 import {
   ChunkList,
   ChunkListQuery,
@@ -18,9 +15,12 @@ import {
   DocumentPatch,
   RangeHeaders,
   TextQuery,
-} from '../schemas/document.ts'
-import { errorResponses } from '../schemas/error.ts'
-import { FILE_CONTENT } from '../schemas/fields.ts'
+} from '@agent-server/schemas/document.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import { FILE_CONTENT } from '@agent-server/schemas/fields.ts'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { LimitedTo } from '../knowledge/corpus-access.ts'
 
 const PLAIN = 'text/plain; charset=utf-8'
 const TEXT = { 'text/plain': { schema: z.string() } }

@@ -1,7 +1,5 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { groupRoutes } from '../http/reference.ts'
-import type { Evaluations } from '../operator/evaluation/evaluations.ts'
-import { errorResponses } from '../schemas/error.ts'
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
 import {
   ComparisonQuery,
   EvaluationComparison,
@@ -10,7 +8,9 @@ import {
   EvaluationRunList,
   EvaluationRunParams,
   NewEvaluationRun,
-} from '../schemas/operator/evaluation.ts'
+} from '@agent-server/schemas/operator/evaluation.ts'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { Evaluations } from '../operator/evaluation/evaluations.ts'
 
 /** Measures search and answers with the judged questions. */
 export const evaluationRunRoutes: FastifyPluginAsyncZod<{ evaluations: Evaluations }> = async (

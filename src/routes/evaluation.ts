@@ -1,12 +1,9 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
-import { sendEvents } from '../http/event-stream.ts'
-import { lineFormat } from '../http/ndjson.ts'
-import { groupRoutes } from '../http/reference.ts'
-import { NDJSON } from '../http/request-body.ts'
-import type { Questions } from '../operator/evaluation/questions.ts'
-import { errorResponses } from '../schemas/error.ts'
-import { refusal } from '../schemas/invalid-request.ts'
+import { sendEvents } from '@agent-server/http/event-stream.ts'
+import { lineFormat } from '@agent-server/http/ndjson.ts'
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { NDJSON } from '@agent-server/http/request-body.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import {
   JudgedImport,
   JudgedLine,
@@ -14,7 +11,10 @@ import {
   JudgedQuestionList,
   NewJudgedQuestion,
   QuestionParams,
-} from '../schemas/operator/evaluation.ts'
+} from '@agent-server/schemas/operator/evaluation.ts'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { Questions } from '../operator/evaluation/questions.ts'
 
 interface EvaluationServices {
   questions: Questions

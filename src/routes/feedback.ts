@@ -1,12 +1,9 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
-import type { FeedbackService } from '../conversations/feedback.ts'
-import { sendEvents } from '../http/event-stream.ts'
-import { lineFormat } from '../http/ndjson.ts'
-import { groupRoutes } from '../http/reference.ts'
-import { NDJSON } from '../http/request-body.ts'
-import { callSignal } from '../http/shutdown.ts'
-import { errorResponses } from '../schemas/error.ts'
+import { sendEvents } from '@agent-server/http/event-stream.ts'
+import { lineFormat } from '@agent-server/http/ndjson.ts'
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { NDJSON } from '@agent-server/http/request-body.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
 import {
   Feedback,
   FeedbackExportQuery,
@@ -14,7 +11,10 @@ import {
   FeedbackListQuery,
   FeedbackParams,
   NewFeedback,
-} from '../schemas/feedback.ts'
+} from '@agent-server/schemas/feedback.ts'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { FeedbackService } from '../conversations/feedback.ts'
 
 export const feedbackRoutes: FastifyPluginAsyncZod<{ feedback: FeedbackService }> = async (
   app,

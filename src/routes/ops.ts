@@ -1,10 +1,10 @@
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import { Health, Readiness } from '@agent-server/schemas/operator/ops.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { groupRoutes } from '../http/reference.ts'
 import type { Metrics } from '../operator/ops/metrics.ts'
-import { errorResponses } from '../schemas/error.ts'
-import { MASTER } from '../schemas/operator/api-key.ts'
-import { Health, Readiness } from '../schemas/operator/ops.ts'
 
 interface Services {
   readiness: (isTrusted: boolean) => Promise<Readiness>

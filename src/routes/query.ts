@@ -1,11 +1,11 @@
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
+import { within } from '@agent-server/schemas/collection.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import { QueryRequest, QueryResponse } from '@agent-server/schemas/query.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { Agent } from '../agent/run/run-agent.ts'
-import { groupRoutes } from '../http/reference.ts'
-import { callSignal } from '../http/shutdown.ts'
 import type { LimitedTo } from '../knowledge/corpus-access.ts'
-import { within } from '../schemas/collection.ts'
-import { errorResponses } from '../schemas/error.ts'
-import { QueryRequest, QueryResponse } from '../schemas/query.ts'
 
 interface QueryServices {
   limitedTo: LimitedTo

@@ -1,7 +1,7 @@
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import { Run, RunList, RunListQuery, RunParams } from '@agent-server/schemas/operator/run.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { RunHistory } from '../operator/ops/runs.ts'
-import { errorResponses } from '../schemas/error.ts'
-import { Run, RunList, RunListQuery, RunParams } from '../schemas/operator/run.ts'
 
 /** What led to the last answers. */
 export const runRoutes: FastifyPluginAsyncZod<{ runs: Pick<RunHistory, 'list' | 'get'> }> = async (

@@ -1,8 +1,13 @@
+import {
+  checkSameOrigin,
+  PAGE_PATH,
+  sessionCookie,
+  sessionOf,
+} from '@agent-server/http/web-ui-access.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { checkSameOrigin, PAGE_PATH, sessionCookie, sessionOf } from '../http/web-ui-access.ts'
 import { ASSET_PATH, type Asset, type Bundle } from '../operator/web-ui/bundle.ts'
 import { SESSION_SECONDS, type Sessions } from '../operator/web-ui/sessions.ts'
 

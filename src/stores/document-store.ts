@@ -1,9 +1,9 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Labels } from '@agent-server/lib/labels.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import { MAX_METADATA_FIELDS } from '../schemas/bounds.ts'
-import type { DocumentSort } from '../schemas/document.ts'
-import type { Filter, MetadataPatch } from '../schemas/metadata.ts'
+import { MAX_METADATA_FIELDS } from '@agent-server/schemas/bounds.ts'
+import type { DocumentSort } from '@agent-server/schemas/document.ts'
+import type { Filter, MetadataPatch } from '@agent-server/schemas/metadata.ts'
 import type { FileStore, NewFile, StoredFile } from './file-store.ts'
 import type { SourceStore, StoredSource } from './source-store.ts'
 

@@ -1,4 +1,4 @@
-import type { RATINGS } from '../schemas/bounds.ts'
+import type { RATINGS } from '@agent-server/schemas/bounds.ts'
 
 type Rating = (typeof RATINGS)[number]
 

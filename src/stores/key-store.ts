@@ -1,4 +1,4 @@
-import type { Scope } from '../schemas/operator/api-key.ts'
+import type { Scope } from '@agent-server/schemas/operator/api-key.ts'
 
 /** The maximum number of keys, including expired ones. */
 export const MAX_KEYS = 200

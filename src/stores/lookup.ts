@@ -1,6 +1,6 @@
 import { pagesOf } from '@agent-server/lib/pages.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import type { Filter, MetadataValue } from '../schemas/metadata.ts'
+import type { Filter, MetadataValue } from '@agent-server/schemas/metadata.ts'
 import type { DocumentPage, DocumentStore, ListQuery, StoredDocument } from './document-store.ts'
 
 export interface LookupQuery {

@@ -1,8 +1,8 @@
+import { AgentRecord, Capabilities, ToolList } from '@agent-server/schemas/agent.ts'
 import { describe, expect, it } from 'vitest'
 import { AgentConfiguration } from '../../src/agent/configuration.ts'
 import { describeAgent } from '../../src/agent/describe-agent.ts'
 import { createToolRegistry } from '../../src/agent/tools/registry.ts'
-import { AgentRecord, Capabilities, ToolList } from '../../src/schemas/agent.ts'
 import { toolAnswering } from './run/agent-for-test.ts'
 
 function describeTest({

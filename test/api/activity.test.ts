@@ -1,5 +1,5 @@
+import { ActivityEvent } from '@agent-server/schemas/operator/ops.ts'
 import { describe, expect, it } from 'vitest'
-import { ActivityEvent } from '../../src/schemas/operator/ops.ts'
 import { readAllBlocks, readBlocks } from '../support/event-stream-reader.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, modelAt, TEST_KEY } from '../support/server.ts'

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { chmod, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
 import {
   AgentCheck,
   AgentFile,
   AgentSaved,
   AgentVersions,
-} from '../../src/schemas/operator/admin.ts'
+} from '@agent-server/schemas/operator/admin.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { startServer } from '../support/server.ts'

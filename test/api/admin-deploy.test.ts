@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { Deployment, DeploymentTargets } from '@agent-server/schemas/operator/deployment.ts'
 import { describe, expect, it } from 'vitest'
-import { Deployment, DeploymentTargets } from '../../src/schemas/operator/deployment.ts'
 import { verifies } from '../requirements.ts'
 import { startServer } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'

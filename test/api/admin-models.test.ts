@@ -1,7 +1,7 @@
+import { LocalModelServers, ModelTest } from '@agent-server/schemas/operator/admin.ts'
 import { describe, expect, it } from 'vitest'
 import { createExtractiveModel } from '../../src/models/extractive/extractive-model.ts'
 import { createModelTrials } from '../../src/operator/admin/model-trial.ts'
-import { LocalModelServers, ModelTest } from '../../src/schemas/operator/admin.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'

@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest'
 import {
   ApiKeyCreated,
   ApiKeyList,
   SCOPES,
   type Scope,
-} from '../../src/schemas/operator/api-key.ts'
+} from '@agent-server/schemas/operator/api-key.ts'
+import { describe, expect, it } from 'vitest'
 import { ask } from '../support/chat-reader.ts'
 import {
   type ContractOperation,

@@ -1,6 +1,6 @@
+import { ToolList } from '@agent-server/schemas/agent.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Conversation, ConversationItem } from '../../src/dialects/conversations/schema.ts'
-import { ToolList } from '../../src/schemas/agent.ts'
 import { ask, complete } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'

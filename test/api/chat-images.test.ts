@@ -1,7 +1,7 @@
+import { Capabilities } from '@agent-server/schemas/agent.ts'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Conversation, ConversationItemList } from '../../src/dialects/conversations/schema.ts'
-import { Capabilities } from '../../src/schemas/agent.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'

@@ -1,5 +1,5 @@
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
-import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { sendFile } from '../support/forms.ts'
 import { requester, startServer } from '../support/server.ts'
 

@@ -1,5 +1,5 @@
+import { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import { expect, it } from 'vitest'
-import { Readiness } from '../../src/schemas/operator/ops.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
 

@@ -1,7 +1,7 @@
 import { ERRORS } from '@agent-server/lib/errors.ts'
+import { ErrorBody } from '@agent-server/schemas/error.ts'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { ErrorBody } from '../../src/schemas/error.ts'
 import { verifies } from '../requirements.ts'
 import {
   type Contract,
@@ -266,9 +266,9 @@ describe('GET /openapi.json', () => {
   })
 })
 
-describe('The named schemas in src/schemas', () => {
+describe('The named schemas in packages/schemas', () => {
   it('have a name each: of two with one name, one would silently be lost', () => {
-    const names = sourceFiles('src/schemas').flatMap(({ text }) => schemaNames(text))
+    const names = sourceFiles('packages/schemas/src').flatMap(({ text }) => schemaNames(text))
     expect(names.length).toBeGreaterThan(20)
     expect(names.toSorted()).toEqual([...new Set(names)].toSorted())
   })

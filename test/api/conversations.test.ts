@@ -1,3 +1,4 @@
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createAnswerRecord } from '../../src/conversations/answer-record.ts'
@@ -7,7 +8,6 @@ import {
   ConversationItemList,
   ConversationList,
 } from '../../src/dialects/conversations/schema.ts'
-import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { type ReadChat, readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'

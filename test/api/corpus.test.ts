@@ -1,6 +1,6 @@
+import { ChunkList, DocumentCreated } from '@agent-server/schemas/document.ts'
+import { DocumentBatchResult } from '@agent-server/schemas/document-batch.ts'
 import { describe, expect, it } from 'vitest'
-import { ChunkList, DocumentCreated } from '../../src/schemas/document.ts'
-import { DocumentBatchResult } from '../../src/schemas/document-batch.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments, search } from '../support/knowledge.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
-import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments, listDocuments, search } from '../support/knowledge.ts'

@@ -1,5 +1,5 @@
+import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
-import { QueryResponse } from '../../src/schemas/query.ts'
 import { ask } from '../support/chat-reader.ts'
 import { promptOf } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

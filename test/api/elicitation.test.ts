@@ -1,5 +1,5 @@
+import { McpTestResult } from '@agent-server/schemas/mcp.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { McpTestResult } from '../../src/schemas/mcp.ts'
 import { ask, complete } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import {
   EvaluationComparison,
   EvaluationReport,
   EvaluationRun,
   JudgedQuestionList,
-} from '../../src/schemas/operator/evaluation.ts'
+} from '@agent-server/schemas/operator/evaluation.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { endedEvaluation, evaluationsOf } from '../support/evaluations.ts'
 import { failureOf } from '../support/failure.ts'

@@ -1,6 +1,6 @@
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
+import { JudgedQuestion, JudgedQuestionList } from '@agent-server/schemas/operator/evaluation.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
-import { JudgedQuestion, JudgedQuestionList } from '../../src/schemas/operator/evaluation.ts'
 import { failureOf } from '../support/failure.ts'
 import { requester, startServer, TEST_KEY } from '../support/server.ts'
 

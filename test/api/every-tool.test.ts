@@ -1,5 +1,5 @@
+import { ToolList } from '@agent-server/schemas/agent.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ToolList } from '../../src/schemas/agent.ts'
 import { verifies } from '../requirements.ts'
 import { type Answered, askBy, WAYS } from '../support/every-way.ts'
 import { sendFile } from '../support/forms.ts'

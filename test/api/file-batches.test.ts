@@ -1,8 +1,8 @@
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import OpenAI, { toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { FileBatch } from '../../src/dialects/files/batch-schema.ts'
 import { createFileBatches } from '../../src/dialects/files/batches.ts'
-import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { openSqliteStore } from '../stores/sqlite/store-data.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 

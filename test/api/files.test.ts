@@ -1,6 +1,6 @@
+import { Document, DocumentCreated } from '@agent-server/schemas/document.ts'
+import { Hit } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
-import { Document, DocumentCreated } from '../../src/schemas/document.ts'
-import { Hit } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { fixture, sendFile, sendForm } from '../support/forms.ts'

@@ -1,6 +1,6 @@
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { expect, it } from 'vitest'
-import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { askBy } from '../support/every-way.ts'
 import { hasFonts } from '../support/fonts.ts'

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { LineResult } from '@agent-server/schemas/document-batch.ts'
 import { describe, expect, it } from 'vitest'
-import { LineResult } from '../../src/schemas/document-batch.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments } from '../support/knowledge.ts'

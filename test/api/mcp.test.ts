@@ -1,7 +1,7 @@
+import { McpTestResult } from '@agent-server/schemas/mcp.ts'
 import { McpServer } from '@modelcontextprotocol/server'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { McpTestResult } from '../../src/schemas/mcp.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import {

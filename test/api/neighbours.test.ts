@@ -1,6 +1,6 @@
+import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { expect, it } from 'vitest'
 import { renderChunks } from '../../src/agent/citations/citations.ts'
-import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { modelRequest } from '../support/model-request.ts'

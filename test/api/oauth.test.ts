@@ -2,9 +2,9 @@ import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ApiKeyCreated, ApiKeyList } from '@agent-server/schemas/operator/api-key.ts'
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { ApiKeyCreated, ApiKeyList } from '../../src/schemas/operator/api-key.ts'
 import { requester, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 
 const server = await startServer()

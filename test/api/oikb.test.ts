@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import { settlesWithin } from '@agent-server/lib/abort.ts'
+import { Document } from '@agent-server/schemas/document.ts'
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import {
@@ -9,8 +11,6 @@ import {
   SyncedFiles,
   Uploaded,
 } from '../../src/dialects/oikb/schema.ts'
-import { Document } from '../../src/schemas/document.ts'
-import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { failureOf } from '../support/failure.ts'
 import { sendForm } from '../support/forms.ts'
 import { listDocuments, search } from '../support/knowledge.ts'

@@ -1,9 +1,9 @@
+import { SkillList } from '@agent-server/schemas/agent.ts'
 import { describe, expect, it } from 'vitest'
 import {
   FORBIDDEN_ADDRESSES,
   LOOPBACK_NAME,
 } from '../../packages/lib/test/outbound/forbidden-hosts-for-test.ts'
-import { SkillList } from '../../src/schemas/agent.ts'
 import { verifies } from '../requirements.ts'
 import { testOf } from '../support/mcp-connections.ts'
 import { startHttp } from '../support/mcp-servers.ts'

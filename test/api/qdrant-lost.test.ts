@@ -1,5 +1,5 @@
+import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
-import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'

@@ -1,5 +1,5 @@
+import { Document, DocumentCreated } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
-import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { failureOf } from '../support/failure.ts'
 import { fixture, sendFile } from '../support/forms.ts'
 import { search } from '../support/knowledge.ts'

@@ -1,6 +1,6 @@
+import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { startScriptedReranker } from '../support/scripted-reranker.ts'

@@ -1,6 +1,6 @@
+import { Document, DocumentCreated } from '@agent-server/schemas/document.ts'
+import { FILES } from '@agent-server/schemas/document-batch.ts'
 import { describe, expect, it } from 'vitest'
-import { Document, DocumentCreated } from '../../src/schemas/document.ts'
-import { FILES } from '../../src/schemas/document-batch.ts'
 import { failureOf } from '../support/failure.ts'
 import { fixture, sendForm } from '../support/forms.ts'
 import { startServer } from '../support/server.ts'

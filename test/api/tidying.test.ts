@@ -1,6 +1,6 @@
+import { Document, DocumentCreated } from '@agent-server/schemas/document.ts'
+import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Document, DocumentCreated } from '../../src/schemas/document.ts'
-import { QueryResponse } from '../../src/schemas/query.ts'
 import { failureOf } from '../support/failure.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'

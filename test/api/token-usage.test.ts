@@ -1,7 +1,7 @@
+import { Run, RunList } from '@agent-server/schemas/operator/run.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Message } from '../../src/dialects/messages/schema.ts'
 import { ResponseObject } from '../../src/dialects/responses/response-schema.ts'
-import { Run, RunList } from '../../src/schemas/operator/run.ts'
 import { ask, complete, readCompletion } from '../support/chat-reader.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'

@@ -1,7 +1,7 @@
+import { Filter } from '@agent-server/schemas/metadata.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { toPayloadFilter } from '../../packages/index-qdrant/src/payload.ts'
 import { qdrantIndexAt } from '../../packages/index-qdrant/test/qdrant-index.ts'
-import { Filter } from '../../src/schemas/metadata.ts'
 import { describeFilters } from '../contracts/filters.contract.ts'
 import { openEmbeddedIndex } from '../support/embedded-index.ts'
 import { type FakeQdrant, startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'

@@ -1,7 +1,7 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { Metadata } from '@agent-server/schemas/metadata.ts'
+import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { describe, expect, it } from 'vitest'
-import type { Metadata } from '../../src/schemas/metadata.ts'
-import { forCaller } from '../../src/schemas/visibility.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
 
 /** Changes by callers that see the documents of some collections alone. */

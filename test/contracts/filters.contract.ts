@@ -1,4 +1,5 @@
 import { everything, narrowed } from '@agent-server/lib/visibility.ts'
+import type { Filter, Metadata } from '@agent-server/schemas/metadata.ts'
 import type { ChunkIndex, IndexSource } from '@agent-server/search'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ChunkIndexCase } from '../../packages/search/test/contracts/chunk-index.contract.ts'
@@ -13,7 +14,6 @@ import {
   randomVector,
   vectorBatch,
 } from '../../packages/search/test/contracts/vector-index.contract.ts'
-import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { isLong, long } from '../support/long.ts'
 import { createRandom } from '../support/random.ts'

@@ -1,7 +1,7 @@
 import { everything, narrowed } from '@agent-server/lib/visibility.ts'
+import type { Filter, Metadata } from '@agent-server/schemas/metadata.ts'
 import { describe, expect, it } from 'vitest'
 import { takes } from '../../packages/search/test/contracts/takes.ts'
-import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
 import { createRandom } from '../support/random.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
 import { randomFilter, randomMetadata } from './metadata.fixture.ts'

@@ -1,4 +1,4 @@
-import type { Filter, Metadata, MetadataValue } from '../../src/schemas/metadata.ts'
+import type { Filter, Metadata, MetadataValue } from '@agent-server/schemas/metadata.ts'
 import type { Random } from '../support/random.ts'
 
 /** Names that look alike where a dot or a dash means something. */

@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { MetadataPatch } from '@agent-server/schemas/metadata.ts'
 import { describe, expect, it } from 'vitest'
-import type { MetadataPatch } from '../../src/schemas/metadata.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
 
 /** Metadata that is changed alone. */

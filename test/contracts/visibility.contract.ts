@@ -1,7 +1,7 @@
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { everything, narrowed } from '@agent-server/lib/visibility.ts'
+import { forCaller, forCallerById } from '@agent-server/schemas/visibility.ts'
 import { describe, expect, it } from 'vitest'
-import { forCaller, forCallerById } from '../../src/schemas/visibility.ts'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import type { DocumentLookup } from '../../src/stores/lookup.ts'
 import type { OpenedStore } from '../../src/stores/opened-store.ts'

@@ -1,7 +1,7 @@
+import { ChatFrame } from '@agent-server/schemas/chat.ts'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../src/agent/run/agent-event.ts'
 import { toChatFrame } from '../../src/conversations/chat-frames.ts'
-import { ChatFrame } from '../../src/schemas/chat.ts'
 import { NOTHING_MORE } from '../agent/run/artifact.ts'
 import { hitOf } from '../agent/run/hit.ts'
 

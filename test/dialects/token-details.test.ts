@@ -1,3 +1,4 @@
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { expect, it } from 'vitest'
 import type { AgentEvent } from '../../src/agent/run/agent-event.ts'
 import { createCompletionsDialect } from '../../src/dialects/completions/dialect.ts'
@@ -6,7 +7,6 @@ import { createMessagesDialect } from '../../src/dialects/messages/dialect.ts'
 import { MessagesRequest } from '../../src/dialects/messages/schema.ts'
 import { createResponsesDialect } from '../../src/dialects/responses/dialect.ts'
 import { ResponseRequest } from '../../src/dialects/responses/schema.ts'
-import { MASTER } from '../../src/schemas/operator/api-key.ts'
 import { NOTHING_MORE } from '../agent/run/artifact.ts'
 
 const usage = {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Document, DocumentCreated } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
-import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { fixture, openUpload, sendFile } from '../support/forms.ts'
 import { isLong, onlyLong } from '../support/long.ts'

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
-import { DocumentCreated } from '../../src/schemas/document.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
 import { onlyLong } from '../support/long.ts'

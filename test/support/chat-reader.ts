@@ -1,8 +1,8 @@
+import { ChatFrame } from '@agent-server/schemas/chat.ts'
+import { ErrorBody, type ErrorDetail } from '@agent-server/schemas/error.ts'
+import type { Hit } from '@agent-server/schemas/query.ts'
 import { z } from 'zod'
 import { Completion, CompletionChunk } from '../../src/dialects/completions/answer-schema.ts'
-import { ChatFrame } from '../../src/schemas/chat.ts'
-import { ErrorBody, type ErrorDetail } from '../../src/schemas/error.ts'
-import type { Hit } from '../../src/schemas/query.ts'
 import { readAllBlocks } from './event-stream-reader.ts'
 import type { TestServer } from './server.ts'
 

@@ -1,5 +1,5 @@
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { DocumentCreated } from '../../src/schemas/document.ts'
 import { askOn, openWebUi, type Profiles } from './browser.ts'
 import { type FileToSend, sendFile } from './forms.ts'
 import { startScriptedUpstream } from './scripted-upstream.ts'

@@ -1,5 +1,5 @@
+import { EvaluationRun, EvaluationRunList } from '@agent-server/schemas/operator/evaluation.ts'
 import { expect } from 'vitest'
-import { EvaluationRun, EvaluationRunList } from '../../src/schemas/operator/evaluation.ts'
 import { startFilled } from './filled-server.ts'
 import type { TestServer } from './server.ts'
 

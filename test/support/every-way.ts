@@ -1,5 +1,5 @@
+import type { DoneFrame } from '@agent-server/schemas/chat.ts'
 import { Completion } from '../../src/dialects/completions/answer-schema.ts'
-import type { DoneFrame } from '../../src/schemas/chat.ts'
 import { type ReadChat, readChat, readCompletion } from './chat-reader.ts'
 import type { Script, ScriptedUpstream } from './scripted-upstream.ts'
 import type { TestServer } from './server.ts'

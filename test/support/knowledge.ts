@@ -1,5 +1,5 @@
-import { DocumentList } from '../../src/schemas/document.ts'
-import { type Hit, QueryResponse } from '../../src/schemas/query.ts'
+import { DocumentList } from '@agent-server/schemas/document.ts'
+import { type Hit, QueryResponse } from '@agent-server/schemas/query.ts'
 import type { TestServer } from './server.ts'
 
 /** The hits of a query. */

@@ -1,6 +1,6 @@
+import { Capabilities, ToolList } from '@agent-server/schemas/agent.ts'
+import { McpTestResult } from '@agent-server/schemas/mcp.ts'
 import { expect } from 'vitest'
-import { Capabilities, ToolList } from '../../src/schemas/agent.ts'
-import { McpTestResult } from '../../src/schemas/mcp.ts'
 import { startScriptedUpstream } from './scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from './server.ts'
 import { writeAgentFile } from './temporary-files.ts'

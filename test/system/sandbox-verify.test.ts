@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
+import { SandboxProbeResult, SandboxReport } from '@agent-server/schemas/sandbox.ts'
 import { describe, expect, it } from 'vitest'
-import { SandboxProbeResult, SandboxReport } from '../../src/schemas/sandbox.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { toolResults } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

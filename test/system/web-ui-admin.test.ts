@@ -1,6 +1,6 @@
+import { AgentFile } from '@agent-server/schemas/operator/admin.ts'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { AgentFile } from '../../src/schemas/operator/admin.ts'
 import {
   expectAccessible,
   hasBrowser,

@@ -1,6 +1,6 @@
+import { DocumentList } from '@agent-server/schemas/document.ts'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { DocumentList } from '../../src/schemas/document.ts'
 import { hasBrowser, openCard, openWebUi, press, useBrowser } from '../support/browser.ts'
 import { startServer } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import { Document, DocumentList } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
-import { Document, DocumentList } from '../../src/schemas/document.ts'
 import { expectAccessible, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
 import { fixture, sendFile } from '../support/forms.ts'
 import { startServer, type TestServer } from '../support/server.ts'

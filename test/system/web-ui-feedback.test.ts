@@ -1,5 +1,5 @@
+import { FeedbackList } from '@agent-server/schemas/feedback.ts'
 import { describe, expect, it } from 'vitest'
-import { FeedbackList } from '../../src/schemas/feedback.ts'
 import {
   askOn,
   expectAccessible,

@@ -1,6 +1,6 @@
+import { DocumentList } from '@agent-server/schemas/document.ts'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { DocumentList } from '../../src/schemas/document.ts'
 import {
   askOn,
   expectAccessible,

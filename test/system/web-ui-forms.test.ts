@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
+import { SandboxReport } from '@agent-server/schemas/sandbox.ts'
 import { McpServer } from '@modelcontextprotocol/server'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PROBES } from '../../packages/sandboxes/src/probes.ts'
-import { SandboxReport } from '../../src/schemas/sandbox.ts'
 import {
   expectAccessible,
   findSetting,

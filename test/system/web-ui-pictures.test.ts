@@ -1,5 +1,5 @@
+import { Document, DocumentCreated } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
-import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { askOn, expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
 import { sendFile } from '../support/forms.ts'
 import { scan } from '../support/scan.ts'

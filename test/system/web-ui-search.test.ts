@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { JudgedQuestion, JudgedQuestionList } from '@agent-server/schemas/operator/evaluation.ts'
 import { strToU8, zipSync } from 'fflate'
 import type { Page, Route } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { JudgedQuestion, JudgedQuestionList } from '../../src/schemas/operator/evaluation.ts'
 import {
   expectAccessible,
   goTo,

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DocumentList } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
-import { DocumentList } from '../../src/schemas/document.ts'
 import {
   askOn,
   expectAccessible,

@@ -1,4 +1,4 @@
-import type { Hit } from '../../schemas/query.ts'
+import type { Hit } from '@agent-server/schemas/query.ts'
 
 /** The search terms of a text, e.g. its stemmed words. */
 export type TermsOf = (text: string) => Iterable<number>

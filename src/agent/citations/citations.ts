@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
-import type { Hit } from '../../schemas/query.ts'
+import type { Hit } from '@agent-server/schemas/query.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { createAttribution, type TermsOf } from './attribution.ts'
 import { type CitationCheck, createCitationCheck } from './citation-check.ts'

@@ -1,6 +1,6 @@
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
-import type { Citation } from '../../schemas/chat.ts'
-import type { Hit } from '../../schemas/query.ts'
+import type { Citation } from '@agent-server/schemas/chat.ts'
+import type { Hit } from '@agent-server/schemas/query.ts'
 import type { TermsOf } from './attribution.ts'
 import { citationsIn } from './citation-check.ts'
 import { blocksOf, type Range, sentencesIn } from './sentences.ts'

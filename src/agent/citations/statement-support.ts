@@ -1,4 +1,4 @@
-import type { Hit } from '../../schemas/query.ts'
+import type { Hit } from '@agent-server/schemas/query.ts'
 import type { TermsOf } from './attribution.ts'
 import { type Range, sentencesOf } from './sentences.ts'
 

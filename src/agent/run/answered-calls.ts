@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { Resume } from '../../schemas/approval.ts'
+import type { Resume } from '@agent-server/schemas/approval.ts'
 import { type AnsweredCall, type Elicited, toContentSchema } from '../tools/elicitation.ts'
 import { parseCall, type ToolCall } from '../tools/registry.ts'
 import type { PausedRun } from './pause.ts'

@@ -1,5 +1,5 @@
+import type { SearchStep } from '@agent-server/schemas/query.ts'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
-import type { SearchStep } from '../../schemas/query.ts'
 import { type AgentEvent, type AgentRequest, visibilityOf } from './agent-event.ts'
 import type { RunBudget } from './budget.ts'
 import { searchByEffort } from './search-by-effort.ts'

@@ -1,4 +1,6 @@
 import type { Deadline } from '@agent-server/lib/abort.ts'
+import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
+import type { LimitName } from '@agent-server/schemas/fields.ts'
 import type {
   ChatModel,
   FinishReason,
@@ -9,8 +11,6 @@ import type {
   ReasoningPart,
   ToolChoice,
 } from '../../models/chat-model.ts'
-import type { RunFinishReason } from '../../schemas/chat.ts'
-import type { LimitName } from '../../schemas/fields.ts'
 import type { CitationCheck } from '../citations/citation-check.ts'
 import { type AgentEvent, type AgentRequest, isClientTool, textDelta } from './agent-event.ts'
 import { LIMIT_REASONS, type RunBudget } from './budget.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { RunFinishReason } from '../../schemas/chat.ts'
-import type { Usage } from '../../schemas/query.ts'
+import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
+import type { Usage } from '@agent-server/schemas/query.ts'
 
 const RETRY_AFTER_SECONDS = 2
 /** Maximum number of tool names recorded per run, since models may invent names. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { isSameSecret } from '@agent-server/lib/same-secret.ts'
-import type { Artifact } from '../../schemas/artifact.ts'
+import type { Artifact } from '@agent-server/schemas/artifact.ts'
 import type { ArtifactStore, NewArtifact, StoredArtifact } from '../../stores/artifact-store.ts'
 
 /** Maximum number of files that the tools of one run may create. */

@@ -1,6 +1,6 @@
 import { boundedText } from '@agent-server/lib/fields.ts'
+import type { Elicitation } from '@agent-server/schemas/approval.ts'
 import { z } from 'zod'
-import type { Elicitation } from '../../schemas/approval.ts'
 
 const MAX_FIELDS = 32
 const MAX_OPTIONS = 200

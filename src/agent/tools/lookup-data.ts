@@ -1,6 +1,7 @@
 import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
+import { allOf, type Filter } from '@agent-server/schemas/metadata.ts'
 import {
   type Cell,
   keyKindOf,
@@ -9,7 +10,6 @@ import {
   type Table,
 } from '@agent-server/tables'
 import { z } from 'zod'
-import { allOf, type Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { Citations } from '../citations/citations.ts'

@@ -1,7 +1,7 @@
+import { Approval } from '@agent-server/schemas/approval.ts'
+import { RUN_OUTCOME } from '@agent-server/schemas/chat.ts'
+import { Hit } from '@agent-server/schemas/query.ts'
 import { z } from 'zod'
-import { Approval } from '../../schemas/approval.ts'
-import { RUN_OUTCOME } from '../../schemas/chat.ts'
-import { Hit } from '../../schemas/query.ts'
 
 // Answers of the chat-completions protocol: https://github.com/openai/openai-openapi.
 

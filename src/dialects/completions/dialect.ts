@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
 import type { Completion, CompletionChunk, Model, ModelList } from './answer-schema.ts'
 import { toAgentRequest } from './request.ts'

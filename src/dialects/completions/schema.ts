@@ -1,6 +1,6 @@
 import { boundedText, freeObject, optional } from '@agent-server/lib/fields.ts'
+import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
 import { z } from 'zod'
-import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import { ClientFunction } from '../client-function.ts'
 
 // Requests of the chat-completions protocol: https://github.com/openai/openai-openapi.

@@ -1,6 +1,6 @@
 import { boundedText, Flag, filledText } from '@agent-server/lib/fields.ts'
+import { AnswerExtra, ConversationId, ItemId } from '@agent-server/schemas/conversation.ts'
 import { z } from 'zod'
-import { AnswerExtra, ConversationId, ItemId } from '../../schemas/conversation.ts'
 import { listOf } from '../list-page.ts'
 import { InputItem, InputItemsQuery } from '../responses/schema.ts'
 

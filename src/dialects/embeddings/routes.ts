@@ -1,6 +1,6 @@
+import { callSignal } from '@agent-server/http/shutdown.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { callSignal } from '../../http/shutdown.ts'
-import { errorResponses } from '../../schemas/error.ts'
 import { type Embed, toEmbeddings } from './embeddings.ts'
 import { Embeddings, EmbeddingsRequest } from './schema.ts'
 import { textsOf } from './tokens.ts'

@@ -1,4 +1,4 @@
-import { refusal } from '../../schemas/invalid-request.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { EmbeddedText, type EmbeddingsRequest } from './schema.ts'
 
 type Input = EmbeddingsRequest['input']

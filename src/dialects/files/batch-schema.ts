@@ -1,7 +1,7 @@
 import { optional, unsupported } from '@agent-server/lib/fields.ts'
+import { DocumentId } from '@agent-server/schemas/document.ts'
+import { Metadata } from '@agent-server/schemas/metadata.ts'
 import { z } from 'zod'
-import { DocumentId } from '../../schemas/document.ts'
-import { Metadata } from '../../schemas/metadata.ts'
 import { FileCounts, StoreFileInput, StoreFileListQuery, VectorStoreId } from './schema.ts'
 
 /** Maximum files of one batch: all are read each time its progress is requested. */

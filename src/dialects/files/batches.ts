@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { z } from 'zod'
-import { refusal } from '../../schemas/invalid-request.ts'
 import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
 import { toList } from '../list-page.ts'
 import type { FileBatch, NewFileBatch } from './batch-schema.ts'

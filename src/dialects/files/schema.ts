@@ -5,13 +5,13 @@ import {
   optionalOr,
   unsupported,
 } from '@agent-server/lib/fields.ts'
+import { CollectionName, within } from '@agent-server/schemas/collection.ts'
+import { DocumentId } from '@agent-server/schemas/document.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
+import { Filter, Metadata, OPERATOR_NAMES } from '@agent-server/schemas/metadata.ts'
+import { DocumentForm } from '@agent-server/schemas/new-document.ts'
+import { Hit, MinScore } from '@agent-server/schemas/query.ts'
 import { z } from 'zod'
-import { CollectionName, within } from '../../schemas/collection.ts'
-import { DocumentId } from '../../schemas/document.ts'
-import { refusal } from '../../schemas/invalid-request.ts'
-import { Filter, Metadata, OPERATOR_NAMES } from '../../schemas/metadata.ts'
-import { DocumentForm } from '../../schemas/new-document.ts'
-import { Hit, MinScore } from '../../schemas/query.ts'
 import { listOf } from '../list-page.ts'
 
 // Shapes of OpenAI's file search: https://github.com/openai/openai-openapi.

@@ -1,12 +1,12 @@
 import { filledText } from '@agent-server/lib/fields.ts'
+import { InCollection, within } from '@agent-server/schemas/collection.ts'
+import { DocumentId } from '@agent-server/schemas/document.ts'
+import { Filter, Metadata } from '@agent-server/schemas/metadata.ts'
+import { type Hit, MinScore, QueryResponse, SearchMode, TopK } from '@agent-server/schemas/query.ts'
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
 import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
-import { InCollection, within } from '../../schemas/collection.ts'
-import { DocumentId } from '../../schemas/document.ts'
-import { Filter, Metadata } from '../../schemas/metadata.ts'
-import { type Hit, MinScore, QueryResponse, SearchMode, TopK } from '../../schemas/query.ts'
 
 export const MAX_QUESTION = 10_000
 /** Maximum UTF-16 code units of document text in one answer. */

@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import { DocumentId } from '@agent-server/schemas/document.ts'
 import {
   type McpServer,
   ProtocolError,
@@ -7,7 +8,6 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from '@modelcontextprotocol/server'
-import { DocumentId } from '../../schemas/document.ts'
 import { FIRST_PIECE, MAX_PIECE, type McpCorpus, uriOf, withMore } from './corpus-tools.ts'
 
 /** Documents per page of the list. */

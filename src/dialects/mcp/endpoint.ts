@@ -1,4 +1,4 @@
-import type { Caller } from '../../schemas/operator/api-key.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { createHandler, McpDependencies } from './server.ts'
 
 export type McpEndpoint = ReturnType<typeof serveMcp>

@@ -1,11 +1,11 @@
+import { publicOrigin } from '@agent-server/http/public-origin.ts'
+import { checkOrigin } from '@agent-server/http/security.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
+import { ErrorBody, errorResponses } from '@agent-server/schemas/error.ts'
+import { McpAnswer, McpMessage } from '@agent-server/schemas/mcp.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { publicOrigin } from '../../http/public-origin.ts'
-import { checkOrigin } from '../../http/security.ts'
-import { callSignal } from '../../http/shutdown.ts'
-import { ErrorBody, errorResponses } from '../../schemas/error.ts'
-import { McpAnswer, McpMessage } from '../../schemas/mcp.ts'
 import type { McpEndpoint } from './endpoint.ts'
 
 export function mcpRoutes(

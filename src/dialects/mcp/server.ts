@@ -1,10 +1,10 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { filledText } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import type { ChatFrame, ChatRequest } from '@agent-server/schemas/chat.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { type AuthInfo, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
 import { createChatDialect } from '../chat/dialect.ts'
 import { answerEvents, type DialectServices } from '../dialect.ts'
 import {

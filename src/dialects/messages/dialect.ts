@@ -1,6 +1,6 @@
 import { ERRORS } from '@agent-server/lib/errors.ts'
+import type { ErrorBody, ErrorDetail } from '@agent-server/schemas/error.ts'
 import { asksForJson } from '../../agent/run/agent-event.ts'
-import type { ErrorBody, ErrorDetail } from '../../schemas/error.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
 import { tokensOf } from '../request-tokens.ts'
 import { asksForThinking, toAgentRequest } from './request.ts'

@@ -1,6 +1,6 @@
 import { boundedText, freeObject, optional } from '@agent-server/lib/fields.ts'
+import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
 import { z } from 'zod'
-import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import { AgentExtra } from '../completions/answer-schema.ts'
 import { MAX_TOOLS } from '../completions/schema.ts'
 

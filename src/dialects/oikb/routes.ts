@@ -1,10 +1,10 @@
+import { acceptForms, formParts, MULTIPART } from '@agent-server/http/multipart.ts'
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
+import { errorResponsesIn } from '@agent-server/schemas/error.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { acceptForms, formParts, MULTIPART } from '../../http/multipart.ts'
-import { groupRoutes } from '../../http/reference.ts'
-import { callSignal } from '../../http/shutdown.ts'
 import type { UploadServices } from '../../knowledge/corpus-access.ts'
-import { errorResponsesIn } from '../../schemas/error.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
 import { NotForm } from '../files/schema.ts'
 import {
   Cleanup,

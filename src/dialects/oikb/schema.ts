@@ -1,9 +1,9 @@
 import { boundedText, Flag, filledText, jsonText, optional } from '@agent-server/lib/fields.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
+import { CollectionName } from '@agent-server/schemas/collection.ts'
+import { ErrorBody } from '@agent-server/schemas/error.ts'
+import { DocumentForm } from '@agent-server/schemas/new-document.ts'
 import { z } from 'zod'
-import { CollectionName } from '../../schemas/collection.ts'
-import { ErrorBody } from '../../schemas/error.ts'
-import { DocumentForm } from '../../schemas/new-document.ts'
 
 // Shapes of what oikb 0.6 sends and reads: https://github.com/open-webui/oikb.
 

@@ -1,3 +1,5 @@
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '../../agent/run/agent-event.ts'
 import type {
   AnswerFormat,
@@ -5,8 +7,6 @@ import type {
   ModelToolCall,
   Sampling,
 } from '../../models/chat-model.ts'
-import { refusal } from '../../schemas/invalid-request.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type DialectSettings, readAgentFields } from '../dialect.ts'
 import type { OllamaChatRequest, OllamaGenerateRequest, OllamaMessage } from './schema.ts'
 

@@ -5,9 +5,9 @@ import {
   optional,
   unsupported,
 } from '@agent-server/lib/fields.ts'
+import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
+import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import { z } from 'zod'
-import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
-import type { ErrorBody } from '../../schemas/error.ts'
 import { ClientFunction } from '../client-function.ts'
 import { AgentExtra } from '../completions/answer-schema.ts'
 import { MAX_TOOLS } from '../completions/schema.ts'

@@ -1,6 +1,6 @@
+import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
-import type { RunFinishReason } from '../../schemas/chat.ts'
 import { inputOf, textOf, toAgentExtra } from '../answer-parts.ts'
 import type { OllamaChatAnswer, OllamaGenerateAnswer } from './schema.ts'
 

@@ -1,5 +1,5 @@
+import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import { isSearch } from '../../agent/run/agent-event.ts'
-import type { ErrorBody } from '../../schemas/error.ts'
 import { newId } from '../../stores/artifact-store.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
 import { conversationIdOf, type KeptResponses } from './kept-responses.ts'

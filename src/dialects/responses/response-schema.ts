@@ -1,7 +1,7 @@
 import { freeObject } from '@agent-server/lib/fields.ts'
+import { Citation } from '@agent-server/schemas/chat.ts'
+import { ErrorDetail } from '@agent-server/schemas/error.ts'
 import { z } from 'zod'
-import { Citation } from '../../schemas/chat.ts'
-import { ErrorDetail } from '../../schemas/error.ts'
 import { AgentExtra, MessageToolCall } from '../completions/answer-schema.ts'
 import { listOf } from '../list-page.ts'
 

@@ -1,6 +1,6 @@
+import { groupRoutes } from '@agent-server/http/reference.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { groupRoutes } from '../../http/reference.ts'
-import { errorResponses } from '../../schemas/error.ts'
 import { createEndpoint, type DialectServices } from '../dialect.ts'
 import { tokensOf } from '../request-tokens.ts'
 import { createResponsesDialect } from './dialect.ts'

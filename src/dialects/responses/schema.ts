@@ -5,8 +5,8 @@ import {
   optionalOr,
   unsupported,
 } from '@agent-server/lib/fields.ts'
+import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
 import { z } from 'zod'
-import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import { ExtraContent, ImageSettings, MAX_TOOLS } from '../completions/schema.ts'
 import { AttributeFilter, RankingOptions, VectorStoreId } from '../files/schema.ts'
 

@@ -4,9 +4,9 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { createBudget } from '@agent-server/lib/semaphore.ts'
 import { whyTooComplex } from '@agent-server/lib/text/json.ts'
 import { type Line, readLines } from '@agent-server/lib/text/lines.ts'
-import type { DocumentCreated } from '../../schemas/document.ts'
-import { DocumentLine, LINES, type LineResult } from '../../schemas/document-batch.ts'
-import { refusal, refusalOf } from '../../schemas/invalid-request.ts'
+import type { DocumentCreated } from '@agent-server/schemas/document.ts'
+import { DocumentLine, LINES, type LineResult } from '@agent-server/schemas/document-batch.ts'
+import { refusal, refusalOf } from '@agent-server/schemas/invalid-request.ts'
 import type { Documents } from './documents.ts'
 
 /** The most lines being stored at the same time; they share the wait for the disk. */

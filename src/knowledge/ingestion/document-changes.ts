@@ -2,9 +2,9 @@ import { batched } from '@agent-server/lib/batches.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
+import { within } from '@agent-server/schemas/collection.ts'
+import type { Deletion, DeletionQuery, DocumentPatch } from '@agent-server/schemas/document.ts'
 import type { ChunkIndex } from '@agent-server/search'
-import { within } from '../../schemas/collection.ts'
-import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/document.ts'
 import type {
   ChunkPage,
   DocumentSelection,

@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import { within } from '../../schemas/collection.ts'
+import { within } from '@agent-server/schemas/collection.ts'
 import type {
   ChunkList,
   ChunkListQuery,
@@ -10,7 +10,7 @@ import type {
   DocumentList,
   DocumentSource,
   TextQuery,
-} from '../../schemas/document.ts'
+} from '@agent-server/schemas/document.ts'
 import {
   type DocumentStore,
   documentNotFound,

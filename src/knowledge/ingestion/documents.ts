@@ -2,8 +2,8 @@ import { hash, randomUUIDv7 } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
-import type { Document, DocumentCreated, DocumentPatch } from '../../schemas/document.ts'
-import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
+import type { Document, DocumentCreated, DocumentPatch } from '@agent-server/schemas/document.ts'
+import type { DocumentBatch, DocumentBatchResult } from '@agent-server/schemas/document-batch.ts'
 import {
   type DocumentStore,
   documentNotFound,

@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import { refusal } from '../../schemas/invalid-request.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import {
   type DocumentStore,
   documentNotFound,

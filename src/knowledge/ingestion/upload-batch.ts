@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { createBudget } from '@agent-server/lib/semaphore.ts'
-import type { DocumentCreated } from '../../schemas/document.ts'
-import { type DocumentBatchResult, FILES } from '../../schemas/document-batch.ts'
-import { refusal } from '../../schemas/invalid-request.ts'
+import type { DocumentCreated } from '@agent-server/schemas/document.ts'
+import { type DocumentBatchResult, FILES } from '@agent-server/schemas/document-batch.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import {
   type FieldPart,
   type FilePart,
   type FormPart,
   IdempotencyKey,
-} from '../../schemas/new-document.ts'
+} from '@agent-server/schemas/new-document.ts'
 import { resultsOf } from './documents.ts'
 
 /** The most bytes of files being stored at the same time; the last file may exceed it. */

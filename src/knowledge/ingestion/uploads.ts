@@ -2,15 +2,15 @@ import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { toStorable } from '@agent-server/lib/fields.ts'
 import { mediaTypeOfUpload } from '@agent-server/readers'
-import type { DocumentCreated } from '../../schemas/document.ts'
+import type { DocumentCreated } from '@agent-server/schemas/document.ts'
 import {
   type FieldPart,
   FileFields,
   type FilePart,
   type FormPart,
-} from '../../schemas/new-document.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
-import { forCallerById } from '../../schemas/visibility.ts'
+} from '@agent-server/schemas/new-document.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { forCallerById } from '@agent-server/schemas/visibility.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { discard, type FileStore, type NewFile, type StoredFile } from '../../stores/file-store.ts'
 import { type Documents, digestOf } from './documents.ts'

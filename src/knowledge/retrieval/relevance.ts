@@ -1,6 +1,6 @@
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
+import type { SearchMode } from '@agent-server/schemas/query.ts'
 import type { Analyser, QueryTerms } from '@agent-server/search'
-import type { SearchMode } from '../../schemas/query.ts'
 import type { StoredChunk } from '../../stores/document-store.ts'
 import type { FoundChunk } from './hydrate.ts'
 

@@ -1,5 +1,5 @@
 import type { Log } from '@agent-server/lib/log.ts'
-import type { FolderToWatch, WatchedFolder } from '../../schemas/operator/watch.ts'
+import type { FolderToWatch, WatchedFolder } from '@agent-server/schemas/operator/watch.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { failedOf } from './folder-documents.ts'
 import { type Observations, openOf } from './observations.ts'

@@ -1,5 +1,5 @@
 import { createSemaphore } from '@agent-server/lib/semaphore.ts'
-import type { FolderToWatch, WatchedFolders } from '../../schemas/operator/watch.ts'
+import type { FolderToWatch, WatchedFolders } from '@agent-server/schemas/operator/watch.ts'
 import type { Timing } from './apply-changes.ts'
 import { createWatchedFolder, type FolderDependencies } from './watched-folder.ts'
 

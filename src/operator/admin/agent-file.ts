@@ -2,6 +2,15 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { isMissing } from '@agent-server/lib/files.ts'
+import { invalidRequest } from '@agent-server/schemas/invalid-request.ts'
+import type {
+  AgentCheck,
+  AgentFile,
+  AgentSave,
+  AgentSaved,
+  AgentVersions,
+} from '@agent-server/schemas/operator/admin.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import {
   AgentConfiguration,
   differentFields,
@@ -10,15 +19,6 @@ import {
 } from '../../agent/configuration.ts'
 import { RULES, systemPrompt, TOOL_RULES } from '../../agent/run/prompt.ts'
 import { TOOL_SWITCHES } from '../../agent/tools/catalogue.ts'
-import { invalidRequest } from '../../schemas/invalid-request.ts'
-import type {
-  AgentCheck,
-  AgentFile,
-  AgentSave,
-  AgentSaved,
-  AgentVersions,
-} from '../../schemas/operator/admin.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
 import { digestOf, type FileContent, openEditedFile } from './edited-file.ts'
 
 /** Earlier versions of the file that are kept; one more removes the oldest. */

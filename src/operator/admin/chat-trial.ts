@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import type { ModelTest } from '@agent-server/schemas/operator/admin.ts'
 import { createCitations } from '../../agent/citations/citations.ts'
 import { fitPrompt, type PromptOptions } from '../../agent/run/prompt.ts'
 import { createWindow, type ModelWindow } from '../../agent/run/window.ts'
@@ -12,7 +13,6 @@ import {
   PromptTooLong,
 } from '../../models/chat-model.ts'
 import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
-import type { ModelTest } from '../../schemas/operator/admin.ts'
 import { PASSAGES, RED_SQUARE } from './trial-passages.ts'
 
 type ChatTest = NonNullable<ModelTest['chat']>

@@ -2,17 +2,17 @@ import { withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { ChatModel } from '../../models/chat-model.ts'
-import { type Embedder, EmbedderError } from '../../models/embedder.ts'
-import { closingNotice } from '../../models/model-closings.ts'
-import { type Reranker, RerankerError } from '../../models/reranker.ts'
 import type {
   LocalModelServers,
   ModelKind,
   ModelList,
   ModelTest,
   ModelTestRequest,
-} from '../../schemas/operator/admin.ts'
+} from '@agent-server/schemas/operator/admin.ts'
+import type { ChatModel } from '../../models/chat-model.ts'
+import { type Embedder, EmbedderError } from '../../models/embedder.ts'
+import { closingNotice } from '../../models/model-closings.ts'
+import { type Reranker, RerankerError } from '../../models/reranker.ts'
 import type { ServedModel } from '../ops/closing-models.ts'
 import { type ConversationBeginning, tryChat } from './chat-trial.ts'
 import type { SettingsService } from './settings.ts'

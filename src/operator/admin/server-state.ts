@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { ServerState } from '../../schemas/operator/admin.ts'
+import type { ServerState } from '@agent-server/schemas/operator/admin.ts'
 import type { AgentFileService } from './agent-file.ts'
 import type { SettingsService } from './settings.ts'
 

@@ -1,9 +1,13 @@
 import { isDeepStrictEqual, parseEnv } from 'node:util'
 import { type Environment, isSecret } from '@agent-server/lib/environment.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { type Issue, invalidRequest, refusal } from '../../schemas/invalid-request.ts'
-import type { Settings, SettingsPatch, SettingsSaved } from '../../schemas/operator/admin.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
+import { type Issue, invalidRequest, refusal } from '@agent-server/schemas/invalid-request.ts'
+import type {
+  Settings,
+  SettingsPatch,
+  SettingsSaved,
+} from '@agent-server/schemas/operator/admin.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { type FileContent, openEditedFile } from './edited-file.ts'
 
 /** Variables that the system or the runtime itself reads: the agent configuration cannot make them settable here. */

@@ -1,10 +1,10 @@
 import { isMissing } from '@agent-server/lib/files.ts'
-import { AgentConfigurationError } from '../../agent/configuration.ts'
 import type {
   Deployment,
   DeploymentRequest,
   DeploymentTargets,
-} from '../../schemas/operator/deployment.ts'
+} from '@agent-server/schemas/operator/deployment.ts'
+import { AgentConfigurationError } from '../../agent/configuration.ts'
 import type { AgentSource } from './project.ts'
 import type { Problem } from './target.ts'
 

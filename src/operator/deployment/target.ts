@@ -1,5 +1,5 @@
+import type { SandboxChoice } from '@agent-server/schemas/sandbox.ts'
 import { stringify } from 'yaml'
-import type { SandboxChoice } from '../../schemas/sandbox.ts'
 import type { Engine } from './engines.ts'
 import type { AgentSource } from './project.ts'
 

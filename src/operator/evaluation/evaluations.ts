@@ -1,16 +1,16 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import { z } from 'zod'
-import type { AgentDescription } from '../../agent/describe-agent.ts'
-import { checkEffort } from '../../agent/run/search-by-effort.ts'
-import { refusal } from '../../schemas/invalid-request.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import {
   type EvaluationComparison,
   type EvaluationReport,
   EvaluationRun,
   type NewEvaluationRun,
-} from '../../schemas/operator/evaluation.ts'
+} from '@agent-server/schemas/operator/evaluation.ts'
+import { z } from 'zod'
+import type { AgentDescription } from '../../agent/describe-agent.ts'
+import { checkEffort } from '../../agent/run/search-by-effort.ts'
 import { newId } from '../../stores/artifact-store.ts'
 import type { EvaluationStore, StoredEvaluation } from '../../stores/evaluation-store.ts'
 import type { AgentToAsk } from './ask-agent.ts'

@@ -3,7 +3,7 @@ import {
   type JudgedLine,
   type JudgedQuestion,
   NewJudgedQuestion,
-} from '../../schemas/operator/evaluation.ts'
+} from '@agent-server/schemas/operator/evaluation.ts'
 import { newId } from '../../stores/artifact-store.ts'
 import type { QuestionStore, StoredQuestion } from '../../stores/evaluation-store.ts'
 

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { Caller, Scope } from '../../schemas/operator/api-key.ts'
+import type { Caller, Scope } from '@agent-server/schemas/operator/api-key.ts'
 import { type KeyStore, MAX_KEYS, type StoredKey } from '../../stores/key-store.ts'
 
 /** How long an authorisation code can be exchanged. */

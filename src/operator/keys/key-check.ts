@@ -1,7 +1,7 @@
 import { createAddressLimit } from '@agent-server/lib/address-limit.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { isSameSecret } from '@agent-server/lib/same-secret.ts'
-import { type Caller, MASTER } from '../../schemas/operator/api-key.ts'
+import { type Caller, MASTER } from '@agent-server/schemas/operator/api-key.ts'
 
 /** Wrong keys per address that are allowed within a minute. */
 const MAX_FAILURES = 10

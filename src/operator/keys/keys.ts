@@ -1,8 +1,13 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import { refusal } from '../../schemas/invalid-request.ts'
-import type { ApiKey, ApiKeyCreated, Caller, NewApiKey } from '../../schemas/operator/api-key.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
+import type {
+  ApiKey,
+  ApiKeyCreated,
+  Caller,
+  NewApiKey,
+} from '@agent-server/schemas/operator/api-key.ts'
 import { type KeyStore, MAX_KEYS, type StoredKey, type UsedKey } from '../../stores/key-store.ts'
 import { createGrants, isGrant } from './grants.ts'
 import { createUsage } from './usage.ts'

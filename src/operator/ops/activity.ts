@@ -1,12 +1,12 @@
 import { pause } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { z } from 'zod'
 import {
   type ActivityEvent,
   RequestEvent,
   RunEvent,
   type Sample,
-} from '../../schemas/operator/ops.ts'
+} from '@agent-server/schemas/operator/ops.ts'
+import { z } from 'zod'
 
 /**
  * How many successful requests are kept, and how many other log lines, which such requests never push out; of how many

@@ -2,9 +2,9 @@ import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { meter } from '@agent-server/lib/tracing.ts'
+import type { Sample } from '@agent-server/schemas/operator/ops.ts'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { RunObserver } from '../../agent/run/run-gate.ts'
-import type { Sample } from '../../schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
 const SECONDS = [

@@ -1,7 +1,7 @@
 import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { Readiness } from '../../schemas/operator/ops.ts'
+import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
 const DEADLINE_MS = 2_000

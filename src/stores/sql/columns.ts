@@ -1,4 +1,4 @@
-import type { Metadata } from '../../schemas/metadata.ts'
+import type { Metadata } from '@agent-server/schemas/metadata.ts'
 import {
   DOCUMENT_STATUSES,
   type DocumentContent,

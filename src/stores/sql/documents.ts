@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata, toPlace } from '@agent-server/lib/labels.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import type { MetadataPatch } from '../../schemas/metadata.ts'
+import type { MetadataPatch } from '@agent-server/schemas/metadata.ts'
 import {
   type DocumentStatus,
   type DocumentStore,

@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { RATINGS } from '../../schemas/bounds.ts'
+import { RATINGS } from '@agent-server/schemas/bounds.ts'
 import type { FeedbackStore, NewFeedback, StoredFeedback } from '../feedback-store.ts'
 import { insertInto } from './columns.ts'
 import { lockItem, ownerOf } from './conversations.ts'

@@ -1,4 +1,4 @@
-import type { FieldCondition, Filter, MetadataValue } from '../../schemas/metadata.ts'
+import type { FieldCondition, Filter, MetadataValue } from '@agent-server/schemas/metadata.ts'
 
 const COMPARISONS = [
   ['eq', '='],

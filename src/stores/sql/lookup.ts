@@ -1,5 +1,5 @@
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
+import type { Filter, MetadataValue } from '@agent-server/schemas/metadata.ts'
 import { textOfChunks } from '../chunk-codec.ts'
 import type {
   DocumentPage,

@@ -1,6 +1,6 @@
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import { isBroad, type Visibility } from '@agent-server/lib/visibility.ts'
-import type { Filter } from '../../schemas/metadata.ts'
+import type { Filter } from '@agent-server/schemas/metadata.ts'
 import { ownerOf } from './conversations.ts'
 import { filterCondition, type Parameter, type Testing } from './filter.ts'
 import type { Statement, Value } from './query.ts'

@@ -1,10 +1,10 @@
+import type { Hit } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
 import {
   createCitations,
   joinNeighbours,
   renderChunks,
 } from '../../../src/agent/citations/citations.ts'
-import type { Hit } from '../../../src/schemas/query.ts'
 import { processorMs } from '../../support/processor-time.ts'
 import { hitOf } from '../run/hit.ts'
 

@@ -1,4 +1,4 @@
-import type { Artifact } from '../../../src/schemas/artifact.ts'
+import type { Artifact } from '@agent-server/schemas/artifact.ts'
 
 /** An artifact that no store has. */
 export const ARTIFACT: Artifact = {

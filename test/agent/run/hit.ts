@@ -1,4 +1,4 @@
-import type { Hit } from '../../../src/schemas/query.ts'
+import type { Hit } from '@agent-server/schemas/query.ts'
 
 /** A hit with this identifier and a text that names it. */
 export function hitOf(id: string): Hit {

@@ -1,7 +1,7 @@
+import type { SearchStep } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
 import { searchByEffort } from '../../../src/agent/run/search-by-effort.ts'
 import type { ChatModel } from '../../../src/models/chat-model.ts'
-import type { SearchStep } from '../../../src/schemas/query.ts'
 
 const BOUNDS = { rounds: 3, searches: 10, tokens: 1_000, seconds: 5 }
 

@@ -1,8 +1,8 @@
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { createArtifacts } from '../../../src/agent/tools/artifacts.ts'
 import type { ToolContext } from '../../../src/agent/tools/define-tool.ts'
-import { MASTER } from '../../../src/schemas/operator/api-key.ts'
-import { forCaller } from '../../../src/schemas/visibility.ts'
 import { createMemoryArtifactStore } from './memory-artifact-store.ts'
 
 /** What a tool may use of a run, on an artifact store in memory that comes with it. */

@@ -1,5 +1,5 @@
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import type { Filter } from '../../../src/schemas/metadata.ts'
+import type { Filter } from '@agent-server/schemas/metadata.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import type {
   DocumentLookup,

@@ -1,7 +1,7 @@
+import { ChatRequest } from '@agent-server/schemas/chat.ts'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
 import { createChatDialect } from '../../../src/dialects/chat/dialect.ts'
-import { ChatRequest } from '../../../src/schemas/chat.ts'
-import { MASTER } from '../../../src/schemas/operator/api-key.ts'
 
 const user = { role: 'user', content: 'When?' }
 

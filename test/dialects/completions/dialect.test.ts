@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent, AgentRequest } from '../../../src/agent/run/agent-event.ts'
 import type { Agent } from '../../../src/agent/run/run-agent.ts'
@@ -8,7 +9,6 @@ import {
 } from '../../../src/dialects/completions/dialect.ts'
 import { CompletionRequest } from '../../../src/dialects/completions/schema.ts'
 import { answerEvents } from '../../../src/dialects/dialect.ts'
-import { MASTER } from '../../../src/schemas/operator/api-key.ts'
 import { NOTHING_MORE } from '../../agent/run/artifact.ts'
 import { eachEvent, inBatches } from '../../support/batches.ts'
 

@@ -1,7 +1,7 @@
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
 import { toAgentRequest } from '../../../src/dialects/completions/request.ts'
 import { CompletionRequest } from '../../../src/dialects/completions/schema.ts'
-import { MASTER } from '../../../src/schemas/operator/api-key.ts'
 
 const user = { role: 'user', content: 'When?' }
 

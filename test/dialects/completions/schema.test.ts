@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CompletionRequest, toPlain } from '../../../src/dialects/completions/schema.ts'
-import { issuesOf, pathsOf } from '../../schemas/issues-of.ts'
+import { issuesOf, pathsOf } from '../../support/issues-of.ts'
 
 const user = { role: 'user', content: 'When?' }
 const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }

@@ -1,8 +1,8 @@
+import { FINISH_REASONS } from '@agent-server/schemas/chat.ts'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../../src/agent/run/agent-event.ts'
 import { Completion, CompletionChunk } from '../../../src/dialects/completions/answer-schema.ts'
 import { createCompletionWriter } from '../../../src/dialects/completions/writer.ts'
-import { FINISH_REASONS } from '../../../src/schemas/chat.ts'
 import { ARTIFACT, NOTHING_MORE } from '../../agent/run/artifact.ts'
 import { hitOf } from '../../agent/run/hit.ts'
 

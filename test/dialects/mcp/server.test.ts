@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ChatFrame, ChatRequest } from '@agent-server/schemas/chat.ts'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../../src/dialects/mcp/corpus-tools.ts'
 import { askAgent } from '../../../src/dialects/mcp/server.ts'
-import type { ChatFrame, ChatRequest } from '../../../src/schemas/chat.ts'
 import { hitOf } from '../../agent/run/hit.ts'
 
 const { signal } = new AbortController()

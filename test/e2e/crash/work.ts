@@ -1,4 +1,4 @@
-import { DocumentCreated } from '../../../src/schemas/document.ts'
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import type { TestServer } from '../../support/server.ts'
 import type { Entry, ExpectedDocuments } from './expected-documents.ts'
 import type { SeededRandom } from './seeded-random.ts'

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { LINES, type LineResult } from '@agent-server/schemas/document-batch.ts'
 import { describe, expect, it } from 'vitest'
 import { createLineIngestion } from '../../../src/knowledge/ingestion/batch.ts'
-import { LINES, type LineResult } from '../../../src/schemas/document-batch.ts'
 
 type Input = { text: string; id?: string; key?: string | undefined }
 

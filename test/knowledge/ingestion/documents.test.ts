@@ -1,8 +1,8 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
+import { Document } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
 import { createAdmission, createDocuments } from '../../../src/knowledge/ingestion/documents.ts'
-import { Document } from '../../../src/schemas/document.ts'
 import type { NewDocument, StoredDocument } from '../../../src/stores/document-store.ts'
 import { openParts } from './ingestion-parts.ts'
 

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { FormPart } from '@agent-server/schemas/new-document.ts'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AllDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { createDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { createFiles, receiveFile } from '../../../src/knowledge/ingestion/uploads.ts'
-import type { FormPart } from '../../../src/schemas/new-document.ts'
-import { MASTER } from '../../../src/schemas/operator/api-key.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 
 async function openFiles(queueLimit = 100) {

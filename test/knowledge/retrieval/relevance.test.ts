@@ -1,7 +1,7 @@
+import type { SearchMode } from '@agent-server/schemas/query.ts'
 import { createAnalyser, mixQueryTerms } from '@agent-server/search'
 import { expect, it } from 'vitest'
 import { createTermsOfChunk, scoresOf } from '../../../src/knowledge/retrieval/relevance.ts'
-import type { SearchMode } from '../../../src/schemas/query.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')

@@ -1,9 +1,9 @@
 import { everything, narrowed, type Visibility } from '@agent-server/lib/visibility.ts'
+import { Hit } from '@agent-server/schemas/query.ts'
 import type { ChunkQuery, QueryTerms } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { takes } from '../../../packages/search/test/contracts/takes.ts'
 import { createRetrieval } from '../../../src/knowledge/retrieval/search.ts'
-import { Hit } from '../../../src/schemas/query.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const TERMS: QueryTerms = { terms: new Uint32Array([1]), counts: new Float32Array([1]) }

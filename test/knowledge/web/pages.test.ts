@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { expect, it } from 'vitest'
 import { createPages } from '../../../src/knowledge/web/pages.ts'
-import { MASTER } from '../../../src/schemas/operator/api-key.ts'
 
 const { signal } = new AbortController()
 

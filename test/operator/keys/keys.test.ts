@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { type Caller, MASTER, type NewApiKey } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
 import { createKeys } from '../../../src/operator/keys/keys.ts'
-import { type Caller, MASTER, type NewApiKey } from '../../../src/schemas/operator/api-key.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)

@@ -1,7 +1,7 @@
+import { Run } from '@agent-server/schemas/operator/run.ts'
 import { describe, expect, it } from 'vitest'
 import type { RunTrace } from '../../../src/agent/run/run-trace.ts'
 import { createRunHistory } from '../../../src/operator/ops/runs.ts'
-import { Run } from '../../../src/schemas/operator/run.ts'
 import { question } from '../../agent/run/agent-for-test.ts'
 import { hitOf } from '../../agent/run/hit.ts'
 

@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { Filter } from '@agent-server/schemas/metadata.ts'
 import { describe, expect, it } from 'vitest'
-import type { Filter } from '../../../src/schemas/metadata.ts'
 import { visibleTo } from '../../../src/stores/sql/visible.ts'
 
 const conditionOf = (filter: Filter) => visibleTo(everything(), { filter })

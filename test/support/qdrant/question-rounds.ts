@@ -1,5 +1,5 @@
+import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { expect } from 'vitest'
-import { QueryResponse } from '../../../src/schemas/query.ts'
 import { startScriptedEmbedder } from '../scripted-embedder.ts'
 import type { TestServer } from '../server.ts'
 import { readiness, startShared } from './shared-server.ts'

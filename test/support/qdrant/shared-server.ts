@@ -1,5 +1,5 @@
-import { DocumentCreated } from '../../../src/schemas/document.ts'
-import { QueryResponse } from '../../../src/schemas/query.ts'
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
+import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { startServer, type TestServer } from '../server.ts'
 import { startFakeQdrant } from './fake-qdrant.ts'
 

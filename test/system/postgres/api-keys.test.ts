@@ -1,5 +1,5 @@
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ApiKeyCreated } from '../../../src/schemas/operator/api-key.ts'
 import { failureOf } from '../../support/failure.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { requester, startServer } from '../../support/server.ts'

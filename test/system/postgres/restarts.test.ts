@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { describe, expect, it, vi } from 'vitest'
-import { DocumentCreated } from '../../../src/schemas/document.ts'
 import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import {
   createExpectedDocuments,

@@ -1,5 +1,5 @@
+import { installReference } from '@agent-server/http/reference.ts'
 import { expect, it } from 'vitest'
-import { installReference } from '../../src/http/reference.ts'
 import { open, openApp } from './open-app.ts'
 
 it('/openapi.json is made anew where making it failed', async () => {

@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError, ERRORS, type ErrorCode } from '@agent-server/lib/errors.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
+import type { ErrorBody, ErrorDetail } from '@agent-server/schemas/error.ts'
+import { invalidRequest } from '@agent-server/schemas/invalid-request.ts'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
-import type { ErrorBody, ErrorDetail } from '../schemas/error.ts'
-import { invalidRequest } from '../schemas/invalid-request.ts'
 import { CallerLeft } from './shutdown.ts'
 
 declare module 'fastify' {
@@ -138,7 +138,7 @@ const REMEDIES: Record<string, string> = {
 }
 
 /**
- * Errors from Fastify, its plugins and the hooks of `src/http/` keep their status; any other 4xx becomes
+ * Errors from Fastify, its plugins and the hooks of this package keep their status; any other 4xx becomes
  * `invalid_request`. Their messages speak only of the request.
  */
 const CODE_BY_STATUS: Record<number, ErrorCode> = {

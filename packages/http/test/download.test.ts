@@ -1,5 +1,5 @@
+import { attachment } from '@agent-server/http/download.ts'
 import { describe, expect, it } from 'vitest'
-import { attachment } from '../../src/http/download.ts'
 
 const dispositionOf = (name: string) => attachment(name, 'text/plain')['content-disposition']
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
+import { type FrameFormat, type Silence, sendEvents } from '@agent-server/http/event-stream.ts'
+import { CallerLeft, callSignal } from '@agent-server/http/shutdown.ts'
 import { describe, expect, it } from 'vitest'
-import { type FrameFormat, type Silence, sendEvents } from '../../src/http/event-stream.ts'
-import { CallerLeft, callSignal } from '../../src/http/shutdown.ts'
-import { inBatches } from '../support/batches.ts'
+import { inBatches } from '../../../test/support/batches.ts'
 import { ERROR_LEVEL, type OpenApp, open, openApp, settle } from './open-app.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 

@@ -1,5 +1,5 @@
+import { DocumentForm, FileFields } from '@agent-server/schemas/new-document.ts'
 import { describe, expect, it } from 'vitest'
-import { DocumentForm, FileFields } from '../../src/schemas/new-document.ts'
 
 const issueOf = (fields: object) => {
   const [issue] = FileFields.safeParse(fields).error?.issues ?? []

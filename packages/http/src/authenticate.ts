@@ -1,7 +1,12 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { isSameSecret } from '@agent-server/lib/same-secret.ts'
+import {
+  type Caller,
+  checkScope,
+  MASTER,
+  type Scope,
+} from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import { type Caller, checkScope, MASTER, type Scope } from '../schemas/operator/api-key.ts'
 import { isFromWebUi } from './web-ui-access.ts'
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
+import { installConnectionLimit } from '@agent-server/http/connection-limit.ts'
 import { expect, it } from 'vitest'
-import { installConnectionLimit } from '../../src/http/connection-limit.ts'
 import { KEY, open, openApp } from './open-app.ts'
 import { connectRaw } from './raw-client.ts'
 

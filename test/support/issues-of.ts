@@ -1,5 +1,5 @@
+import { installErrorMessages } from '@agent-server/schemas/invalid-request.ts'
 import type { z } from 'zod'
-import { installErrorMessages } from '../../src/schemas/invalid-request.ts'
 
 // As the server does at its start.
 installErrorMessages()

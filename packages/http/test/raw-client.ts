@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { openConnection } from '../support/raw-connection.ts'
+import { openConnection } from '../../../test/support/raw-connection.ts'
 
 export interface RawClient {
   send(text: string): void

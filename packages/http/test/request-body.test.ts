@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   contentTypeOf,
   installBodyBudget,
   installBodyDeadline,
   isStreamedBody,
   watchArrival,
-} from '../../src/http/request-body.ts'
-import { CallerLeft } from '../../src/http/shutdown.ts'
+} from '@agent-server/http/request-body.ts'
+import { CallerLeft } from '@agent-server/http/shutdown.ts'
+import type { FastifyInstance } from 'fastify'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ERROR_LEVEL, envelope, open, openApp } from './open-app.ts'
 import { connectRaw } from './raw-client.ts'
 

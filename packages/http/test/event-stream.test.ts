@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError } from '@agent-server/lib/errors.ts'
-import { describe, expect, it } from 'vitest'
 import {
   type FrameFormat,
   prefersJson,
   type Silence,
   sendEvents,
-} from '../../src/http/event-stream.ts'
-import { callSignal } from '../../src/http/shutdown.ts'
-import { inBatches } from '../support/batches.ts'
-import { long, someOf } from '../support/long.ts'
+} from '@agent-server/http/event-stream.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { describe, expect, it } from 'vitest'
+import { inBatches } from '../../../test/support/batches.ts'
+import { long, someOf } from '../../../test/support/long.ts'
 import { ERROR_LEVEL, envelope, type OpenApp, open, openApp } from './open-app.ts'
 
 const FORMAT: FrameFormat<string> = {

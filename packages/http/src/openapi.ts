@@ -1,3 +1,4 @@
+import { type ErrorBody, errorExample } from '@agent-server/schemas/error.ts'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import Fastify, {
@@ -7,7 +8,6 @@ import Fastify, {
 } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { type ZodType, z } from 'zod'
-import { type ErrorBody, errorExample } from '../schemas/error.ts'
 import { formRouting } from './multipart.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { Scope } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { Scope } from '../schemas/operator/api-key.ts'
 import type { ApiInfo } from './openapi.ts'
 
 const PAGES = ['', '/json', '/yaml', '/static/:file', '/static/theme/:file'].map(

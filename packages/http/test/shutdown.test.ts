@@ -1,9 +1,9 @@
 import { once } from 'node:events'
+import { type FrameFormat, sendEvents } from '@agent-server/http/event-stream.ts'
+import { CallerLeft, callSignal } from '@agent-server/http/shutdown.ts'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { type FrameFormat, sendEvents } from '../../src/http/event-stream.ts'
-import { CallerLeft, callSignal } from '../../src/http/shutdown.ts'
-import { inBatches } from '../support/batches.ts'
+import { inBatches } from '../../../test/support/batches.ts'
 import { ERROR_LEVEL, envelope, type OpenApp, open, openApp, settle } from './open-app.ts'
 import { connectRaw, type RawClient, rawPost } from './raw-client.ts'
 

@@ -1,5 +1,5 @@
+import { tidySchemas } from '@agent-server/http/openapi.ts'
 import { describe, expect, it } from 'vitest'
-import { tidySchemas } from '../../src/http/openapi.ts'
 
 const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const closed = (properties: object) => ({

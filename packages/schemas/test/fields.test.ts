@@ -5,16 +5,15 @@ import {
   optionalOr,
   toStorable,
 } from '@agent-server/lib/fields.ts'
+import { ChatRequest } from '@agent-server/schemas/chat.ts'
+import { DocumentLine } from '@agent-server/schemas/document-batch.ts'
+import { McpTestRequest } from '@agent-server/schemas/mcp.ts'
+import { Filter } from '@agent-server/schemas/metadata.ts'
+import { DocumentInput } from '@agent-server/schemas/new-document.ts'
+import { QueryRequest } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { CompletionRequest } from '../../src/dialects/completions/schema.ts'
-import { ChatRequest } from '../../src/schemas/chat.ts'
-import { DocumentLine } from '../../src/schemas/document-batch.ts'
-import { McpTestRequest } from '../../src/schemas/mcp.ts'
-import { Filter } from '../../src/schemas/metadata.ts'
-import { DocumentInput } from '../../src/schemas/new-document.ts'
-import { QueryRequest } from '../../src/schemas/query.ts'
-import { issuesOf } from './issues-of.ts'
+import { issuesOf } from '../../../test/support/issues-of.ts'
 
 describe('text made storable', () => {
   it.each([
@@ -110,7 +109,6 @@ describe('Every field of a request that may be left out', () => {
   it.each<[string, z.ZodType, object]>([
     ['a query', QueryRequest, { query: 'owls' }],
     ['a chat', ChatRequest, { messages }],
-    ['a completion', CompletionRequest, { messages }],
     ['a document', DocumentInput, { text: 'Owls.' }],
     ['a document of a batch', DocumentLine, { text: 'Owls.' }],
     ['a test of a connection', McpTestRequest, {}],

@@ -1,5 +1,5 @@
+import { checkOrigin } from '@agent-server/http/security.ts'
 import { describe, expect, it } from 'vitest'
-import { checkOrigin } from '../../src/http/security.ts'
 
 const ALLOWED = ['https://app.example']
 

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { settlesWithin } from '@agent-server/lib/abort.ts'
+import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { FastifyReply } from 'fastify'
 import Negotiator from 'negotiator'
-import type { ErrorBody } from '../schemas/error.ts'
 import { report, sendError } from './error-handler.ts'
 
 const KEEP_ALIVE = ': keep-alive\n\n'

@@ -1,5 +1,5 @@
+import { invalidRequest } from '@agent-server/schemas/invalid-request.ts'
 import type { FastifyInstance } from 'fastify'
-import { invalidRequest } from '../schemas/invalid-request.ts'
 
 const MAX_NAMED = 10
 /** In characters, of a field name, which the client chose. */

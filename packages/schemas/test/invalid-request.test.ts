@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
-import { DocumentLine } from '../../src/schemas/document-batch.ts'
+import { DocumentLine } from '@agent-server/schemas/document-batch.ts'
 import {
   installErrorMessages,
   invalidRequest,
   refusalOf,
-} from '../../src/schemas/invalid-request.ts'
+} from '@agent-server/schemas/invalid-request.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 
 describe('What is wrong with an input', () => {
   it('is told in one error that names the first field', () => {

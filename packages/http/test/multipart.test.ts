@@ -1,10 +1,10 @@
 import { type ClientRequest, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { acceptForms, formParts, formRouting, MULTIPART } from '@agent-server/http/multipart.ts'
+import { CallerLeft } from '@agent-server/http/shutdown.ts'
+import type { FormPart } from '@agent-server/schemas/new-document.ts'
 import Fastify, { type FastifyRequest } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { acceptForms, formParts, formRouting, MULTIPART } from '../../src/http/multipart.ts'
-import { CallerLeft } from '../../src/http/shutdown.ts'
-import type { FormPart } from '../../src/schemas/new-document.ts'
 
 const TYPE = 'multipart/form-data; boundary=edge'
 const MOST = 1_000
