@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { CHAT_APIS } from '../src/models/chat-model.ts'
+import { CHAT_APIS } from '@agent-server/models'
 import { cacheDirectory, provideServer, provideWeights, Unavailable } from './model/cache.ts'
 import type { WeightsName } from './model/packages.ts'
 import { closingLine } from './read-report.ts'

@@ -46,7 +46,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   knowledge: ['readers', 'search', ...SEAMS, ...LEAVES],
   // What is visible means the same in a store and in an index.
   stores: LEAVES,
-  models: LEAVES,
+  models: ['errors', 'lib'],
   sandboxes: ['errors', 'lib'],
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
   variables: ['index-drivers', 'search', ...LEAVES],

@@ -1,27 +1,29 @@
+import type { ChatModel, Embedder, Reranker } from '@agent-server/models'
+import {
+  authFor,
+  builtinFor,
+  builtinModel,
+  CHAT_MODEL,
+  closingDay,
+  createBuiltinEmbedder,
+  createChatReranker,
+  createExtractiveModel,
+  createOpenAiEmbedder,
+  createOpenAiReranker,
+  createUpstreamModel,
+  EMBEDDING_MODEL,
+  firstApi,
+  isInstalled,
+  listModels,
+  MINILM,
+  type ModelServer,
+  PROTOCOLS,
+  RERANK_MODEL,
+  reasonAgainstDefault,
+} from '@agent-server/models'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Config, EXTRACTIVE, NO_EMBEDDER, THE_CHAT_MODEL } from '../config.ts'
 import { createOnlineReEmbedding, openEmbedder } from '../knowledge/embedding/re-embed.ts'
-import { createBuiltinEmbedder } from '../models/builtin/embedder.ts'
-import {
-  builtinFor,
-  builtinModel,
-  isInstalled,
-  MINILM,
-  reasonAgainstDefault,
-} from '../models/builtin/models.ts'
-import type { ChatModel } from '../models/chat-model.ts'
-import { createChatReranker } from '../models/chat-reranker.ts'
-import type { Embedder } from '../models/embedder.ts'
-import { createOpenAiEmbedder } from '../models/embeddings/embedder.ts'
-import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
-import { PROTOCOLS } from '../models/protocols.ts'
-import type { Reranker } from '../models/reranker.ts'
-import { createOpenAiReranker } from '../models/reranking/reranker.ts'
-import { createUpstreamModel } from '../models/upstream/chat.ts'
-import { firstApi } from '../models/upstream/choose-api.ts'
-import { authFor, type ModelServer } from '../models/upstream/connection.ts'
-import { CHAT_MODEL, EMBEDDING_MODEL, RERANK_MODEL } from '../models/upstream/explain-failure.ts'
-import { closingDay, listModels } from '../models/upstream/list-models.ts'
 import type { TriedModels } from '../operator/admin/model-trial.ts'
 import type { ServedModel } from '../operator/ops/closing-models.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'

@@ -1,9 +1,9 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { checkProcess, JOB_ENTRY } from '@agent-server/lib/processes/child-process.ts'
+import { EMBED_ENTRY } from '@agent-server/models'
 import { EXTRACT_ENTRY } from '@agent-server/readers'
 import type { CodeSandbox } from '@agent-server/sandboxes'
-import { EMBED_ENTRY } from '../models/builtin/embedder.ts'
 
 export const PROCESS_REMEDY =
   'Run npm ci in the directory of the server on this machine, allow the server to start child processes, and restart it'

@@ -1,4 +1,4 @@
-import type { ModelMessage } from '../models/chat-model.ts'
+import type { ModelMessage } from '@agent-server/models'
 import type { NewItem, StoredItem } from '../stores/conversation-store.ts'
 
 /** How items are written and read: they are stored in the form of the protocol in which clients send and list them. */

@@ -1,6 +1,6 @@
 import { isObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
+import type { AnswerFormat } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { AnswerFormat } from '../models/chat-model.ts'
 
 const TYPES = ['text', 'json_object', 'json_schema']
 

@@ -1,7 +1,7 @@
+import type { ModelToolCall } from '@agent-server/models'
 import type { AgentEvent, RunEnd } from '../agent/run/agent-event.ts'
 import { toRunExtras } from '../agent/run/run-extras.ts'
 import { parseCall } from '../agent/tools/registry.ts'
-import type { ModelToolCall } from '../models/chat-model.ts'
 
 /** The answer text of an event. Calls that wait for approval are included, for clients without that feature. */
 export function textOf(event: AgentEvent): string {

@@ -1,5 +1,6 @@
 import { type FrameFormat, sendEvents } from '@agent-server/http/event-stream.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
+import type { ChatModel } from '@agent-server/models'
 import type { AgentFields } from '@agent-server/schemas/chat.ts'
 import { within } from '@agent-server/schemas/collection.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
@@ -7,7 +8,6 @@ import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply } from 'fastify'
 import { type AgentEvent, type AgentRequest, asksForJson } from '../agent/run/agent-event.ts'
 import type { Agent } from '../agent/run/run-agent.ts'
-import type { ChatModel } from '../models/chat-model.ts'
 
 /** A protocol in which the agent's answers are streamed to clients. */
 export interface StreamDialect<Body, Event, Read extends Exchange<Event> = Exchange<Event>> {

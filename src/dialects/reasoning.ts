@@ -1,5 +1,5 @@
 import { isObject, nonEmptyString, parseJson } from '@agent-server/lib/text/json.ts'
-import type { ReasoningPart } from '../models/chat-model.ts'
+import type { ReasoningPart } from '@agent-server/models'
 
 /** The fields in which clients of OpenAI's protocols are given the model's reasoning, and send it back. */
 interface ReasoningFields {

@@ -1,6 +1,6 @@
+import { createExtractiveModel } from '@agent-server/models'
 import { LocalModelServers, ModelTest } from '@agent-server/schemas/operator/admin.ts'
 import { describe, expect, it } from 'vitest'
-import { createExtractiveModel } from '../../src/models/extractive/extractive-model.ts'
 import { createModelTrials } from '../../src/operator/admin/model-trial.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'

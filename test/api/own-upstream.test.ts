@@ -1,5 +1,5 @@
+import { CHAT_APIS } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
-import { CHAT_APIS } from '../../src/models/chat-model.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

@@ -1,5 +1,5 @@
+import type { ChatModel, ModelEvent, ModelRequest } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
-import type { ChatModel, ModelEvent, ModelRequest } from '../../src/models/chat-model.ts'
 import { eachEvent } from '../support/batches.ts'
 
 export interface ChatModelCase {

@@ -1,5 +1,5 @@
+import type { Embedder } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
-import type { Embedder } from '../../src/models/embedder.ts'
 
 export interface EmbedderCase {
   create(): Promise<Embedder>

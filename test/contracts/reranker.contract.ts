@@ -1,5 +1,5 @@
+import type { Reranker } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
-import type { Reranker } from '../../src/models/reranker.ts'
 
 export interface RerankerCase {
   create(): Promise<Reranker>

@@ -1,6 +1,6 @@
+import type { ReasoningPart } from '@agent-server/models'
 import { expect, it } from 'vitest'
 import { fromOpaque, toOpaque } from '../../src/dialects/reasoning.ts'
-import type { ReasoningPart } from '../../src/models/chat-model.ts'
 
 it.each<[string, ReasoningPart]>([
   ['text', { form: 'content', text: 'Hm.' }],

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { ANNOUNCEMENTS, ANNOUNCEMENTS_READ_ON } from '@agent-server/models'
 import { expect, it } from 'vitest'
-import { ANNOUNCEMENTS, ANNOUNCEMENTS_READ_ON } from '../../src/models/model-closings.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { readPage } from './pages.ts'
 
@@ -12,7 +12,7 @@ const USABLE_DAYS = 180
 /** How old the table of announcements may be at a release, in days. */
 const MAX_TABLE_DAYS = 60
 
-const TABLE = 'src/models/model-closings.ts'
+const TABLE = 'packages/models/src/model-closings.ts'
 /** What people read and run; not the tests, whose recorded answers name models that are gone. */
 const NAMING = ['*.md', 'docs', 'src', 'ui', 'deploy', 'packages']
 const NOT_NAMING = ['CHANGELOG.md', TABLE, '**/test/**']

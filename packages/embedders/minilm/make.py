@@ -10,7 +10,7 @@ revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41 of the official repository.
 
 The graph: ids int64 [texts, tokens] and positions int64 [tokens] in, unit vectors float32 [texts, 384] out, the mean over
 all tokens. Weights have 8 bits, with a scale for each output and each token of the vocabulary; the runtime computes in 8
-bits, too, with a scale for each block of numbers (src/models/builtin/embed-process.ts). One scale for all of them would be
+bits, too, with a scale for each block of numbers (packages/models/src/builtin/embed-process.ts). One scale for all of them would be
 faster, but move a vector by 0.002 to 0.007 (cosine), and on processors without VNNI by more.
 """
 

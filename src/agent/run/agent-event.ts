@@ -1,12 +1,4 @@
 import { narrowed, type Visibility } from '@agent-server/lib/visibility.ts'
-import type { Approval, Resume } from '@agent-server/schemas/approval.ts'
-import type { Artifact } from '@agent-server/schemas/artifact.ts'
-import type { Citation, RunFinishReason } from '@agent-server/schemas/chat.ts'
-import type { LimitName } from '@agent-server/schemas/fields.ts'
-import type { Filter } from '@agent-server/schemas/metadata.ts'
-import { type Caller, MASTER } from '@agent-server/schemas/operator/api-key.ts'
-import type { Effort, Hit, SearchMode, SearchStep, Usage } from '@agent-server/schemas/query.ts'
-import { forCaller } from '@agent-server/schemas/visibility.ts'
 import type {
   ModelEvent,
   ModelMessage,
@@ -15,7 +7,15 @@ import type {
   ReasoningPart,
   Sampling,
   ToolChoice,
-} from '../../models/chat-model.ts'
+} from '@agent-server/models'
+import type { Approval, Resume } from '@agent-server/schemas/approval.ts'
+import type { Artifact } from '@agent-server/schemas/artifact.ts'
+import type { Citation, RunFinishReason } from '@agent-server/schemas/chat.ts'
+import type { LimitName } from '@agent-server/schemas/fields.ts'
+import type { Filter } from '@agent-server/schemas/metadata.ts'
+import { type Caller, MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import type { Effort, Hit, SearchMode, SearchStep, Usage } from '@agent-server/schemas/query.ts'
+import { forCaller } from '@agent-server/schemas/visibility.ts'
 
 /** An event of a run, emitted in order of occurrence; the last one is `run-end`. */
 export type AgentEvent =

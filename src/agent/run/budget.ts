@@ -1,9 +1,9 @@
 import { createDeadline } from '@agent-server/lib/abort.ts'
+import type { ModelUsage } from '@agent-server/models'
+import { BYTES_PER_TOKEN, tokensSpent } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { LimitName } from '@agent-server/schemas/fields.ts'
 import type { Usage } from '@agent-server/schemas/query.ts'
-import type { ModelUsage } from '../../models/chat-model.ts'
-import { BYTES_PER_TOKEN, tokensSpent } from '../../models/token-estimate.ts'
 
 /** Limits of one run. */
 export interface RunLimits {

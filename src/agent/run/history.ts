@@ -1,5 +1,5 @@
-import type { ModelMessage } from '../../models/chat-model.ts'
-import { sizeOfMessages } from '../../models/token-estimate.ts'
+import type { ModelMessage } from '@agent-server/models'
+import { sizeOfMessages } from '@agent-server/models'
 import { withoutCitations } from '../citations/citation-check.ts'
 
 /** Removes citations of earlier runs, whose numbers now refer to other chunks. */

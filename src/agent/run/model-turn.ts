@@ -1,6 +1,4 @@
 import type { Deadline } from '@agent-server/lib/abort.ts'
-import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
-import type { LimitName } from '@agent-server/schemas/fields.ts'
 import type {
   ChatModel,
   FinishReason,
@@ -10,7 +8,9 @@ import type {
   ModelUsage,
   ReasoningPart,
   ToolChoice,
-} from '../../models/chat-model.ts'
+} from '@agent-server/models'
+import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
+import type { LimitName } from '@agent-server/schemas/fields.ts'
 import type { CitationCheck } from '../citations/citation-check.ts'
 import { type AgentEvent, type AgentRequest, isClientTool, textDelta } from './agent-event.ts'
 import { LIMIT_REASONS, type RunBudget } from './budget.ts'

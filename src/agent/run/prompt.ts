@@ -1,5 +1,5 @@
-import type { ModelMessage, ModelTool, Sampling } from '../../models/chat-model.ts'
-import { sizeOfMessages } from '../../models/token-estimate.ts'
+import type { ModelMessage, ModelTool, Sampling } from '@agent-server/models'
+import { sizeOfMessages } from '@agent-server/models'
 import { type Citations, type NumberedHit, renderChunks } from '../citations/citations.ts'
 import type { AgentRequest } from './agent-event.ts'
 import { asSent, latestTurns, toTurns, withoutMarks } from './history.ts'

@@ -1,7 +1,7 @@
+import type { ChatModel } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Effort, Hit, SearchStep, Usage } from '@agent-server/schemas/query.ts'
 import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
-import type { ChatModel } from '../../models/chat-model.ts'
 import { createRunBudget, type RunLimits } from './budget.ts'
 import type { RunGate } from './run-gate.ts'
 import { checkEffort, searchByEffort } from './search-by-effort.ts'

@@ -1,5 +1,5 @@
+import type { ChatModel, ModelTool } from '@agent-server/models'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
-import type { ChatModel, ModelTool } from '../../models/chat-model.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { TermsOf } from '../citations/attribution.ts'
 import { createCitations, type NumberedHit, withoutStages } from '../citations/citations.ts'

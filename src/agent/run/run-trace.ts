@@ -1,5 +1,5 @@
+import type { ModelRequest } from '@agent-server/models'
 import type { Hit } from '@agent-server/schemas/query.ts'
-import type { ModelRequest } from '../../models/chat-model.ts'
 import type { ToolCall, ToolResult } from '../tools/registry.ts'
 import type { AgentRequest } from './agent-event.ts'
 import type { Answer } from './model-turn.ts'

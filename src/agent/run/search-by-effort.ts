@@ -1,10 +1,10 @@
 import { startDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { ChatModel, Spend } from '@agent-server/models'
+import { askModel } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Effort, Hit, SearchStep } from '@agent-server/schemas/query.ts'
 import type { Retrieval, SearchedFor } from '../../knowledge/retrieval/search.ts'
-import { askModel } from '../../models/ask-model.ts'
-import type { ChatModel, Spend } from '../../models/chat-model.ts'
 import { asData } from '../citations/citations.ts'
 import type { RunBudget } from './budget.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { byShare } from '@agent-server/lib/by-share.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
+import type { ModelMessage } from '@agent-server/models'
 import type { Hit } from '@agent-server/schemas/query.ts'
-import type { ModelMessage } from '../../models/chat-model.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { type AgentRequest, visibilityOf } from './agent-event.ts'
 

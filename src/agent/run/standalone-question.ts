@@ -1,6 +1,6 @@
 import { startDeadline } from '@agent-server/lib/abort.ts'
 import { tokenise } from '@agent-server/lib/text/tokenise.ts'
-import type { ChatModel, ModelRequest, ModelUsage } from '../../models/chat-model.ts'
+import type { ChatModel, ModelRequest, ModelUsage } from '@agent-server/models'
 import type { AgentRequest } from './agent-event.ts'
 import { cacheKeyOf } from './cache-key.ts'
 

@@ -1,5 +1,5 @@
 import { inSpan } from '@agent-server/lib/tracing.ts'
-import type { ModelMessage } from '../../models/chat-model.ts'
+import type { ModelMessage } from '@agent-server/models'
 import type { Citations } from '../citations/citations.ts'
 import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'

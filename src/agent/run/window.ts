@@ -1,6 +1,6 @@
 import { startDeadline } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { ChatModel, PromptTooLong, Sampling } from '../../models/chat-model.ts'
+import type { ChatModel, PromptTooLong, Sampling } from '@agent-server/models'
 
 /** How long a question waits until the model's server has told the size of its window. */
 const LEARN_MS = 3_000

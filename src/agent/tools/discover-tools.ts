@@ -1,6 +1,6 @@
 import { filledText } from '@agent-server/lib/fields.ts'
+import type { ModelTool } from '@agent-server/models'
 import { z } from 'zod'
-import type { ModelTool } from '../../models/chat-model.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 /** Maximum tools offered at once; with more, their descriptions crowd out the question. */

@@ -1,6 +1,6 @@
 import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
-import { askModel, type Reader } from '../../models/ask-model.ts'
+import { askModel, type Reader } from '@agent-server/models'
 import type { StoredDocument } from '../../stores/document-store.ts'
 
 const MAX_CONCURRENT_PARTS = 4

@@ -1,3 +1,4 @@
+import type { ModelMessage } from '@agent-server/models'
 import type { ChatFrame, ChatRequest } from '@agent-server/schemas/chat.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
@@ -5,7 +6,6 @@ import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '../../agent/run/agent-event.ts'
 import type { Question } from '../../conversations/answers.ts'
 import { toChatFrame } from '../../conversations/chat-frames.ts'
-import type { ModelMessage } from '../../models/chat-model.ts'
 import { type DialectSettings, readAgentFields, type StreamDialect } from '../dialect.ts'
 
 /** The server's own chat; its answers are always streamed. */

@@ -1,6 +1,6 @@
+import type { ModelMessage, ModelToolCall, Sampling } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
 import { toAnswerFormat } from '../answer-format.ts'
 import { type DialectSettings, readAgentFields } from '../dialect.ts'
 import { fromReasoningFields, withReasoning } from '../reasoning.ts'

@@ -1,7 +1,7 @@
+import type { ModelToolCall, ReasoningPart } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { Usage } from '@agent-server/schemas/query.ts'
 import { type AgentEvent, isSearch, type RunEnd } from '../../agent/run/agent-event.ts'
-import type { ModelToolCall, ReasoningPart } from '../../models/chat-model.ts'
 import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
 import { toReasoningFields } from '../reasoning.ts'
 import type { Completion, CompletionChunk, UrlCitation } from './answer-schema.ts'

@@ -1,9 +1,8 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { EmbedderError, estimateTokens } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Embedding } from '../../knowledge/embedding/embedding.ts'
-import { EmbedderError } from '../../models/embedder.ts'
-import { estimateTokens } from '../../models/token-estimate.ts'
 import type { Embeddings, EmbeddingsRequest } from './schema.ts'
 
 interface Asked {

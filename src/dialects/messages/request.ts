@@ -1,7 +1,7 @@
+import type { AnswerFormat, ModelMessage } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import type { AnswerFormat, ModelMessage } from '../../models/chat-model.ts'
 import { type DialectSettings, readAgentFields } from '../dialect.ts'
 import { fromOpaque, withReasoning } from '../reasoning.ts'
 import type { Block, CountTokensRequest, MessageParam, MessagesRequest } from './schema.ts'

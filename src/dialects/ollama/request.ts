@@ -1,12 +1,7 @@
+import type { AnswerFormat, ModelMessage, ModelToolCall, Sampling } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import type {
-  AnswerFormat,
-  ModelMessage,
-  ModelToolCall,
-  Sampling,
-} from '../../models/chat-model.ts'
 import { type DialectSettings, readAgentFields } from '../dialect.ts'
 import type { OllamaChatRequest, OllamaGenerateRequest, OllamaMessage } from './schema.ts'
 

@@ -1,6 +1,6 @@
+import type { ModelToolCall } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
-import type { ModelToolCall } from '../../models/chat-model.ts'
 import { inputOf, textOf, toAgentExtra } from '../answer-parts.ts'
 import type { OllamaChatAnswer, OllamaGenerateAnswer } from './schema.ts'
 

@@ -3,8 +3,8 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createOutage } from '@agent-server/lib/outage.ts'
 import { createSemaphore } from '@agent-server/lib/semaphore.ts'
-import { askModel, type ShortTask } from '../../models/ask-model.ts'
-import type { ChatModel, Spend } from '../../models/chat-model.ts'
+import type { ChatModel, Spend } from '@agent-server/models'
+import { askModel, type ShortTask } from '@agent-server/models'
 import type { Written } from './contexts.ts'
 
 /** Calls of the model at a time: chats come first. */

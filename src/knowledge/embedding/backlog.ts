@@ -1,7 +1,7 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import { EmbedderError } from '@agent-server/models'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import type { ChunkIndex } from '@agent-server/search'
-import { EmbedderError } from '../../models/embedder.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { countExisting, createBacklog } from '../backlog.ts'
 import type { Embedding } from './embedding.ts'

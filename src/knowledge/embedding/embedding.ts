@@ -2,8 +2,8 @@ import { withDeadline } from '@agent-server/lib/abort.ts'
 import { SetupError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createOutage } from '@agent-server/lib/outage.ts'
+import { type Embedder, EmbedderError } from '@agent-server/models'
 import type { ChunkText } from '@agent-server/search'
-import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { ChunkVectors, DocumentStore } from '../../stores/document-store.ts'
 
 /** If a query's vector takes longer than this, the query is answered by keyword search alone. */

@@ -1,7 +1,7 @@
 import { withDeadline } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createOutage } from '@agent-server/lib/outage.ts'
-import { type Reranked, type Reranker, RerankerError } from '../../models/reranker.ts'
+import { type Reranked, type Reranker, RerankerError } from '@agent-server/models'
 import { toEmbeddedText } from '../embedding/embedding.ts'
 import type { FoundChunk } from './hydrate.ts'
 

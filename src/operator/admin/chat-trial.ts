@@ -1,18 +1,18 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import {
+  BYTES_PER_TOKEN,
+  type ChatModel,
+  type ModelRequest,
+  type ModelTool,
+  PromptTooLong,
+} from '@agent-server/models'
 import type { ModelTest } from '@agent-server/schemas/operator/admin.ts'
 import { createCitations } from '../../agent/citations/citations.ts'
 import { fitPrompt, type PromptOptions } from '../../agent/run/prompt.ts'
 import { createWindow, type ModelWindow } from '../../agent/run/window.ts'
 import { toModelTool } from '../../agent/tools/discover-tools.ts'
 import type { ToolRegistry } from '../../agent/tools/registry.ts'
-import {
-  type ChatModel,
-  type ModelRequest,
-  type ModelTool,
-  PromptTooLong,
-} from '../../models/chat-model.ts'
-import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
 import { PASSAGES, RED_SQUARE } from './trial-passages.ts'
 
 type ChatTest = NonNullable<ModelTest['chat']>

@@ -2,6 +2,14 @@ import { withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import type { ChatModel } from '@agent-server/models'
+import {
+  closingNotice,
+  type Embedder,
+  EmbedderError,
+  type Reranker,
+  RerankerError,
+} from '@agent-server/models'
 import type {
   LocalModelServers,
   ModelKind,
@@ -9,10 +17,6 @@ import type {
   ModelTest,
   ModelTestRequest,
 } from '@agent-server/schemas/operator/admin.ts'
-import type { ChatModel } from '../../models/chat-model.ts'
-import { type Embedder, EmbedderError } from '../../models/embedder.ts'
-import { closingNotice } from '../../models/model-closings.ts'
-import { type Reranker, RerankerError } from '../../models/reranker.ts'
 import type { ServedModel } from '../ops/closing-models.ts'
 import { type ConversationBeginning, tryChat } from './chat-trial.ts'
 import type { SettingsService } from './settings.ts'

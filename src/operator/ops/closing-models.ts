@@ -1,9 +1,9 @@
 import { pause } from '@agent-server/lib/abort.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import { closingNotice } from '@agent-server/models'
 import type { ModelKind } from '@agent-server/schemas/operator/admin.ts'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
-import { closingNotice } from '../../models/model-closings.ts'
 
 /** A configured model that its server may close. */
 export interface ServedModel {

@@ -1,6 +1,6 @@
+import type { AnswerFormat } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { asksForJson } from '../../../src/agent/run/agent-event.ts'
-import type { AnswerFormat } from '../../../src/models/chat-model.ts'
 import { question } from './agent-for-test.ts'
 
 describe('A request', () => {

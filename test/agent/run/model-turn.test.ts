@@ -1,3 +1,4 @@
+import type { ModelEvent, ModelToolCall } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { createCitationCheck } from '../../../src/agent/citations/citation-check.ts'
 import type { AgentRequest } from '../../../src/agent/run/agent-event.ts'
@@ -12,7 +13,6 @@ import {
   outcomeOf,
   readAnswer,
 } from '../../../src/agent/run/model-turn.ts'
-import type { ModelEvent, ModelToolCall } from '../../../src/models/chat-model.ts'
 import { inBatches } from '../../support/batches.ts'
 import { LIMITS, question } from './agent-for-test.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'

@@ -1,3 +1,5 @@
+import type { ModelMessage, ModelTool } from '@agent-server/models'
+import { sizeOfMessages } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import {
@@ -10,8 +12,6 @@ import {
   TOOL_RULES,
 } from '../../../src/agent/run/prompt.ts'
 import { createWindow } from '../../../src/agent/run/window.ts'
-import type { ModelMessage, ModelTool } from '../../../src/models/chat-model.ts'
-import { sizeOfMessages } from '../../../src/models/token-estimate.ts'
 import { hitOf } from './hit.ts'
 
 const user = (content: string): ModelMessage => ({ role: 'user', content })

@@ -1,8 +1,8 @@
+import type { ModelMessage } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { AgentRequest } from '../../../src/agent/run/agent-event.ts'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
-import type { ModelMessage } from '../../../src/models/chat-model.ts'
 import { createAgentForTest, endOf } from './agent-for-test.ts'
 import { asks, says, toolCall } from './scripted-model.ts'
 

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { AppError } from '@agent-server/lib/errors.ts'
+import {
+  type ModelEvent,
+  type ModelRequest,
+  PromptTooLong,
+  sizeOfMessages,
+} from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../../src/agent/run/agent-event.ts'
 import { createAgent } from '../../../src/agent/run/run-agent.ts'
 import { createWindow } from '../../../src/agent/run/window.ts'
 import { createToolRegistry } from '../../../src/agent/tools/registry.ts'
-import {
-  type ModelEvent,
-  type ModelRequest,
-  PromptTooLong,
-} from '../../../src/models/chat-model.ts'
-import { sizeOfMessages } from '../../../src/models/token-estimate.ts'
 import { eachEvent } from '../../support/batches.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
 import {

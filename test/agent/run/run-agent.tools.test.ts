@@ -1,7 +1,7 @@
+import type { ModelTool } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
-import type { ModelTool } from '../../../src/models/chat-model.ts'
 import { createAgentForTest, endOf, outline, toolAnswering } from './agent-for-test.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
 

@@ -1,8 +1,8 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { ModelEvent } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../../src/agent/run/agent-event.ts'
 import type { FinishedRun } from '../../../src/agent/run/run-gate.ts'
-import type { ModelEvent } from '../../../src/models/chat-model.ts'
 import { createAgentForTest, toolAnswering } from './agent-for-test.ts'
 import { asks, finish, type ScriptedAnswer, says, toDelta, toolCall } from './scripted-model.ts'
 

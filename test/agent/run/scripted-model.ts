@@ -5,7 +5,7 @@ import type {
   ModelRequest,
   ModelToolCall,
   ModelUsage,
-} from '../../../src/models/chat-model.ts'
+} from '@agent-server/models'
 import { inBatches } from '../../support/batches.ts'
 
 /** One answer: its events, or what makes them of the request. */

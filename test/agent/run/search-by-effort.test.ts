@@ -1,7 +1,7 @@
+import type { ChatModel } from '@agent-server/models'
 import type { SearchStep } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
 import { searchByEffort } from '../../../src/agent/run/search-by-effort.ts'
-import type { ChatModel } from '../../../src/models/chat-model.ts'
 
 const BOUNDS = { rounds: 3, searches: 10, tokens: 1_000, seconds: 5 }
 

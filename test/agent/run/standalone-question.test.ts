@@ -1,7 +1,7 @@
 import { once } from 'node:events'
+import type { ModelMessage } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { toQuery } from '../../../src/agent/run/standalone-question.ts'
-import type { ModelMessage } from '../../../src/models/chat-model.ts'
 import { question } from './agent-for-test.ts'
 import { createScriptedModel, says, toDelta } from './scripted-model.ts'
 

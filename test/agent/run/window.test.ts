@@ -1,6 +1,6 @@
+import { PromptTooLong } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { createWindow } from '../../../src/agent/run/window.ts'
-import { PromptTooLong } from '../../../src/models/chat-model.ts'
 
 function create(contextTokens: number, window?: number) {
   const said: string[] = []

@@ -1,6 +1,6 @@
+import type { ModelRequest, ModelUsage } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { mapReduce } from '../../../src/agent/tools/map-reduce.ts'
-import type { ModelRequest, ModelUsage } from '../../../src/models/chat-model.ts'
 import { finish, toDelta } from '../run/scripted-model.ts'
 import { documentOf } from './stored-document.ts'
 

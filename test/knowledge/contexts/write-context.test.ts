@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { type ModelUsage, PromptTooLong } from '@agent-server/models'
 import { expect, it } from 'vitest'
 import { createContextWriter } from '../../../src/knowledge/contexts/write-context.ts'
-import { type ModelUsage, PromptTooLong } from '../../../src/models/chat-model.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 import { createScriptedModel, says } from '../../agent/run/scripted-model.ts'
 import { silent } from '../ingestion/ingestion-parts.ts'

@@ -1,6 +1,6 @@
+import { EmbedderError } from '@agent-server/models'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createVectorBacklog } from '../../../src/knowledge/embedding/backlog.ts'
-import { EmbedderError } from '../../../src/models/embedder.ts'
 import type { ChunkVectors, StoredChunk } from '../../../src/stores/document-store.ts'
 import { silent } from '../ingestion/ingestion-parts.ts'
 

@@ -1,6 +1,6 @@
+import { type Embedder, EmbedderError } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { createEmbedding } from '../../../src/knowledge/embedding/embedding.ts'
-import { type Embedder, EmbedderError } from '../../../src/models/embedder.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
 const { signal } = new AbortController()

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Embedder, EmbedderError } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import {
   createOnlineReEmbedding,
   swapShadowVectors,
 } from '../../../src/knowledge/embedding/re-embed.ts'
-import { type Embedder, EmbedderError } from '../../../src/models/embedder.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 import type { VectorReplacement } from '../../../src/stores/opened-store.ts'
 

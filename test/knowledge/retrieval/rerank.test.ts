@@ -1,6 +1,6 @@
+import { type Reranker, RerankerError } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { createReranking } from '../../../src/knowledge/retrieval/rerank.ts'
-import { type Reranker, RerankerError } from '../../../src/models/reranker.ts'
 
 const DOWN = new RerankerError('The reranking model cannot be reached')
 const ASKED = { query: 'a', texts: ['b'] }

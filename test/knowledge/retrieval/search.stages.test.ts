@@ -1,9 +1,9 @@
 import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
+import type { Reranked } from '@agent-server/models'
 import type { ChunkQuery } from '@agent-server/search'
 import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { createRetrieval, type Search } from '../../../src/knowledge/retrieval/search.ts'
-import type { Reranked } from '../../../src/models/reranker.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')
