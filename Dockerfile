@@ -16,6 +16,7 @@ COPY packages/sandboxes/package.json packages/sandboxes/
 COPY packages/schemas/package.json packages/schemas/
 COPY packages/search/package.json packages/search/
 COPY packages/tables/package.json packages/tables/
+COPY packages/wire/package.json packages/wire/
 # Nothing that the server needs has an install script, so none may run.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Such as @embedpdf/fonts-sc for Chinese and Japanese, @embedpdf/fonts-kr for Korean, @tesseract.js-data/deu to read German scans.

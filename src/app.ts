@@ -14,11 +14,12 @@ import { installShutdown } from '@agent-server/http/shutdown.ts'
 import { installFieldWarnings } from '@agent-server/http/unknown-fields.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { CodeSandbox } from '@agent-server/sandboxes'
+import type { DialectSettings } from '@agent-server/wire'
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { AgentDescription } from './agent/describe-agent.ts'
 import type { Mcp } from './agent/mcp/mcp.ts'
-import type { Agent } from './agent/run/run-agent.ts'
+import type { SearchingAgent } from './agent/run/run-agent.ts'
 import type { ArtifactLinks, ArtifactReader } from './agent/tools/artifacts.ts'
 import { createAnswers } from './conversations/answers.ts'
 import { createConversations } from './conversations/conversations.ts'
@@ -26,7 +27,6 @@ import { createFeedback } from './conversations/feedback.ts'
 import { chatRoutes } from './dialects/chat/routes.ts'
 import { completionRoutes } from './dialects/completions/routes.ts'
 import { conversationRoutes } from './dialects/conversations/routes.ts'
-import type { DialectSettings } from './dialects/dialect.ts'
 import type { Embed } from './dialects/embeddings/embeddings.ts'
 import { embeddingRoutes } from './dialects/embeddings/routes.ts'
 import { fileSearchRoutes } from './dialects/files/routes.ts'
@@ -68,7 +68,7 @@ export interface Services extends UploadServices {
   conversationDeleted: (id: string) => Promise<void>
   keys: Pick<Keys, 'identify' | 'grants'>
   clientDocuments: ClientDocuments
-  agent: Agent
+  agent: SearchingAgent
   dialects: DialectSettings
   /** Keeps what protocols refer to by an id: responses and batches of files. */
   records: ArtifactStore

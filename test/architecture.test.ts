@@ -17,10 +17,11 @@ const SEAMS = ['models', 'sandboxes', 'stores']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   main: ['commands', 'compose', 'app', 'config', 'first-start', 'telemetry', ...LEAVES],
   telemetry: ['lib'],
-  commands: ['compose', ...ROOMS, 'stores', 'index-drivers', 'config', 'client', ...LEAVES],
+  commands: ['wire', 'compose', ...ROOMS, 'stores', 'index-drivers', 'config', 'client', ...LEAVES],
   // The package in packages/client/, which imports nothing but its own.
   client: [],
   compose: [
+    'wire',
     'app',
     'routes',
     'http',
@@ -35,14 +36,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'variable-labels',
     ...LEAVES,
   ],
-  app: ['routes', 'http', ...ROOMS, 'stores', 'sandboxes', ...LEAVES],
-  routes: [...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
+  app: ['wire', 'routes', 'http', ...ROOMS, 'stores', 'sandboxes', ...LEAVES],
+  routes: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
-  operator: ['agent', 'knowledge', 'index-drivers', ...SEAMS, ...LEAVES],
+  operator: ['wire', 'agent', 'knowledge', 'index-drivers', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
-  dialects: ['http', 'conversations', 'agent', 'knowledge', 'search', ...SEAMS, ...LEAVES],
-  conversations: ['agent', 'knowledge', ...SEAMS, ...LEAVES],
-  agent: ['knowledge', 'office-tools', 'tables', 'readers', 'search', ...SEAMS, ...LEAVES],
+  dialects: ['wire', 'http', 'conversations', 'agent', 'knowledge', 'search', ...SEAMS, ...LEAVES],
+  conversations: ['wire', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
+  agent: ['wire', 'knowledge', 'office-tools', 'tables', 'readers', 'search', ...SEAMS, ...LEAVES],
   knowledge: ['readers', 'search', ...SEAMS, ...LEAVES],
   // What is visible means the same in a store and in an index.
   stores: LEAVES,
@@ -63,13 +64,24 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   readers: ['errors', 'lib'],
   search: ['errors', 'lib'],
   'index-qdrant': ['search', 'errors', 'lib'],
+  wire: ['http', 'models', ...LEAVES],
   lib: ['errors'],
   errors: [],
 }
 
 /** Packages that only these layers may know, so that they can be replaced in one place. */
 const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
-  fastify: ['main', 'telemetry', 'commands', 'compose', 'app', 'routes', 'http', 'dialects'],
+  fastify: [
+    'main',
+    'telemetry',
+    'commands',
+    'compose',
+    'app',
+    'routes',
+    'http',
+    'wire',
+    'dialects',
+  ],
   openai: ['models'],
   'node:sqlite': ['stores'],
   pg: ['stores'],

@@ -1,8 +1,8 @@
 import type { ChatFrame } from '@agent-server/schemas/chat.ts'
 import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import type { ErrorDetail } from '@agent-server/schemas/error.ts'
-import type { AgentEvent, RunEnd } from '../agent/run/agent-event.ts'
-import { toRunExtras } from '../agent/run/run-extras.ts'
+import type { AgentEvent, RunEnd } from '@agent-server/wire'
+import { toRunExtras } from '@agent-server/wire'
 import type { StoredItem } from '../stores/conversation-store.ts'
 
 /** UTF-16 code units of a tool's output that are stored. */

@@ -1,6 +1,6 @@
 import type { ChatFrame } from '@agent-server/schemas/chat.ts'
-import type { AgentEvent } from '../agent/run/agent-event.ts'
-import { toRunExtras } from '../agent/run/run-extras.ts'
+import type { AgentEvent } from '@agent-server/wire'
+import { toRunExtras } from '@agent-server/wire'
 
 /** Converts an agent event into a frame of the chat stream; undefined if the frame is not sent. */
 export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame | undefined {

@@ -18,9 +18,9 @@ import {
 } from '@agent-server/schemas/operator/admin.ts'
 import { type Caller, checkScope } from '@agent-server/schemas/operator/api-key.ts'
 import { SandboxReport } from '@agent-server/schemas/sandbox.ts'
+import { answerEvents } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { CHAT_FORMAT, createChatDialect } from '../dialects/chat/dialect.ts'
-import { answerEvents } from '../dialects/dialect.ts'
 import type { AgentFileService } from '../operator/admin/agent-file.ts'
 import type { AgentTrials, DraftAgent } from '../operator/admin/agent-trials.ts'
 

@@ -4,12 +4,12 @@ import { within } from '@agent-server/schemas/collection.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
 import { QueryRequest, QueryResponse } from '@agent-server/schemas/query.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { Agent } from '../agent/run/run-agent.ts'
+import type { SearchingAgent } from '../agent/run/run-agent.ts'
 import type { LimitedTo } from '../knowledge/corpus-access.ts'
 
 interface QueryServices {
   limitedTo: LimitedTo
-  agent: Pick<Agent, 'query'>
+  agent: Pick<SearchingAgent, 'query'>
 }
 
 export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (

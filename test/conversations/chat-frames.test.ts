@@ -1,9 +1,9 @@
 import { ChatFrame } from '@agent-server/schemas/chat.ts'
+import type { AgentEvent } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent } from '../../src/agent/run/agent-event.ts'
 import { toChatFrame } from '../../src/conversations/chat-frames.ts'
-import { NOTHING_MORE } from '../agent/run/artifact.ts'
-import { hitOf } from '../agent/run/hit.ts'
+import { NOTHING_MORE } from '../support/artifact.ts'
+import { hitOf } from '../support/hit.ts'
 
 const delta: AgentEvent = { type: 'text-delta', text: 'a' }
 const call: AgentEvent = { type: 'tool-call', callId: 'c', tool: 'look', input: { at: 1 } }

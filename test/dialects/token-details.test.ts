@@ -1,13 +1,13 @@
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import type { AgentEvent } from '@agent-server/wire'
 import { expect, it } from 'vitest'
-import type { AgentEvent } from '../../src/agent/run/agent-event.ts'
 import { createCompletionsDialect } from '../../src/dialects/completions/dialect.ts'
 import { CompletionRequest } from '../../src/dialects/completions/schema.ts'
 import { createMessagesDialect } from '../../src/dialects/messages/dialect.ts'
 import { MessagesRequest } from '../../src/dialects/messages/schema.ts'
 import { createResponsesDialect } from '../../src/dialects/responses/dialect.ts'
 import { ResponseRequest } from '../../src/dialects/responses/schema.ts'
-import { NOTHING_MORE } from '../agent/run/artifact.ts'
+import { NOTHING_MORE } from '../support/artifact.ts'
 
 const usage = {
   promptTokens: 2_000,

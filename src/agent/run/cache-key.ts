@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AgentRequest } from './agent-event.ts'
+import type { AgentRequest } from '@agent-server/wire'
 
 /**
  * As many keys as share the conversations. With one each, a first question would find no rules and tools in the cache;

@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelTool, Sampling } from '@agent-server/models'
 import { sizeOfMessages } from '@agent-server/models'
+import type { AgentRequest } from '@agent-server/wire'
 import { type Citations, type NumberedHit, renderChunks } from '../citations/citations.ts'
-import type { AgentRequest } from './agent-event.ts'
 import { asSent, latestTurns, toTurns, withoutMarks } from './history.ts'
 import type { ModelWindow } from './window.ts'
 

@@ -4,10 +4,16 @@ import { PromptTooLong } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '@agent-server/schemas/fields.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import {
+  type Agent,
+  type AgentEvent,
+  type AgentRequest,
+  asksForJson,
+  type RunEnd,
+} from '@agent-server/wire'
 import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
 import { checkStatements } from '../citations/cited-statements.ts'
 import { parseCall, type ToolCall } from '../tools/registry.ts'
-import { type AgentEvent, type AgentRequest, asksForJson, type RunEnd } from './agent-event.ts'
 import { createRunBudget, LIMIT_REASONS } from './budget.ts'
 import {
   type Answer,
@@ -26,13 +32,8 @@ import { createRunGate, type RunGate } from './run-gate.ts'
 import { checkEffort } from './search-by-effort.ts'
 import { callEvents, type RanCall, resultEvents, resultMessages, runCalls } from './tool-calls.ts'
 
-export interface Agent {
-  /**
-   * Runs the agent: retrieval, then model and tools in turn until there is an answer. The events come in batches, which
-   * may be empty; the last event is `run-end`. Throws AppError if retrieval or the model fails or there are too many
-   * runs, and the abort reason of `signal`.
-   */
-  run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<readonly AgentEvent[]>
+/** The agent, which also answers searches alone. */
+export interface SearchingAgent extends Agent {
   /** Searches what the caller may see, with no answer. Throws AppError like `run`. */
   query(
     query: Query,
@@ -41,7 +42,7 @@ export interface Agent {
   ): Promise<QueryAnswer>
 }
 
-export function createAgent(parts: Dependencies): Agent {
+export function createAgent(parts: Dependencies): SearchingAgent {
   const gate = createRunGate(parts)
   return {
     query: (query, from, signal) => answerQuery({ ...parts, gate, ...from }, query, signal),

@@ -1,7 +1,7 @@
 import type { ModelRequest } from '@agent-server/models'
 import type { Hit } from '@agent-server/schemas/query.ts'
+import type { AgentRequest } from '@agent-server/wire'
 import type { ToolCall, ToolResult } from '../tools/registry.ts'
-import type { AgentRequest } from './agent-event.ts'
 import type { Answer } from './model-turn.ts'
 import type { FinishedRun } from './run-gate.ts'
 

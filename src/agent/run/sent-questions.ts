@@ -3,8 +3,8 @@ import { byShare } from '@agent-server/lib/by-share.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { ModelMessage } from '@agent-server/models'
 import type { Hit } from '@agent-server/schemas/query.ts'
+import { type AgentRequest, visibilityOf } from '@agent-server/wire'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import { type AgentRequest, visibilityOf } from './agent-event.ts'
 
 /** Questions that are remembered, of which each key has a share, and the maximum UTF-16 code units of one with its passages, and of all. */
 const MAX_QUESTIONS = 1_000

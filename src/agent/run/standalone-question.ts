@@ -1,7 +1,7 @@
 import { startDeadline } from '@agent-server/lib/abort.ts'
 import { tokenise } from '@agent-server/lib/text/tokenise.ts'
 import type { ChatModel, ModelRequest, ModelUsage } from '@agent-server/models'
-import type { AgentRequest } from './agent-event.ts'
+import type { AgentRequest } from '@agent-server/wire'
 import { cacheKeyOf } from './cache-key.ts'
 
 /** Maximum earlier questions that are used as context. */

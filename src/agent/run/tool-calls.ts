@@ -1,8 +1,8 @@
 import { inSpan } from '@agent-server/lib/tracing.ts'
 import type { ModelMessage } from '@agent-server/models'
+import type { AgentEvent } from '@agent-server/wire'
 import type { Citations } from '../citations/citations.ts'
 import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
-import type { AgentEvent } from './agent-event.ts'
 import type { RunBudget } from './budget.ts'
 import type { RunTrace } from './run-trace.ts'
 

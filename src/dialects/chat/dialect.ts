@@ -3,10 +3,10 @@ import type { ChatFrame, ChatRequest } from '@agent-server/schemas/chat.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { AgentRequest } from '../../agent/run/agent-event.ts'
+import type { AgentRequest } from '@agent-server/wire'
+import { type DialectSettings, readAgentFields, type StreamDialect } from '@agent-server/wire'
 import type { Question } from '../../conversations/answers.ts'
 import { toChatFrame } from '../../conversations/chat-frames.ts'
-import { type DialectSettings, readAgentFields, type StreamDialect } from '../dialect.ts'
 
 /** The server's own chat; its answers are always streamed. */
 export function createChatDialect(

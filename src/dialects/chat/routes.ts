@@ -4,9 +4,9 @@ import { groupRoutes } from '@agent-server/http/reference.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
 import { ChatFrame, ChatRequest } from '@agent-server/schemas/chat.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
+import { createStream, type DialectServices } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { Answers } from '../../conversations/answers.ts'
-import { createStream, type DialectServices } from '../dialect.ts'
 import { CHAT_FORMAT, createChatDialect, toQuestion } from './dialect.ts'
 
 interface Services extends DialectServices {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Dialect, DialectSettings } from '../dialect.ts'
+import type { Dialect, DialectSettings } from '@agent-server/wire'
 import type { Completion, CompletionChunk, Model, ModelList } from './answer-schema.ts'
 import { toAgentRequest } from './request.ts'
 import type { CompletionRequest } from './schema.ts'

@@ -1,9 +1,13 @@
 import type { ModelMessage, ModelToolCall, Sampling } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import { toAnswerFormat } from '../answer-format.ts'
-import { type DialectSettings, readAgentFields } from '../dialect.ts'
-import { fromReasoningFields, withReasoning } from '../reasoning.ts'
+import type { AgentRequest } from '@agent-server/wire'
+import {
+  type DialectSettings,
+  fromReasoningFields,
+  readAgentFields,
+  toAnswerFormat,
+  withReasoning,
+} from '@agent-server/wire'
 import { type CompletionMessage, type CompletionRequest, imagesOf, toPlain } from './schema.ts'
 
 /** Reads what the agent is asked. */

@@ -1,7 +1,7 @@
 import { boundedText, freeObject, optional } from '@agent-server/lib/fields.ts'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
+import { ClientFunction } from '@agent-server/wire'
 import { z } from 'zod'
-import { ClientFunction } from '../client-function.ts'
 
 // Requests of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.

@@ -1,9 +1,15 @@
 import type { ModelToolCall, ReasoningPart } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { Usage } from '@agent-server/schemas/query.ts'
-import { type AgentEvent, isSearch, type RunEnd } from '../../agent/run/agent-event.ts'
-import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
-import { toReasoningFields } from '../reasoning.ts'
+import {
+  type AgentEvent,
+  citedBy,
+  isSearch,
+  type RunEnd,
+  textOf,
+  toAgentExtra,
+  toReasoningFields,
+} from '@agent-server/wire'
 import type { Completion, CompletionChunk, UrlCitation } from './answer-schema.ts'
 
 /** Fields shared by all chunks of a completion. */

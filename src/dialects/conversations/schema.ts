@@ -1,7 +1,7 @@
 import { boundedText, Flag, filledText } from '@agent-server/lib/fields.ts'
 import { AnswerExtra, ConversationId, ItemId } from '@agent-server/schemas/conversation.ts'
+import { listOf } from '@agent-server/wire'
 import { z } from 'zod'
-import { listOf } from '../list-page.ts'
 import { InputItem, InputItemsQuery } from '../responses/schema.ts'
 
 // Shapes of the Conversations protocol: https://github.com/openai/openai-openapi.

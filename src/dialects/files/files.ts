@@ -4,11 +4,11 @@ import { type Document, DocumentStatus } from '@agent-server/schemas/document.ts
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Metadata } from '@agent-server/schemas/metadata.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
+import { toList } from '@agent-server/wire'
 import type { DocumentsQuery } from '../../knowledge/ingestion/document-reads.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
 import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import { toList } from '../list-page.ts'
 import { createFileBatches } from './batches.ts'
 import {
   collectionOf,

@@ -11,8 +11,8 @@ import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { Filter, Metadata, OPERATOR_NAMES } from '@agent-server/schemas/metadata.ts'
 import { DocumentForm } from '@agent-server/schemas/new-document.ts'
 import { Hit, MinScore } from '@agent-server/schemas/query.ts'
+import { listOf } from '@agent-server/wire'
 import { z } from 'zod'
-import { listOf } from '../list-page.ts'
 
 // Shapes of OpenAI's file search: https://github.com/openai/openai-openapi.
 

@@ -3,10 +3,10 @@ import { filledText } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { ChatFrame, ChatRequest } from '@agent-server/schemas/chat.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { answerEvents, type DialectServices } from '@agent-server/wire'
 import { type AuthInfo, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { createChatDialect } from '../chat/dialect.ts'
-import { answerEvents, type DialectServices } from '../dialect.ts'
 import {
   type Answered,
   addCorpusTools,

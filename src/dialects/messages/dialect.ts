@@ -1,8 +1,7 @@
 import { ERRORS } from '@agent-server/lib/errors.ts'
 import type { ErrorBody, ErrorDetail } from '@agent-server/schemas/error.ts'
-import { asksForJson } from '../../agent/run/agent-event.ts'
-import type { Dialect, DialectSettings } from '../dialect.ts'
-import { tokensOf } from '../request-tokens.ts'
+import type { Dialect, DialectSettings } from '@agent-server/wire'
+import { asksForJson, tokensOf } from '@agent-server/wire'
 import { asksForThinking, toAgentRequest } from './request.ts'
 import {
   type Message,

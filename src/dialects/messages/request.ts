@@ -1,9 +1,13 @@
 import type { AnswerFormat, ModelMessage } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import { type DialectSettings, readAgentFields } from '../dialect.ts'
-import { fromOpaque, withReasoning } from '../reasoning.ts'
+import type { AgentRequest } from '@agent-server/wire'
+import {
+  type DialectSettings,
+  fromOpaque,
+  readAgentFields,
+  withReasoning,
+} from '@agent-server/wire'
 import type { Block, CountTokensRequest, MessageParam, MessagesRequest } from './schema.ts'
 
 type BlockOf<Type extends string> = Extract<Block, { type: Type; [unknown: string]: unknown }>

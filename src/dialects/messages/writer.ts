@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { ModelToolCall, ReasoningPart } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { Hit, Usage } from '@agent-server/schemas/query.ts'
+import {
+  type AgentEvent,
+  inputOf,
+  isSearch,
+  type RunEnd,
+  textOf,
+  toAgentExtra,
+  toOpaque,
+} from '@agent-server/wire'
 import { citationsIn } from '../../agent/citations/citation-check.ts'
-import { type AgentEvent, isSearch, type RunEnd } from '../../agent/run/agent-event.ts'
-import { inputOf, textOf, toAgentExtra } from '../answer-parts.ts'
-import { toOpaque } from '../reasoning.ts'
 import type { ContentBlock, Message, MessageEvent, TextCitation } from './schema.ts'
 
 interface WriterOptions {

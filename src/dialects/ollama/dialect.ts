@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import type { FrameFormat } from '@agent-server/http/event-stream.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import type { Dialect, DialectSettings } from '@agent-server/wire'
 import type { AgentDescription } from '../../agent/describe-agent.ts'
 import type { createModels } from '../completions/dialect.ts'
-import type { Dialect, DialectSettings } from '../dialect.ts'
 import { toAgentRequest, toChatRequest, withoutLatest } from './request.ts'
 import {
   OLLAMA_ERROR,

@@ -1,8 +1,8 @@
 import type { AnswerFormat, ModelMessage, ModelToolCall, Sampling } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import { type DialectSettings, readAgentFields } from '../dialect.ts'
+import type { AgentRequest } from '@agent-server/wire'
+import { type DialectSettings, readAgentFields } from '@agent-server/wire'
 import type { OllamaChatRequest, OllamaGenerateRequest, OllamaMessage } from './schema.ts'
 
 /** Reads what the agent is asked. Throws AppError `invalid_request`. */

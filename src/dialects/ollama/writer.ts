@@ -1,7 +1,7 @@
 import type { ModelToolCall } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
-import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
-import { inputOf, textOf, toAgentExtra } from '../answer-parts.ts'
+import type { AgentEvent, RunEnd } from '@agent-server/wire'
+import { inputOf, textOf, toAgentExtra } from '@agent-server/wire'
 import type { OllamaChatAnswer, OllamaGenerateAnswer } from './schema.ts'
 
 type DoneReason = NonNullable<OllamaChatAnswer['done_reason']>

@@ -2,11 +2,14 @@ import type { ModelMessage, ModelToolCall, ToolChoice } from '@agent-server/mode
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import { toAnswerFormat } from '../answer-format.ts'
-import { type DialectSettings, readAgentFields } from '../dialect.ts'
+import type { AgentRequest } from '@agent-server/wire'
+import {
+  type DialectSettings,
+  fromOpaque,
+  readAgentFields,
+  toAnswerFormat,
+} from '@agent-server/wire'
 import { toFilter, withinStores } from '../files/schema.ts'
-import { fromOpaque } from '../reasoning.ts'
 import type { InputItem, ResponseRequest } from './schema.ts'
 
 type Content = Extract<InputItem, { role: string }>['content']

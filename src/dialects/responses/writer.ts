@@ -2,10 +2,9 @@ import type { ModelToolCall, ReasoningPart } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { ErrorDetail } from '@agent-server/schemas/error.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
-import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
-import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
+import type { AgentEvent, RunEnd } from '@agent-server/wire'
+import { citedBy, textOf, toAgentExtra, toOpaque } from '@agent-server/wire'
 import { toMessageToolCall } from '../completions/writer.ts'
-import { toOpaque } from '../reasoning.ts'
 import type { FileCitation, OutputItem, ResponseEvent, ResponseObject } from './response-schema.ts'
 
 interface Options {

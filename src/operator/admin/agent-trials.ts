@@ -3,9 +3,9 @@ import type { ChatModel } from '@agent-server/models'
 import type { CodeSandbox } from '@agent-server/sandboxes'
 import type { SkillList, SkillReload } from '@agent-server/schemas/agent.ts'
 import type { DraftFrame } from '@agent-server/schemas/chat.ts'
+import type { Agent } from '@agent-server/wire'
 import type { AgentConfiguration } from '../../agent/configuration.ts'
 import type { Mcp } from '../../agent/mcp/mcp.ts'
-import type { Agent } from '../../agent/run/run-agent.ts'
 
 /** Agents that may be tried at a time: each opens connections and a sandbox of its own. */
 const MAX_DRAFTS = 2

@@ -5,8 +5,7 @@ import { askModel, tokensSpent } from '@agent-server/models'
 import { within } from '@agent-server/schemas/collection.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { NewEvaluationRun } from '@agent-server/schemas/operator/evaluation.ts'
-import type { RunEnd } from '../../agent/run/agent-event.ts'
-import type { Agent } from '../../agent/run/run-agent.ts'
+import type { Agent, RunEnd } from '@agent-server/wire'
 import type { LimitedTo } from '../../knowledge/corpus-access.ts'
 import type { Answered } from './evaluate-answers.ts'
 import { createJudge } from './judge.ts'
@@ -25,7 +24,7 @@ const VERDICT_CHARACTERS = 10_000
 const PASSING: readonly number[] = [429, 503, 504]
 
 export interface AgentToAsk {
-  agent: Agent
+  agent: SearchingAgent
   limitedTo: LimitedTo
   dialects: { defaultTopK: number }
   /** The chat model, which may judge answers. */

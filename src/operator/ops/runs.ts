@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { ModelMessage } from '@agent-server/models'
 import type { Run, RunList, RunListQuery, RunSummary } from '@agent-server/schemas/operator/run.ts'
-import type { AgentRequest } from '../../agent/run/agent-event.ts'
+import type { AgentRequest } from '@agent-server/wire'
 import type { Answer } from '../../agent/run/model-turn.ts'
 import type { FinishedRun } from '../../agent/run/run-gate.ts'
 import type { RunTrace, RunTraces } from '../../agent/run/run-trace.ts'

@@ -1,7 +1,7 @@
 import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
-import { hitOf } from '../run/hit.ts'
+import { hitOf } from '../../support/hit.ts'
 
 const PASSAGES = [
   'The library opens at nine on weekdays and at ten on Saturdays.',

@@ -5,8 +5,8 @@ import {
   joinNeighbours,
   renderChunks,
 } from '../../../src/agent/citations/citations.ts'
+import { hitOf } from '../../support/hit.ts'
 import { processorMs } from '../../support/processor-time.ts'
-import { hitOf } from '../run/hit.ts'
 
 describe('the numbers of hits', () => {
   it('begin at 1 and follow the order in which hits are added', () => {

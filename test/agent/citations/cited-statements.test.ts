@@ -1,8 +1,8 @@
 import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { checkStatements } from '../../../src/agent/citations/cited-statements.ts'
+import { hitOf } from '../../support/hit.ts'
 import { processorMs } from '../../support/processor-time.ts'
-import { hitOf } from '../run/hit.ts'
 
 const PASSAGES = [
   'The library opens at nine on weekdays and at ten on Saturdays. Dogs must wait outside.',

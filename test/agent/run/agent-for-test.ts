@@ -1,6 +1,6 @@
 import { createAnalyser } from '@agent-server/search'
+import type { AgentEvent, AgentRequest } from '@agent-server/wire'
 import { z } from 'zod'
-import type { AgentEvent, AgentRequest } from '../../../src/agent/run/agent-event.ts'
 import type { RunLimits } from '../../../src/agent/run/budget.ts'
 import { createPauses } from '../../../src/agent/run/pause.ts'
 import type { PromptOptions } from '../../../src/agent/run/prompt.ts'
@@ -12,8 +12,8 @@ import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
 import { createToolRegistry } from '../../../src/agent/tools/registry.ts'
 import type { Search } from '../../../src/knowledge/retrieval/search.ts'
 import { eachEvent } from '../../support/batches.ts'
+import { hitOf } from '../../support/hit.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
-import { hitOf } from './hit.ts'
 import { createScriptedModel, type ScriptedAnswer } from './scripted-model.ts'
 
 interface AgentParts extends Partial<RunGateOptions> {

@@ -5,8 +5,8 @@ import {
   hostsIn,
   type LinkPolicy,
 } from '../../../src/agent/run/link-filter.ts'
+import { hitOf } from '../../support/hit.ts'
 import { processorMs } from '../../support/processor-time.ts'
-import { hitOf } from './hit.ts'
 
 const KNOWN = 'example.org'
 

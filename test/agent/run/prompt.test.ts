@@ -12,7 +12,7 @@ import {
   TOOL_RULES,
 } from '../../../src/agent/run/prompt.ts'
 import { createWindow } from '../../../src/agent/run/window.ts'
-import { hitOf } from './hit.ts'
+import { hitOf } from '../../support/hit.ts'
 
 const user = (content: string): ModelMessage => ({ role: 'user', content })
 const PASSAGES = '<passages>\n[1] Text of a.\n(Title of a)\n</passages>'

@@ -1,7 +1,7 @@
 import type { ModelMessage } from '@agent-server/models'
+import type { AgentRequest } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { AgentRequest } from '../../../src/agent/run/agent-event.ts'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
 import { createAgentForTest, endOf } from './agent-for-test.ts'
 import { asks, says, toolCall } from './scripted-model.ts'

@@ -6,8 +6,8 @@ import {
   PromptTooLong,
   sizeOfMessages,
 } from '@agent-server/models'
+import type { AgentEvent } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent } from '../../../src/agent/run/agent-event.ts'
 import { createAgent } from '../../../src/agent/run/run-agent.ts'
 import { createWindow } from '../../../src/agent/run/window.ts'
 import { createToolRegistry } from '../../../src/agent/tools/registry.ts'

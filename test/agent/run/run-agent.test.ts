@@ -2,8 +2,8 @@ import { sizeOfMessages } from '@agent-server/models'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { semanticSearch } from '../../../src/agent/tools/document-tools.ts'
+import { hitOf } from '../../support/hit.ts'
 import { createAgentForTest, endOf, outline, question, toolAnswering } from './agent-for-test.ts'
-import { hitOf } from './hit.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
 
 describe('a run without a tool call', () => {

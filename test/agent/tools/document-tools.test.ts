@@ -5,7 +5,7 @@ import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { readDocument, semanticSearch } from '../../../src/agent/tools/document-tools.ts'
 import type { Search } from '../../../src/knowledge/retrieval/search.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
-import { hitOf } from '../run/hit.ts'
+import { hitOf } from '../../support/hit.ts'
 import { createContext } from './context-for-test.ts'
 import { documentOf } from './stored-document.ts'
 

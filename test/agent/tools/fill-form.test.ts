@@ -4,7 +4,7 @@ import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { fillForm, unsaidWords } from '../../../src/agent/tools/fill-form.ts'
-import { hitOf } from '../run/hit.ts'
+import { hitOf } from '../../support/hit.ts'
 import { createContext } from './context-for-test.ts'
 import { createFakeLookup, documentOf, type FakeTable } from './stored-document.ts'
 

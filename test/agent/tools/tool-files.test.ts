@@ -5,7 +5,7 @@ import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { createToolFiles } from '../../../src/agent/tools/tool-files.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
-import { hitOf } from '../run/hit.ts'
+import { hitOf } from '../../support/hit.ts'
 import { createMemoryArtifactStore } from './memory-artifact-store.ts'
 
 const FILES: Record<string, string> = {

@@ -1,15 +1,15 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import type { AgentEvent, AgentRequest } from '@agent-server/wire'
+import { answerEvents } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent, AgentRequest } from '../../../src/agent/run/agent-event.ts'
 import type { Agent } from '../../../src/agent/run/run-agent.ts'
 import {
   createCompletionsDialect,
   createModels,
 } from '../../../src/dialects/completions/dialect.ts'
 import { CompletionRequest } from '../../../src/dialects/completions/schema.ts'
-import { answerEvents } from '../../../src/dialects/dialect.ts'
-import { NOTHING_MORE } from '../../agent/run/artifact.ts'
+import { NOTHING_MORE } from '../../support/artifact.ts'
 import { eachEvent, inBatches } from '../../support/batches.ts'
 
 const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 }

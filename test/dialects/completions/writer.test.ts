@@ -1,10 +1,10 @@
 import { FINISH_REASONS } from '@agent-server/schemas/chat.ts'
+import type { AgentEvent } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent } from '../../../src/agent/run/agent-event.ts'
 import { Completion, CompletionChunk } from '../../../src/dialects/completions/answer-schema.ts'
 import { createCompletionWriter } from '../../../src/dialects/completions/writer.ts'
-import { ARTIFACT, NOTHING_MORE } from '../../agent/run/artifact.ts'
-import { hitOf } from '../../agent/run/hit.ts'
+import { ARTIFACT, NOTHING_MORE } from '../../support/artifact.ts'
+import { hitOf } from '../../support/hit.ts'
 
 const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'agent' }
 const usage = { promptTokens: 10, completionTokens: 2, totalTokens: 12 }

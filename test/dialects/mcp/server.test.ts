@@ -3,7 +3,7 @@ import type { ChatFrame, ChatRequest } from '@agent-server/schemas/chat.ts'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../../src/dialects/mcp/corpus-tools.ts'
 import { askAgent } from '../../../src/dialects/mcp/server.ts'
-import { hitOf } from '../../agent/run/hit.ts'
+import { hitOf } from '../../support/hit.ts'
 
 const { signal } = new AbortController()
 const delta = (text: string): ChatFrame => ({ type: 'text-delta', text })

@@ -3,7 +3,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { type Search, watchSearches } from '../../../src/knowledge/retrieval/search.ts'
-import { hitOf } from '../../agent/run/hit.ts'
+import { hitOf } from '../../support/hit.ts'
 
 const query = { visibility: everything(), query: 'When?', topK: 5 }
 const FOUND = { hits: [hitOf('a')], degraded: false }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunTrace } from '../../../src/agent/run/run-trace.ts'
 import { createRunHistory } from '../../../src/operator/ops/runs.ts'
 import { question } from '../../agent/run/agent-for-test.ts'
-import { hitOf } from '../../agent/run/hit.ts'
+import { hitOf } from '../../support/hit.ts'
 
 const SECRET = 'a-secret-of-the-server'
 const ENDED = {

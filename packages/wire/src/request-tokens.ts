@@ -1,5 +1,5 @@
 import { BYTES_PER_TOKEN, estimateTokens, sizeOfMessages } from '@agent-server/models'
-import type { AgentRequest } from '../agent/run/agent-event.ts'
+import type { AgentRequest } from './agent-event.ts'
 
 /** Estimates the tokens of what a client sends; rules and passages of the server come on top. */
 export function tokensOf({ messages, instructions, clientTools }: AgentRequest): number {

@@ -1,8 +1,8 @@
+import type { RunEnd } from '@agent-server/wire'
+import { toRunExtras } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import type { RunEnd } from '../../../src/agent/run/agent-event.ts'
-import { toRunExtras } from '../../../src/agent/run/run-extras.ts'
-import { ARTIFACT, NOTHING_MORE } from './artifact.ts'
-import { hitOf } from './hit.ts'
+import { ARTIFACT, NOTHING_MORE } from '../../../test/support/artifact.ts'
+import { hitOf } from '../../../test/support/hit.ts'
 
 const end = (more: Partial<RunEnd> = {}): RunEnd => ({
   type: 'run-end',

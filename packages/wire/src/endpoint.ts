@@ -6,8 +6,7 @@ import { within } from '@agent-server/schemas/collection.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply } from 'fastify'
-import { type AgentEvent, type AgentRequest, asksForJson } from '../agent/run/agent-event.ts'
-import type { Agent } from '../agent/run/run-agent.ts'
+import { type Agent, type AgentEvent, type AgentRequest, asksForJson } from './agent-event.ts'
 
 /** A protocol in which the agent's answers are streamed to clients. */
 export interface StreamDialect<Body, Event, Read extends Exchange<Event> = Exchange<Event>> {
@@ -122,7 +121,7 @@ const hasImages = ({ messages }: AgentRequest) =>
 
 /** Runs the agent; yields the protocol's events in non-empty batches. */
 export async function* answerEvents<Event>(
-  agent: Pick<Agent, 'run'>,
+  agent: Agent,
   { request, write }: Pick<Exchange<Event>, 'request' | 'write'>,
   signal: AbortSignal,
 ): AsyncGenerator<Event[]> {

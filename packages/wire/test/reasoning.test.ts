@@ -1,6 +1,6 @@
 import type { ReasoningPart } from '@agent-server/models'
+import { fromOpaque, toOpaque } from '@agent-server/wire'
 import { expect, it } from 'vitest'
-import { fromOpaque, toOpaque } from '../../src/dialects/reasoning.ts'
 
 it.each<[string, ReasoningPart]>([
   ['text', { form: 'content', text: 'Hm.' }],

@@ -1,7 +1,7 @@
+import { objectOf, parseJson } from '@agent-server/lib/text/json.ts'
 import type { ModelToolCall } from '@agent-server/models'
-import type { AgentEvent, RunEnd } from '../agent/run/agent-event.ts'
-import { toRunExtras } from '../agent/run/run-extras.ts'
-import { parseCall } from '../agent/tools/registry.ts'
+import type { AgentEvent, RunEnd } from './agent-event.ts'
+import { toRunExtras } from './run-extras.ts'
 
 /** The answer text of an event. Calls that wait for approval are included, for clients without that feature. */
 export function textOf(event: AgentEvent): string {
@@ -16,8 +16,7 @@ export function textOf(event: AgentEvent): string {
 
 /** The arguments of a call of the client's own tool as an object, for protocols that do not send them as text. */
 export function inputOf(call: ModelToolCall): object {
-  const { input } = parseCall(call)
-  return typeof input === 'object' && input !== null ? input : {}
+  return objectOf(parseJson(call.arguments))
 }
 
 /** The extension field `agent` of OpenAI's protocols. */

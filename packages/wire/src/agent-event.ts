@@ -65,6 +65,16 @@ export interface RunEnd {
   unknownCitations: number[]
 }
 
+/** What answers questions, over documents and with tools. */
+export interface Agent {
+  /**
+   * Runs the agent: retrieval, then model and tools in turn until there is an answer. The events come in batches, which
+   * may be empty; the last event is `run-end`. Throws AppError if retrieval or the model fails or there are too many
+   * runs, and the abort reason of `signal`.
+   */
+  run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<readonly AgentEvent[]>
+}
+
 export interface AgentRequest {
   /** Who asks, which determines what the run may see and who owns its data. If absent, the master key. */
   caller?: Caller | undefined

@@ -1,7 +1,6 @@
 import type { AnswerFormat } from '@agent-server/models'
+import { asksForJson } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import { asksForJson } from '../../../src/agent/run/agent-event.ts'
-import { question } from './agent-for-test.ts'
 
 describe('A request', () => {
   it.each<[AnswerFormat | undefined, boolean]>([
@@ -9,6 +8,7 @@ describe('A request', () => {
     [{ type: 'json-schema', name: 'a', schema: {} }, true],
     [undefined, false],
   ])('with the format %j asks for JSON: %s', (format, asks) => {
-    expect(asksForJson({ ...question('a'), sampling: { format } })).toBe(asks)
+    const request = { messages: [], instructions: [], topK: 5, rewrite: true, clientTools: [] }
+    expect(asksForJson({ ...request, sampling: { format } })).toBe(asks)
   })
 })

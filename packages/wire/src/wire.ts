@@ -1,0 +1,35 @@
+export {
+  type Agent,
+  type AgentEvent,
+  type AgentRequest,
+  asksForJson,
+  isClientTool,
+  isSearch,
+  type RunEnd,
+  textDelta,
+  visibilityOf,
+} from './agent-event.ts'
+export { toAnswerFormat } from './answer-format.ts'
+export { citedBy, inputOf, textOf, toAgentExtra } from './answer-parts.ts'
+export { ClientFunction } from './client-function.ts'
+export {
+  answerEvents,
+  createEndpoint,
+  createStream,
+  type Dialect,
+  type DialectServices,
+  type DialectSettings,
+  readAgentFields,
+  type StreamDialect,
+} from './endpoint.ts'
+export { listOf, pageOf, toList } from './list-page.ts'
+export { refuseMissing } from './missing-endpoints.ts'
+export {
+  fromOpaque,
+  fromReasoningFields,
+  toOpaque,
+  toReasoningFields,
+  withReasoning,
+} from './reasoning.ts'
+export { tokensOf } from './request-tokens.ts'
+export { toRunExtras } from './run-extras.ts'
