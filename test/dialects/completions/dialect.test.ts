@@ -1,9 +1,8 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
-import type { AgentEvent, AgentRequest } from '@agent-server/wire'
+import type { Agent, AgentEvent, AgentRequest } from '@agent-server/wire'
 import { answerEvents } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import type { Agent } from '../../../src/agent/run/run-agent.ts'
 import {
   createCompletionsDialect,
   createModels,
