@@ -75,7 +75,7 @@ export function createAgentAsking(
   }
 }
 
-async function readAnswer(batches: ReturnType<Agent['run']>): Promise<Answered> {
+async function readAnswer(batches: ReturnType<SearchingAgent['run']>): Promise<Answered> {
   let text = ''
   let end: RunEnd | undefined
   for await (const batch of batches) {
