@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import { newId } from '../stores/artifact-store.ts'
 import type {
   ConversationStore,
   NewItem,

@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { newId } from '@agent-server/lib/new-id.ts'
 import { pagesOf } from '@agent-server/lib/pages.ts'
 import type {
   Feedback,
@@ -9,7 +10,6 @@ import type {
 } from '@agent-server/schemas/feedback.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { z } from 'zod'
-import { newId } from '../stores/artifact-store.ts'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
 import type { FeedbackStore, StoredFeedback } from '../stores/feedback-store.ts'
 import { refOf } from './conversations.ts'

@@ -1,5 +1,5 @@
-import { AppError } from '@agent-server/lib/errors.ts'
-import { COLLECTION, DEFAULT_COLLECTION, toPlace } from '@agent-server/lib/labels.ts'
+import { COLLECTION, toPlace } from '@agent-server/lib/labels.ts'
+import { refuseOther } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { NewDocument } from '../stores/document-store.ts'
 
@@ -25,14 +25,4 @@ export function placeInCollection(
   )
   refuseOther(place.collection, allowed)
   return { ...content, ...place }
-}
-
-/** Throws `collection_not_allowed` if this is none of the allowed collections. */
-export function refuseOther(
-  collection: string = DEFAULT_COLLECTION,
-  allowed?: readonly string[],
-): void {
-  if (!allowed || allowed.includes(collection)) return
-  const message = `collection: this key can write only to ${allowed.join(', ')}: name one of these`
-  throw new AppError('collection_not_allowed', message, { param: COLLECTION })
 }

@@ -3,13 +3,13 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { narrowed } from '@agent-server/lib/visibility.ts'
 import type { Spend } from '@agent-server/models'
 import { tokensSpent } from '@agent-server/models'
-import { CollectionName } from '@agent-server/schemas/collection.ts'
+import { CollectionName, idIn, refuseOther } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller, forCallerById } from '@agent-server/schemas/visibility.ts'
 import { documentNotFound } from '../stores/document-store.ts'
 import type { DocumentLookup } from '../stores/lookup.ts'
-import { placeInCollection, refuseOther } from './collections.ts'
+import { placeInCollection } from './collections.ts'
 import type { createConversationDocuments } from './conversation-documents.ts'
 import { createLineIngestion, type LineIngestion } from './ingestion/batch.ts'
 import {
@@ -184,9 +184,3 @@ function limitDocuments(
     },
   }
 }
-
-/**
- * The id of a document that a key with collections names itself. Without the collection, the key could tell by an id
- * that is taken which documents there are elsewhere.
- */
-export const idIn = (collection: string, named: string) => `${collection}~${named}`

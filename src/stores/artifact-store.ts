@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newId } from '@agent-server/lib/new-id.ts'
 
 export interface NewArtifact {
   /** A word, `_` and a UUID without hyphens; generated if the caller does not pass one. */
@@ -67,11 +67,6 @@ export const BOUNDS: Readonly<Record<ArtifactKind, ArtifactBounds>> = {
   artifact: FILES,
   response: { ...FILES, maximumAgeMs: 30 * DAY_MS },
   run: { ...FILES, maximumAgeMs: DAY_MS },
-}
-
-/** An unguessable identifier. */
-export function newId(word: string): string {
-  return `${word}_${randomUUID().replaceAll('-', '')}`
 }
 
 /** What is stored of a new artifact besides its bytes, with its id. Throws RangeError if it is too large. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { newId } from '@agent-server/lib/new-id.ts'
 import { describe, expect, it } from 'vitest'
-import { type ArtifactBounds, type ArtifactStore, newId } from '../../src/stores/artifact-store.ts'
+import type { ArtifactBounds, ArtifactStore } from '../../src/stores/artifact-store.ts'
 
 type Create = (bounds?: Partial<ArtifactBounds>) => Promise<ArtifactStore>
 

@@ -1,3 +1,4 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import { z } from 'zod'
 import { allOf, type Filter } from './metadata.ts'
@@ -31,3 +32,19 @@ export function within({ filter, collection }: Scoped): Filter | undefined {
 export const movedTo = (collection: string) => ({
   [COLLECTION]: collection === DEFAULT_COLLECTION ? null : collection,
 })
+
+/** Throws `collection_not_allowed` if this is none of the allowed collections. */
+export function refuseOther(
+  collection: string = DEFAULT_COLLECTION,
+  allowed?: readonly string[],
+): void {
+  if (!allowed || allowed.includes(collection)) return
+  const message = `collection: this key can write only to ${allowed.join(', ')}: name one of these`
+  throw new AppError('collection_not_allowed', message, { param: COLLECTION })
+}
+
+/**
+ * The id of a document that a key with collections names itself. Without the collection, the key could tell by an id
+ * that is taken which documents there are elsewhere.
+ */
+export const idIn = (collection: string, named: string) => `${collection}~${named}`

@@ -1,7 +1,6 @@
 import { objectOf, parseJson } from '@agent-server/lib/text/json.ts'
 import type { ModelToolCall } from '@agent-server/models'
 import type { AgentEvent, RunEnd } from './agent-event.ts'
-import { toRunExtras } from './run-extras.ts'
 
 /** The answer text of an event. Calls that wait for approval are included, for clients without that feature. */
 export function textOf(event: AgentEvent): string {
@@ -17,11 +16,6 @@ export function textOf(event: AgentEvent): string {
 /** The arguments of a call of the client's own tool as an object, for protocols that do not send them as text. */
 export function inputOf(call: ModelToolCall): object {
   return objectOf(parseJson(call.arguments))
-}
-
-/** The extension field `agent` of OpenAI's protocols. */
-export function toAgentExtra(end: RunEnd) {
-  return { ...toRunExtras(end), ...(end.approval && { approval: end.approval }) }
 }
 
 /** The citations of a run, each with its hit. */

@@ -9,9 +9,16 @@ export {
   textDelta,
   visibilityOf,
 } from './agent-event.ts'
+export { AgentExtra, toAgentExtra } from './agent-extra.ts'
 export { toAnswerFormat } from './answer-format.ts'
-export { citedBy, inputOf, textOf, toAgentExtra } from './answer-parts.ts'
-export { ClientFunction } from './client-function.ts'
+export { citedBy, inputOf, textOf } from './answer-parts.ts'
+export {
+  type CitationCheck,
+  citationsIn,
+  createCitationCheck,
+  withoutCitations,
+} from './citation-check.ts'
+export { ClientFunction, MAX_TOOLS } from './client-function.ts'
 export {
   answerEvents,
   createEndpoint,
@@ -24,6 +31,7 @@ export {
 } from './endpoint.ts'
 export { listOf, pageOf, toList } from './list-page.ts'
 export { refuseMissing } from './missing-endpoints.ts'
+export { createModels, type Models } from './models.ts'
 export {
   fromOpaque,
   fromReasoningFields,

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
+import { type CitationCheck, createCitationCheck } from '@agent-server/wire'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { createAttribution, type TermsOf } from './attribution.ts'
-import { type CitationCheck, createCitationCheck } from './citation-check.ts'
 
 export interface NumberedHit {
   /** The number that answers cite as `[number]`: the hit's position among all hits of the run, from 1. */

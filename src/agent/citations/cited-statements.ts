@@ -1,8 +1,8 @@
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import type { Citation } from '@agent-server/schemas/chat.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
+import { citationsIn } from '@agent-server/wire'
 import type { TermsOf } from './attribution.ts'
-import { citationsIn } from './citation-check.ts'
 import { blocksOf, type Range, sentencesIn } from './sentences.ts'
 import { createStatementSupport, type Passage, type Support } from './statement-support.ts'
 

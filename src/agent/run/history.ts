@@ -1,6 +1,6 @@
 import type { ModelMessage } from '@agent-server/models'
 import { sizeOfMessages } from '@agent-server/models'
-import { withoutCitations } from '../citations/citation-check.ts'
+import { withoutCitations } from '@agent-server/wire'
 
 /** Removes citations of earlier runs, whose numbers now refer to other chunks. */
 export function withoutMarks(message: ModelMessage): ModelMessage {

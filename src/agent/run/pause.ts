@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { newId } from '@agent-server/lib/new-id.ts'
 import type { ModelMessage } from '@agent-server/models'
 import type { Artifact } from '@agent-server/schemas/artifact.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import type { AgentRequest } from '@agent-server/wire'
-import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { ToolResult } from '../tools/registry.ts'
 import type { Spent } from './budget.ts'
 

@@ -1,6 +1,4 @@
-import { Approval } from '@agent-server/schemas/approval.ts'
-import { RUN_OUTCOME } from '@agent-server/schemas/chat.ts'
-import { Hit } from '@agent-server/schemas/query.ts'
+import { AgentExtra } from '@agent-server/wire'
 import { z } from 'zod'
 
 // Answers of the chat-completions protocol: https://github.com/openai/openai-openapi.
@@ -28,20 +26,6 @@ const CompletionUsage = z
   .meta({ id: 'CompletionUsage', description: 'Total tokens of all model calls in the run.' })
 
 const CompletionFinishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
-
-export const AgentExtra = z
-  .object({
-    hits: z.array(Hit).describe('The retrieved chunks.'),
-    approval: Approval.optional().describe(
-      'Calls that wait for approval; absent if there are none.',
-    ),
-    ...RUN_OUTCOME,
-  })
-  .meta({
-    id: 'AgentExtra',
-    description:
-      'Extension of the protocol. `[n]` in the answer cites the n-th of the retrieved chunks.',
-  })
 
 export const MessageToolCall = z.object({
   id: z.string().describe('Identifier of the call.'),

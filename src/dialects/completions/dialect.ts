@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { AppError } from '@agent-server/lib/errors.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Dialect, DialectSettings } from '@agent-server/wire'
-import type { Completion, CompletionChunk, Model, ModelList } from './answer-schema.ts'
+import type { Completion, CompletionChunk } from './answer-schema.ts'
 import { toAgentRequest } from './request.ts'
 import type { CompletionRequest } from './schema.ts'
 import { createCompletionWriter } from './writer.ts'
@@ -29,27 +27,3 @@ export function createCompletionsDialect(
 }
 
 const now = () => Math.floor(Date.now() / 1_000)
-
-/** Lists the agent as models: for all documents, and for each collection that a caller may see. */
-export function createModels(
-  { modelName }: Pick<DialectSettings, 'modelName'>,
-  limitedTo: (caller: Caller) => { collections(signal: AbortSignal): Promise<string[]> },
-) {
-  const card: Model = { id: modelName, object: 'model', created: now(), owned_by: 'agent-server' }
-  const list = async (caller: Caller, signal: AbortSignal): Promise<ModelList> => {
-    const names = await limitedTo(caller).collections(signal)
-    const named = names.map((name) => ({ ...card, id: `${modelName}:${name}` }))
-    return { object: 'list', data: [card, ...named] }
-  }
-  return {
-    list,
-    /** Throws AppError `model_not_found`. */
-    async get(id: string, caller: Caller, signal: AbortSignal): Promise<Model> {
-      const { data } = id === modelName ? { data: [card] } : await list(caller, signal)
-      const found = data.find((model) => model.id === id)
-      if (found) return found
-      const message = `There is no model "${id}". The agent is "${modelName}".`
-      throw new AppError('model_not_found', message)
-    },
-  }
-}

@@ -3,11 +3,16 @@ import { hasOpenAiDefaults } from '@agent-server/http/openai-base-path.ts'
 import { groupRoutes } from '@agent-server/http/reference.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
-import { createEndpoint, type DialectServices, refuseMissing } from '@agent-server/wire'
+import {
+  createEndpoint,
+  createModels,
+  type DialectServices,
+  refuseMissing,
+} from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { LimitedTo } from '../../knowledge/corpus-access.ts'
 import { Completion, CompletionChunk, Model, ModelList, ModelParams } from './answer-schema.ts'
-import { createCompletionsDialect, createModels } from './dialect.ts'
+import { createCompletionsDialect } from './dialect.ts'
 import { MISSING } from './missing.ts'
 import { CompletionRequest } from './schema.ts'
 

@@ -1,12 +1,10 @@
 import { boundedText, freeObject, optional } from '@agent-server/lib/fields.ts'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
-import { ClientFunction } from '@agent-server/wire'
+import { ClientFunction, MAX_TOOLS } from '@agent-server/wire'
 import { z } from 'zod'
 
 // Requests of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.
-
-export const MAX_TOOLS = 128
 
 const TextPart = z.object({
   type: z.literal('text'),

@@ -1,8 +1,9 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { toList } from '@agent-server/wire'
 import { z } from 'zod'
-import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { FileBatch, NewFileBatch } from './batch-schema.ts'
 import type {
   FileObject,

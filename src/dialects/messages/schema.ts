@@ -1,8 +1,7 @@
 import { boundedText, freeObject, optional } from '@agent-server/lib/fields.ts'
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
+import { AgentExtra, MAX_TOOLS } from '@agent-server/wire'
 import { z } from 'zod'
-import { AgentExtra } from '../completions/answer-schema.ts'
-import { MAX_TOOLS } from '../completions/schema.ts'
 
 // Shapes of Anthropic's Messages: https://docs.claude.com/en/api/messages. Unknown fields are ignored, as its clients
 // expect: each sends extras of its own, such as `cache_control`.

@@ -4,6 +4,7 @@ import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { Hit, Usage } from '@agent-server/schemas/query.ts'
 import {
   type AgentEvent,
+  citationsIn,
   inputOf,
   isSearch,
   type RunEnd,
@@ -11,7 +12,6 @@ import {
   toAgentExtra,
   toOpaque,
 } from '@agent-server/wire'
-import { citationsIn } from '../../agent/citations/citation-check.ts'
 import type { ContentBlock, Message, MessageEvent, TextCitation } from './schema.ts'
 
 interface WriterOptions {

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { pagesOf } from '@agent-server/lib/pages.ts'
+import { idIn, refuseOther } from '@agent-server/schemas/collection.ts'
 import type { Document } from '@agent-server/schemas/document.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import { refuseOther } from '../../knowledge/collections.ts'
-import { idIn } from '../../knowledge/corpus-access.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
 
 /** The metadata fields of a document that tell its path in the source, and the hash of what was taken. */

@@ -2,9 +2,8 @@ import { hash } from 'node:crypto'
 import type { FrameFormat } from '@agent-server/http/event-stream.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Dialect, DialectSettings } from '@agent-server/wire'
+import type { Dialect, DialectSettings, Models } from '@agent-server/wire'
 import type { AgentDescription } from '../../agent/describe-agent.ts'
-import type { createModels } from '../completions/dialect.ts'
 import { toAgentRequest, toChatRequest, withoutLatest } from './request.ts'
 import {
   OLLAMA_ERROR,
@@ -68,7 +67,7 @@ const DETAILS = {
 /** The agent as Ollama lists its models. */
 export function createOllamaModels(
   { modelName }: Pick<DialectSettings, 'modelName'>,
-  models: ReturnType<typeof createModels>,
+  models: Models,
   description: Pick<AgentDescription, 'capabilities'>,
 ) {
   const toModel = ({ id, created }: { id: string; created: number }) => {

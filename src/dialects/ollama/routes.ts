@@ -4,11 +4,10 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { errorResponsesIn } from '@agent-server/schemas/error.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { SCOPES } from '@agent-server/schemas/operator/api-key.ts'
-import { createEndpoint, type DialectServices } from '@agent-server/wire'
+import { createEndpoint, createModels, type DialectServices } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { AgentDescription } from '../../agent/describe-agent.ts'
 import type { LimitedTo } from '../../knowledge/corpus-access.ts'
-import { createModels } from '../completions/dialect.ts'
 import type { Embed } from '../embeddings/embeddings.ts'
 import {
   createChatDialect,

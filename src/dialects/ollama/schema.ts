@@ -7,10 +7,8 @@ import {
 } from '@agent-server/lib/fields.ts'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
-import { ClientFunction } from '@agent-server/wire'
+import { AgentExtra, ClientFunction, MAX_TOOLS } from '@agent-server/wire'
 import { z } from 'zod'
-import { AgentExtra } from '../completions/answer-schema.ts'
-import { MAX_TOOLS } from '../completions/schema.ts'
 import { DIMENSIONS } from '../embeddings/schema.ts'
 
 // Shapes of Ollama's API: https://github.com/ollama/ollama/blob/main/docs/api.md. Fields that only concern how Ollama

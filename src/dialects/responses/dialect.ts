@@ -1,7 +1,7 @@
+import { newId } from '@agent-server/lib/new-id.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Dialect, DialectSettings } from '@agent-server/wire'
 import { isSearch } from '@agent-server/wire'
-import { newId } from '../../stores/artifact-store.ts'
 import { conversationIdOf, type KeptResponses } from './kept-responses.ts'
 import { toAgentRequest } from './request.ts'
 import type { ResponseEvent, ResponseObject } from './response-schema.ts'

@@ -1,6 +1,6 @@
+import { newId } from '@agent-server/lib/new-id.ts'
 import type { NewItems } from '../../conversations/conversations.ts'
 import type { ItemForm } from '../../conversations/item-form.ts'
-import { newId } from '../../stores/artifact-store.ts'
 import type { NewItem, StoredItem } from '../../stores/conversation-store.ts'
 import { textIn, toMessages } from './request.ts'
 import type { InputItemList, OutputItem } from './response-schema.ts'

@@ -1,9 +1,9 @@
 import { freeObject } from '@agent-server/lib/fields.ts'
 import { Citation } from '@agent-server/schemas/chat.ts'
 import { ErrorDetail } from '@agent-server/schemas/error.ts'
-import { listOf } from '@agent-server/wire'
+import { AgentExtra, listOf } from '@agent-server/wire'
 import { z } from 'zod'
-import { AgentExtra, MessageToolCall } from '../completions/answer-schema.ts'
+import { MessageToolCall } from '../completions/answer-schema.ts'
 
 // Answers of the Responses protocol: https://github.com/openai/openai-openapi.
 

@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import {
@@ -11,7 +12,6 @@ import {
 import { z } from 'zod'
 import type { AgentDescription } from '../../agent/describe-agent.ts'
 import { checkEffort } from '../../agent/run/search-by-effort.ts'
-import { newId } from '../../stores/artifact-store.ts'
 import type { EvaluationStore, StoredEvaluation } from '../../stores/evaluation-store.ts'
 import type { AgentToAsk } from './ask-agent.ts'
 import { isAnswered } from './evaluate-answers.ts'

@@ -1,10 +1,10 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { newId } from '@agent-server/lib/new-id.ts'
 import {
   type JudgedLine,
   type JudgedQuestion,
   NewJudgedQuestion,
 } from '@agent-server/schemas/operator/evaluation.ts'
-import { newId } from '../../stores/artifact-store.ts'
 import type { QuestionStore, StoredQuestion } from '../../stores/evaluation-store.ts'
 
 export type Questions = ReturnType<typeof createQuestions>

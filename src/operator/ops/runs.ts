@@ -1,11 +1,11 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { newId } from '@agent-server/lib/new-id.ts'
 import type { ModelMessage } from '@agent-server/models'
 import type { Run, RunList, RunListQuery, RunSummary } from '@agent-server/schemas/operator/run.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import type { Answer } from '../../agent/run/model-turn.ts'
 import type { FinishedRun } from '../../agent/run/run-gate.ts'
 import type { RunTrace, RunTraces } from '../../agent/run/run-trace.ts'
-import { newId } from '../../stores/artifact-store.ts'
 
 /** UTF-16 code units of all texts of a run, of one of them, and of a passage or a question in a list. */
 const MAX_CHARACTERS = 200_000

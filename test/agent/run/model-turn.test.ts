@@ -1,7 +1,7 @@
 import type { ModelEvent, ModelToolCall } from '@agent-server/models'
 import type { AgentRequest } from '@agent-server/wire'
+import { createCitationCheck } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import { createCitationCheck } from '../../../src/agent/citations/citation-check.ts'
 import { createRunBudget } from '../../../src/agent/run/budget.ts'
 import { createLinkFilter } from '../../../src/agent/run/link-filter.ts'
 import {

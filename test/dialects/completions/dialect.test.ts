@@ -3,10 +3,7 @@ import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import type { Agent, AgentEvent, AgentRequest } from '@agent-server/wire'
 import { answerEvents } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import {
-  createCompletionsDialect,
-  createModels,
-} from '../../../src/dialects/completions/dialect.ts'
+import { createCompletionsDialect } from '../../../src/dialects/completions/dialect.ts'
 import { CompletionRequest } from '../../../src/dialects/completions/schema.ts'
 import { NOTHING_MORE } from '../../support/artifact.ts'
 import { eachEvent, inBatches } from '../../support/batches.ts'
@@ -99,26 +96,4 @@ it('a completion in one piece is the same run', async () => {
   expect(requests[0]?.topK).toBe(7)
   expect(completion.choices[0]?.message.content).toBe('At nine.')
   expect(completion.model).toBe('desk')
-})
-
-describe('the models', () => {
-  const models = createModels({ modelName: 'desk' }, () => ({ collections: async () => ['hr'] }))
-
-  it('are the one agent, and what it is over each collection', async () => {
-    const card = await models.get('desk', MASTER, signal)
-    const data = [card, { ...card, id: 'desk:hr' }]
-    expect(await models.list(MASTER, signal)).toEqual({ object: 'list', data })
-    expect(await models.get('desk:hr', MASTER, signal)).toEqual(data[1])
-    expect(card).toEqual({
-      id: 'desk',
-      object: 'model',
-      created: expect.any(Number),
-      owned_by: 'agent-server',
-    })
-  })
-
-  it.each(['gpt-4o', '', 'DESK', 'desk:law'])('do not hold %j', async (id) => {
-    const asked = models.get(id, MASTER, signal)
-    await expect(asked).rejects.toMatchObject({ code: 'model_not_found' })
-  })
 })

@@ -1,3 +1,4 @@
+import { AgentExtra } from '@agent-server/wire'
 import Anthropic, {
   APIError,
   AuthenticationError,
@@ -6,7 +7,6 @@ import Anthropic, {
 } from '@anthropic-ai/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { AgentExtra } from '../../../src/dialects/completions/answer-schema.ts'
 import { modelRequest } from '../../support/model-request.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import {

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  citationsIn,
-  createCitationCheck,
-  withoutCitations,
-} from '../../../src/agent/citations/citation-check.ts'
+import { citationsIn, createCitationCheck, withoutCitations } from '../src/citation-check.ts'
 
 /** Three things were retrieved. */
 const HITS = 3

@@ -1,9 +1,16 @@
 import { endsInCodeName } from '@agent-server/lib/markdown/code-names.ts'
 import type { Span } from '@agent-server/lib/markdown/code-spans.ts'
 import { createAnswerScanner } from './answer-code.ts'
-import type { Attribution } from './attribution.ts'
 
 export type CitationCheck = ReturnType<typeof createCitationCheck>
+
+/** Has a say in what is shown: gets all text and marks in their order. */
+interface Attribution {
+  text(piece: string): string
+  code(piece: string): string
+  marks(marks: string): string
+  end(isWhole: boolean): string
+}
 
 const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
 /** Maximum UTF-16 code units kept of what was shown. */

@@ -1,0 +1,30 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import type { DialectSettings } from './endpoint.ts'
+
+export type Models = ReturnType<typeof createModels>
+
+/** Lists the agent as models: for all documents, and for each collection that a caller may see. */
+export function createModels(
+  { modelName }: Pick<DialectSettings, 'modelName'>,
+  limitedTo: (caller: Caller) => { collections(signal: AbortSignal): Promise<string[]> },
+) {
+  const created = Math.floor(Date.now() / 1_000)
+  const card = { id: modelName, object: 'model' as const, created, owned_by: 'agent-server' }
+  const list = async (caller: Caller, signal: AbortSignal) => {
+    const names = await limitedTo(caller).collections(signal)
+    const named = names.map((name) => ({ ...card, id: `${modelName}:${name}` }))
+    return { object: 'list' as const, data: [card, ...named] }
+  }
+  return {
+    list,
+    /** Throws AppError `model_not_found`. */
+    async get(id: string, caller: Caller, signal: AbortSignal) {
+      const { data } = id === modelName ? { data: [card] } : await list(caller, signal)
+      const found = data.find((model) => model.id === id)
+      if (found) return found
+      const message = `There is no model "${id}". The agent is "${modelName}".`
+      throw new AppError('model_not_found', message)
+    },
+  }
+}

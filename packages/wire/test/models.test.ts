@@ -1,0 +1,27 @@
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import { describe, expect, it } from 'vitest'
+import { createModels } from '../src/models.ts'
+
+const { signal } = new AbortController()
+
+describe('The models', () => {
+  const models = createModels({ modelName: 'desk' }, () => ({ collections: async () => ['hr'] }))
+
+  it('are the one agent, and what it is over each collection', async () => {
+    const card = await models.get('desk', MASTER, signal)
+    const data = [card, { ...card, id: 'desk:hr' }]
+    expect(await models.list(MASTER, signal)).toEqual({ object: 'list', data })
+    expect(await models.get('desk:hr', MASTER, signal)).toEqual(data[1])
+    expect(card).toEqual({
+      id: 'desk',
+      object: 'model',
+      created: expect.any(Number),
+      owned_by: 'agent-server',
+    })
+  })
+
+  it.each(['gpt-4o', '', 'DESK', 'desk:law'])('do not hold %j', async (id) => {
+    const asked = models.get(id, MASTER, signal)
+    await expect(asked).rejects.toMatchObject({ code: 'model_not_found' })
+  })
+})
