@@ -2,6 +2,7 @@ import { type Identify, installAuthentication } from '@agent-server/http/authent
 import { installConnectionLimit } from '@agent-server/http/connection-limit.ts'
 import { createHttpServer, type HttpOptions } from '@agent-server/http/create-http-server.ts'
 import { installErrorHandler } from '@agent-server/http/error-handler.ts'
+import type { Feature } from '@agent-server/http/feature.ts'
 import { installReference } from '@agent-server/http/reference.ts'
 import { installBodyBudget } from '@agent-server/http/request-body.ts'
 import {
@@ -28,16 +29,10 @@ import { chatRoutes } from './dialects/chat/routes.ts'
 import { completionRoutes } from './dialects/completions/routes.ts'
 import { conversationRoutes } from './dialects/conversations/routes.ts'
 import type { Embed } from './dialects/embeddings/embeddings.ts'
-import { embeddingRoutes } from './dialects/embeddings/routes.ts'
-import { fileSearchRoutes } from './dialects/files/routes.ts'
-import { serveMcp } from './dialects/mcp/endpoint.ts'
-import { mcpRoutes } from './dialects/mcp/routes.ts'
-import { messageRoutes } from './dialects/messages/routes.ts'
-import { oikbRoutes } from './dialects/oikb/routes.ts'
-import { ollamaRoutes } from './dialects/ollama/routes.ts'
 import { ITEM_FORM } from './dialects/responses/items.ts'
 import { createKeptResponses } from './dialects/responses/kept-responses.ts'
 import { responseRoutes } from './dialects/responses/routes.ts'
+import { FEATURES } from './features.ts'
 import type { UploadServices } from './knowledge/corpus-access.ts'
 import type { AgentToAsk } from './operator/evaluation/ask-agent.ts'
 import { createEvaluations } from './operator/evaluation/evaluations.ts'
@@ -112,7 +107,6 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   const { identify, grants } = services.keys
   const app = await openApp({ ...options, identify }, services.metrics.requestEnded)
 
-  const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
   const conversations = createConversations(
     services.conversationStore,
     services.conversationDeleted,
@@ -133,15 +127,10 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   const evaluations = createEvaluations({ ...services, questions, log: options.log })
   await app.register(evaluationRunRoutes, { evaluations })
   await app.register(completionRoutes, services)
-  await app.register(fileSearchRoutes, services)
-  await app.register(embeddingRoutes, services)
-  await app.register(messageRoutes, services)
-  await app.register(ollamaRoutes, services)
-  await app.register(oikbRoutes, services)
   await app.register(responseRoutes, { ...services, kept })
   await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
   await app.register(agentRoutes, services)
-  await app.register(mcpRoutes(endpoint, options))
+  for (const { routes } of features) await app.register(routes, { ...services, ...options })
   await app.register(oauthRoutes, { ...options, ...services, identify, grants })
   await app.register(adminRoutes, services.admin)
   await app.register(opsRoutes, services)
@@ -165,6 +154,8 @@ export async function buildIdleApp(
   if (webUi) await app.register(webUiRoutes, { webUi, version: options.version })
   return app
 }
+
+const features: readonly Feature<Services & AppOptions>[] = FEATURES
 
 const NOT_LAUNCHED =
   'The server is not running. Start it on the Overview page of the web UI or with POST /admin/launch; GET /admin/server shows what prevents the start.'

@@ -36,7 +36,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'variable-labels',
     ...LEAVES,
   ],
-  app: ['wire', 'routes', 'http', ...ROOMS, 'stores', 'sandboxes', ...LEAVES],
+  app: ['features', 'wire', 'routes', 'http', ...ROOMS, 'stores', 'sandboxes', ...LEAVES],
+  // The one list of the packages that add routes.
+  features: ['dialects'],
   routes: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
   operator: ['wire', 'agent', 'knowledge', 'index-drivers', ...SEAMS, ...LEAVES],
@@ -132,19 +134,14 @@ describe('The layers of src/', () => {
     expect(threads).toContain('src/stores/sqlite/writer-thread.ts')
     expect(threads.filter((path) => loadedBy(path, files).has('zod'))).toEqual([])
   })
-  it.each(['messages', 'ollama', 'oikb'])(
-    'know %s by the registration of its routes',
-    (dialect) => {
-      const folder = `src/dialects/${dialect}/`
+  it.each(['mcp', 'messages', 'oikb', 'ollama'])(
+    'know %s by its line in the list of features',
+    (name) => {
+      const folder = `src/dialects/${name}/`
       const known = edges(files).filter(
         ({ from, to }) => to.startsWith(folder) && !from.startsWith(folder),
       )
-      expect(known).toEqual([{ from: 'src/app.ts', to: `${folder}routes.ts` }])
-      const app = files.find(({ path }) => path === 'src/app.ts')?.text ?? ''
-      const [, routes = ''] =
-        new RegExp(`import { (\\w+) } from './dialects/${dialect}/routes.ts'`).exec(app) ?? []
-      const lines = app.split('\n').filter((line) => line.includes(routes))
-      expect(lines.map((line) => line.trim().split(' ')[0])).toEqual(['import', 'await'])
+      expect(known.map(({ from }) => from)).toEqual(['src/features.ts'])
     },
   )
   it('name a vector store only in the list of kinds of index', () => {

@@ -229,16 +229,16 @@ describe('GET /openapi.json', () => {
       const streams = operations.filter(({ responses }) =>
         Object.values(responses).some(({ content }) => content?.['text/event-stream']),
       )
-      expect(streams.map(nameOf)).toEqual([
-        'POST /chat',
-        'POST /agent/chat',
+      expect(streams.map(nameOf).toSorted()).toEqual([
+        'GET /admin/events',
         'GET /v1/conversations/{id}/items/{item}/events',
+        'POST /admin/agent/chat',
+        'POST /agent/chat',
+        'POST /chat',
+        'POST /mcp',
         'POST /v1/chat/completions',
         'POST /v1/messages',
         'POST /v1/responses',
-        'POST /mcp',
-        'GET /admin/events',
-        'POST /admin/agent/chat',
       ])
     },
   )

@@ -1,8 +1,6 @@
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { createHandler, McpDependencies } from './server.ts'
 
-export type McpEndpoint = ReturnType<typeof serveMcp>
-
 /** This server as an MCP server. The protocol code is loaded on first use, since that takes a tenth of a second. */
 export function serveMcp(dependencies: McpDependencies) {
   let loaded: Promise<ReturnType<typeof createHandler>> | undefined

@@ -6,15 +6,18 @@ import { McpAnswer, McpMessage } from '@agent-server/schemas/mcp.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { McpEndpoint } from './endpoint.ts'
+import { serveMcp } from './endpoint.ts'
+import type { McpDependencies } from './server.ts'
 
-export function mcpRoutes(
-  endpoint: McpEndpoint,
-  {
-    corsOrigin = [],
-    publicUrl,
-  }: { corsOrigin?: string[] | undefined; publicUrl?: string | undefined },
-): FastifyPluginAsyncZod {
+interface Services extends McpDependencies {
+  corsOrigin?: string[] | undefined
+  /** The origin at which others reach the server. */
+  publicUrl?: string | undefined
+}
+
+export const mcpRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
+  const { corsOrigin = [], publicUrl } = services
+  const endpoint = serveMcp(services)
   const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, corsOrigin)
   const handler = async (request: FastifyRequest, reply: FastifyReply) =>
     reply.send(await endpoint.fetch(toWebRequest(request, reply), request.body, request.caller))
@@ -25,55 +28,53 @@ export function mcpRoutes(
     challenge: (request: FastifyRequest) => challengeAt(publicOrigin(request, publicUrl), request),
     toErrorBody,
   }
-  return async (app) => {
-    app.addHook('onClose', () => endpoint.close())
-    app.post('/mcp', {
-      config,
-      onRequest,
-      schema: {
-        operationId: 'mcp',
-        summary: 'Model Context Protocol endpoint (streamable HTTP)',
-        description:
-          'Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources. What is offered depends on the scopes of the key. See docs/guides/mcp.md.',
-        tags: ['agent'],
-        body: McpMessage,
-        response: {
-          200: {
-            description: 'The response, or a stream that ends with it.',
-            content: {
-              'application/json': { schema: McpAnswer },
-              'text/event-stream': { schema: McpAnswer },
-            },
-          },
-          202: z.undefined().describe('The notification was accepted.'),
-          ...errorResponses(403, 405),
-          401: {
-            description: 'The key is missing, invalid, revoked or expired.',
-            content: { 'application/json': { schema: McpAnswer } },
-          },
-          400: {
-            description: 'The request or the protocol message is invalid.',
-            content: { 'application/json': { schema: z.union([ErrorBody, McpAnswer]) } },
-          },
-          406: {
-            description: '`Accept` must include both application/json and text/event-stream.',
-            content: { 'application/json': { schema: McpAnswer } },
+  app.addHook('onClose', () => endpoint.close())
+  app.post('/mcp', {
+    config,
+    onRequest,
+    schema: {
+      operationId: 'mcp',
+      summary: 'Model Context Protocol endpoint (streamable HTTP)',
+      description:
+        'Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources. What is offered depends on the scopes of the key. See docs/guides/mcp.md.',
+      tags: ['agent'],
+      body: McpMessage,
+      response: {
+        200: {
+          description: 'The response, or a stream that ends with it.',
+          content: {
+            'application/json': { schema: McpAnswer },
+            'text/event-stream': { schema: McpAnswer },
           },
         },
+        202: z.undefined().describe('The notification was accepted.'),
+        ...errorResponses(403, 405),
+        401: {
+          description: 'The key is missing, invalid, revoked or expired.',
+          content: { 'application/json': { schema: McpAnswer } },
+        },
+        400: {
+          description: 'The request or the protocol message is invalid.',
+          content: { 'application/json': { schema: z.union([ErrorBody, McpAnswer]) } },
+        },
+        406: {
+          description: '`Accept` must include both application/json and text/event-stream.',
+          content: { 'application/json': { schema: McpAnswer } },
+        },
       },
-      handler,
-    })
-    // The answer to these depends on the protocol version.
-    app.route({
-      method: ['GET', 'DELETE'],
-      url: '/mcp',
-      exposeHeadRoute: false,
-      schema: { hide: true },
-      config,
-      onRequest,
-      handler,
-    })
-  }
+    },
+    handler,
+  })
+  // The answer to these depends on the protocol version.
+  app.route({
+    method: ['GET', 'DELETE'],
+    url: '/mcp',
+    exposeHeadRoute: false,
+    schema: { hide: true },
+    config,
+    onRequest,
+    handler,
+  })
 }
 
 /** Clients expect JSON-RPC where they are to sign in; what the server refuses else has the one envelope. */
