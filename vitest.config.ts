@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { CLIENTS, clientsAreInstalled } from './test/support/clients.ts'
-import { isLong } from './test/support/long.ts'
+import { isLong, ONLY_LONG } from './test/support/long.ts'
 
 /** Suites that need a program of the machine: a container engine, a browser, PostgreSQL. */
 const SYSTEM = 'test/system/**/*.test.ts'
@@ -49,7 +49,7 @@ export default defineConfig({
     // See test/support/long.ts.
     tags: [
       { name: 'long', description: 'Does more in the long form (TEST_LONG=1).' },
-      { name: 'only-long', ...(!isLong && { skip: true }) },
+      { name: ONLY_LONG, ...(!isLong && { skip: true }) },
     ],
     unstubEnvs: true,
     projects: [

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { z } from 'zod'
+import { ONLY_LONG } from '../test/support/long.ts'
 
 const Report = z.object({
   success: z.boolean(),
@@ -28,6 +29,8 @@ export interface Outcome {
   passed: number
   failed: number
   skipped: number
+  /** Tests that only the long form has; they are not counted as skipped. */
+  longOnly: number
   /** Each suite with skipped tests: its file, its titles and how many; the titles say what it needs. */
   skippedSuites: string[]
   /** Each failed test, and each file that could not be run, with its message, shortened. */
@@ -59,9 +62,14 @@ export function readReport(json: string, root: string, tag?: string): Outcome {
       status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
   )
   const failed = count('failed') + broken.length
-  const skipped = tests.filter(
-    ({ status, tags }) =>
-      status !== 'passed' && status !== 'failed' && (tag === undefined || tags.includes(tag)),
+  const [longOnly = [], skipped = []] = [true, false].map((isLong) =>
+    tests.filter(
+      ({ status, tags }) =>
+        status !== 'passed' &&
+        status !== 'failed' &&
+        (tag === undefined || tags.includes(tag)) &&
+        tags.includes(ONLY_LONG) === isLong,
+    ),
   )
   const suites = Map.groupBy(skipped, ({ file, ancestorTitles, title }) =>
     [file, ...(ancestorTitles.length > 0 ? ancestorTitles : [title])].join(' > '),
@@ -74,6 +82,7 @@ export function readReport(json: string, root: string, tag?: string): Outcome {
     passed: count('passed'),
     failed: failed === 0 && !success ? 1 : failed,
     skipped: skipped.length,
+    longOnly: longOnly.length,
     failures: [
       ...describeAll(tests.filter(({ status }) => status === 'failed')),
       ...broken.map(({ name, message }) => describe(relative(root, name), message)),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,6 +12,9 @@ const EVERYWHERE = ['--project=everywhere']
 
 /** An in-memory file system, where a store does not wait for a disk; used if it has room for all test data. */
 const MEMORY = { directory: '/dev/shm', bytes: 2 ** 32 }
+
+/** Of processor time, on every Linux that Node.js is built for. */
+const TICKS_PER_SECOND = 100
 
 /** `--tags-filter=<tag>`: tests without the tag are left out. */
 const TAG = /^--tags-filter=([\w-]+)$/
@@ -32,14 +36,18 @@ for (const suite of outcome.skippedSuites) console.log(`skipped: ${suite}`)
 if (asked.length === 0) {
   console.log(`\nslowest files:\n${outcome.slowest.join('\n')}\n`)
   console.log(
-    'not run: test/system/ (container engine, browser, PostgreSQL), see npm run test:system',
+    `left to .ci/run: ${outcome.longOnly} tests of the long form and what else is tagged \`long\`, see test/support/long.ts`,
+  )
+  console.log(
+    'left to .ci/run: test/system/ (container engine, browser, PostgreSQL), see npm run test:system',
   )
   if (!clientsAreInstalled()) {
-    console.log(`not run: ${CLIENTS} (programs of others), see npm ci --prefix ${CLIENTS}`)
+    console.log(`left to .ci/run: ${CLIENTS} (programs of others), see npm ci --prefix ${CLIENTS}`)
   }
 }
 for (const test of outcome.unsteady) console.log(`passed when run again: ${test}`)
 for (const failure of [...failedChecks, ...outcome.failures]) console.log(`failed: ${failure}`)
+console.log(`took ${timeOf(process.uptime())}${processorTime()}`)
 const total = {
   ...outcome,
   passed: outcome.passed + checks.length - failedChecks.length,
@@ -69,6 +77,7 @@ async function runSuites(parameters: readonly string[]): Promise<Outcome> {
       passed: 0,
       failed: 1,
       skipped: 0,
+      longOnly: 0,
       skippedSuites: [],
       failures: [],
       unsteady: [],
@@ -84,4 +93,23 @@ async function place(parameters: readonly string[]): Promise<Record<string, stri
   if (parameters.some((parameter) => parameter.includes('system'))) return {}
   const { bavail, bsize } = await statfs(MEMORY.directory).catch(() => ({ bavail: 0, bsize: 0 }))
   return bavail * bsize < MEMORY.bytes ? {} : { TMPDIR: MEMORY.directory }
+}
+
+/** Of this process and of all that it has started, as soon as that has ended; Linux alone tells it. */
+function processorTime(): string {
+  if (process.platform !== 'linux') return ''
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  // What follows the name in parentheses, which may contain spaces; see proc_pid_stat(5).
+  const ticks = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15)
+  const seconds = ticks.reduce((sum, text) => sum + Number(text), 0) / TICKS_PER_SECOND
+  return `, ${timeOf(seconds)} of processor time`
+}
+
+function timeOf(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  const whole = Math.round(seconds)
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`
 }

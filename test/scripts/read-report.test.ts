@@ -81,6 +81,16 @@ it('counts as skipped in a run of one tag only what has it', () => {
   expect(readReport(json, '/project', 'long').skipped).toBe(1)
 })
 
+it('counts tests of the long form by themselves', () => {
+  const tests = [test('skipped'), { ...test('skipped'), tags: ['long', 'only-long'] }]
+  const json = report({ status: 'passed', assertionResults: tests })
+  expect(readReport(json, '/project')).toMatchObject({
+    skipped: 1,
+    longOnly: 1,
+    skippedSuites: ['test/0.test.ts > holds (1)'],
+  })
+})
+
 it('names the files that took longest first, ten at most', () => {
   const files = Array.from({ length: 12 }, (_, number) => ({
     status: 'passed',
