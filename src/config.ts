@@ -103,7 +103,7 @@ export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
   }
 }
 
-/** Checks variables against each other: below, each possible mistake stands with whether it was made. */
+/** Checks variables against each other. Each rule: its message, and whether it is violated. */
 function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const { CHAT_API_KEY: chatKey, EMBEDDING_API_KEY: embedderKey = chatKey } = set
   const { EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = set
@@ -111,7 +111,7 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const addresses = SHARED_INDEXES.map(({ address }) => address)
   const isSet = (name: string) => set[name] !== undefined
   const isServed = (name: string) => ![undefined, ...BUILTIN, NO_EMBEDDER].includes(set[name])
-  const mistakes: [string, boolean][] = [
+  const rules: [string, boolean][] = [
     [
       `CHAT_API_KEY is required ${ANY_KEY}, or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
       set.CHAT_MODEL !== EXTRACTIVE && !chatKey,
@@ -157,9 +157,9 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
       set.PICTURE_DESCRIPTIONS === 'chat' && set.CHAT_MODEL === EXTRACTIVE,
     ],
   ]
-  return mistakes.flatMap(([mistake, isMade]) => {
-    const [field = '', ...words] = mistake.split(' ')
-    return isMade ? [{ field, message: words.join(' ') }] : []
+  return rules.flatMap(([rule, isViolated]) => {
+    const [field = '', ...words] = rule.split(' ')
+    return isViolated ? [{ field, message: words.join(' ') }] : []
   })
 }
 

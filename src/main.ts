@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import { isMissing } from '@agent-server/lib/files.ts'
+import { logIgnored } from '@agent-server/lib/ignore.ts'
 import { freeMemoryWhenIdle } from '@agent-server/lib/processes/free-memory.ts'
 import { explainListening, explainPath } from '@agent-server/lib/system-error.ts'
 import { installErrorMessages } from '@agent-server/schemas/invalid-request.ts'
@@ -52,8 +53,15 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['prebuild-web-ui', async () => (await import('./commands/prebuild.ts')).runPrebuildWebUi],
 ])
 
+/** What the log says when a server closes so that another one starts. */
+const CLOSING = {
+  running: 'restarting',
+  stopped: 'stopping',
+  failed: 'closing after a failed start',
+}
+
 /** Names of errors that an operator can fix; they are reported without a stack. */
-const SAID_IN_WORDS = ['Error', 'AppError', 'EmbedderError', 'StoppedEarly']
+const OPERATOR_ERRORS = ['Error', 'AppError', 'EmbedderError', 'StoppedEarly']
 
 const ROOT = resolve(import.meta.dirname, '..')
 
@@ -125,8 +133,8 @@ async function open(parts: ProcessParts, phase: Phase) {
 function toFailed(error: unknown): Phase {
   const { FAILED_START: then, NODE_ENV, UI } = process.env
   const ends = then ? then === 'exit' : NODE_ENV === 'production'
-  const isSaid = error instanceof SetupError || error instanceof AppError
-  const reason = isSaid ? error.message : explainPath(error)
+  const isForOperator = error instanceof SetupError || error instanceof AppError
+  const reason = isForOperator ? error.message : explainPath(error)
   if (!reason || ends || UI === 'off') throw error
   process.stderr.write(`${reason}\n`)
   return { state: 'failed', reason }
@@ -272,7 +280,9 @@ function createLog({ LOG_LEVEL: level }: Config, activity?: Activity) {
   const outputs = [output, activity, createLogSender(process.env)].filter(
     (each) => each !== undefined,
   )
-  return pino(options, pino.multistream(outputs.map((stream) => ({ level: 'trace', stream }))))
+  const log = pino(options, pino.multistream(outputs.map((stream) => ({ level: 'trace', stream }))))
+  logIgnored(log)
+  return log
 }
 
 /** Aborted by the first signal to stop; a second one ends the process at once. */
@@ -300,8 +310,11 @@ async function closeOn(
 ): Promise<Phase | undefined> {
   const either = AbortSignal.any([stop, next])
   if (!either.aborted) await once(either, 'abort')
-  const asked = stop.aborted ? stop.reason.signal : `to be ${next.reason.state}`
-  log.info(`${asked}: shutting down; a second signal ends the process immediately`)
+  const phase: Phase | undefined = next.reason
+  const cause = stop.aborted
+    ? `${stop.reason.signal}: shutting down`
+    : CLOSING[phase?.state ?? 'running']
+  log.info(`${cause}; a second signal ends the process immediately`)
   const late = () => {
     log.error('the shutdown took too long; the process ends, nothing acknowledged is lost')
     process.exit(1)
@@ -330,8 +343,8 @@ try {
 function explain(error: Error): string {
   const wrong = explainListening(error) ?? explainPath(error)
   if (wrong) return wrong
-  const isInWords = error instanceof SetupError || SAID_IN_WORDS.includes(error.name)
-  if (!isInWords) return error.stack ?? error.message
+  const isForOperator = error instanceof SetupError || OPERATOR_ERRORS.includes(error.name)
+  if (!isForOperator) return error.stack ?? error.message
   const { cause } = error
   // Add the operating system's reason, such as a missing permission.
   return cause instanceof Error && 'syscall' in cause

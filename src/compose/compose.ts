@@ -10,7 +10,7 @@ import {
   createConversationDocuments,
   createConversationSweep,
 } from '../knowledge/conversation-documents.ts'
-import { limitTo, listCollections } from '../knowledge/corpus-access.ts'
+import { corpusForCaller, listCollections } from '../knowledge/corpus-access.ts'
 import { createAdmission, createDocuments } from '../knowledge/ingestion/documents.ts'
 import { createFiles } from '../knowledge/ingestion/uploads.ts'
 import { createTermsOfChunk } from '../knowledge/retrieval/relevance.ts'
@@ -243,7 +243,7 @@ function openAccess(config: Config, store: OpenedStore, log: FastifyBaseLogger) 
   }
 }
 
-/** What clients do with the corpus, limited to what each may see and change, and what is taken in without them. */
+/** What clients do with the corpus, limited to what each may see and change, and background ingestion. */
 function openCorpus(
   config: Config,
   knowledge: Knowledge,
@@ -292,7 +292,7 @@ function openCorpus(
   )
   return {
     forClients: {
-      limitedTo: (caller: Caller) => limitTo(caller, services),
+      corpusFor: (caller: Caller) => corpusForCaller(caller, services),
       conversationDeleted: sweep.conversationDeleted,
     },
     folders,

@@ -76,8 +76,8 @@ export async function openKnowledge(
     },
   })
   store.subscribe?.({
-    jobCame: ingestion.wake,
-    documentEnded(id) {
+    notifyJob: ingestion.wake,
+    notifyDocument(id) {
       for (const { changed } of backlogs) changed()
       completionWaiter.ended(id === undefined ? id : { documentId: id })
     },
@@ -145,7 +145,7 @@ function openBacklog(
       index,
       embedding,
       log,
-      alone: store.backlogAlone,
+      alone: (...work) => store.withExclusiveLock('vectors', ...work),
       onProgress: () => completionWaiter.ended(),
     })
   const completionWaiter = createCompletionWaiter(store, backlog)
@@ -178,7 +178,7 @@ function openContexts(
             kind: CONTEXTS,
             createWriter: (spend) =>
               createContextWriter({ model, lookup: store.lookup, spend, log }),
-            alone: store.contextsAlone,
+            alone: (...work) => store.withExclusiveLock('contexts', ...work),
             onPublished,
           }),
     pictures:
@@ -189,7 +189,7 @@ function openContexts(
             kind: PICTURES,
             createWriter: (spend) =>
               createPictureDescriber({ model, store, extractor, spend, log }),
-            alone: store.picturesAlone,
+            alone: (...work) => store.withExclusiveLock('pictures', ...work),
             onPublished,
           }),
   }

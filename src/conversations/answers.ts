@@ -5,7 +5,7 @@ import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Agent, AgentRequest } from '@agent-server/wire'
-import type { LimitedTo } from '../knowledge/corpus-access.ts'
+import type { CorpusFor } from '../knowledge/corpus-access.ts'
 import type { Documents } from '../knowledge/ingestion/documents.ts'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
 import { createAnswerRecord, endOf, framesOf, readAnswer } from './answer-record.ts'
@@ -19,7 +19,7 @@ const MOST_DESCRIBED = 20
 
 interface Dependencies {
   agent: Agent
-  limitedTo: LimitedTo
+  corpusFor: CorpusFor
   conversationStore: ConversationStore
   conversations: Pick<Conversations, 'get' | 'history'>
   itemForm: ItemForm
@@ -41,7 +41,7 @@ export interface Question {
 export type Answers = ReturnType<typeof createAnswers>
 
 /** The answers of stored conversations; any number of clients can follow one, on any server. */
-export function createAnswers({ agent, limitedTo, ...parts }: Dependencies) {
+export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
   const { conversationStore: store, itemForm } = parts
   /** Those that this server generates. */
   const running = new Map<string, AnswerRun>()
@@ -76,7 +76,7 @@ export function createAnswers({ agent, limitedTo, ...parts }: Dependencies) {
       const turn = await (request.resume ? takeUp : begin)(parts, question)
       const { ref, record, history } = turn
       const { messages, instructions } = request
-      const files = await describeDocuments(limitedTo(caller).documents, ref.id)
+      const files = await describeDocuments(corpusFor(caller).documents, ref.id)
       const run = startAnswer({
         agent,
         store,

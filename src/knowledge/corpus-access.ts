@@ -34,11 +34,11 @@ interface CorpusServices {
 }
 
 /** The corpus as a caller may see and change it. */
-export type LimitedTo = (caller: Caller) => CorpusServices
+export type CorpusFor = (caller: Caller) => CorpusServices
 
 /** What routes that take documents in need. */
 export interface UploadServices {
-  limitedTo: LimitedTo
+  corpusFor: CorpusFor
   /** The largest file accepted, in bytes. */
   maxFileBytes: number
   admission: Admission
@@ -60,7 +60,7 @@ interface Dependencies {
  * search that does not name it. Idempotency keys are separate for each API key, and ids that a key with collections
  * chooses for each collection.
  */
-export function limitTo(caller: Caller, services: Dependencies): CorpusServices {
+export function corpusForCaller(caller: Caller, services: Dependencies): CorpusServices {
   const { retrieval, files, log } = services
   const sender = caller.key?.id
   const documents = limitDocuments(services, caller)
@@ -76,7 +76,7 @@ export function limitTo(caller: Caller, services: Dependencies): CorpusServices 
     documents,
     retrieval: limited,
     files: limitFiles(files(documents, caller), documents),
-    pages: services.pages.into(documents, caller),
+    pages: services.pages.forCaller(documents, caller),
     lines: createLineIngestion({ documents, log }),
     collections: (signal) => services.collections(caller, signal),
   }

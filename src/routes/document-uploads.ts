@@ -55,7 +55,7 @@ function read({ text, url, refresh, ...facts }: DocumentInput) {
 }
 
 const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
-  const { limitedTo, admission } = services
+  const { corpusFor, admission } = services
   app.post('/documents', {
     config: { alsoTakes: FORM, scopes: ['ingest'] },
     onRequest: admit(admission),
@@ -70,7 +70,7 @@ const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
     },
     handler: async (request, reply) => {
       const { body, headers, query } = request
-      const { documents, pages } = limitedTo(request.caller)
+      const { documents, pages } = corpusFor(request.caller)
       const key = headers['idempotency-key']
       const { page, content } = read(body)
       const created = page
@@ -95,7 +95,7 @@ const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
     handler: async (request, reply) => {
       const { body, query } = request
       const { id } = request.params
-      const { documents, pages } = limitedTo(request.caller)
+      const { documents, pages } = corpusFor(request.caller)
       const { page, content } = read(body)
       const created = page
         ? await pages.put(id, page, callSignal(reply))
@@ -111,7 +111,7 @@ const MAX_BATCH_PARTS = FILES.count * (Object.keys(DocumentForm.shape).length + 
 
 /** `POST /documents` and `PUT /documents/{id}` with a form instead of JSON; the contract shows each pair as one. */
 const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
-  const { limitedTo, maxFileBytes, admission } = services
+  const { corpusFor, maxFileBytes, admission } = services
   await acceptForms(app)
 
   app.post('/documents', {
@@ -127,7 +127,7 @@ const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
     },
     handler: async (request, reply) => {
       const parts = formParts(request, maxFileBytes)
-      const { documents, files } = limitedTo(request.caller)
+      const { documents, files } = corpusFor(request.caller)
       const created = await files.create(parts, request.headers['idempotency-key'])
       return answer(reply, documents, created, request.query)
     },
@@ -144,7 +144,7 @@ const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
     },
     handler: async (request, reply) => {
       const parts = formParts(request, FILES.totalBytes, MAX_BATCH_PARTS)
-      const { files } = limitedTo(request.caller)
+      const { files } = corpusFor(request.caller)
       return reply.status(202).send(await files.createAll(parts, maxFileBytes, callSignal(reply)))
     },
   })
@@ -162,7 +162,7 @@ const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
     },
     handler: async (request, reply) => {
       const parts = formParts(request, maxFileBytes)
-      const { documents, files } = limitedTo(request.caller)
+      const { documents, files } = corpusFor(request.caller)
       const created = await files.put(request.params.id, parts)
       return answer(reply, documents, created, request.query)
     },
@@ -176,7 +176,7 @@ With \`${NDJSON}\`, send a stream of documents, one per line, of any length; the
 With \`multipart/form-data\`, send up to ${FILES.count} files of at most ${FILES.bytes.toLocaleString('en')} bytes each, ${FILES.totalBytes.toLocaleString('en')} in all. The parts before a \`file\` belong to it: those of \`NewDocumentFile\`, and \`idempotencyKey\`. A file that is invalid or too large fails on its own. No schema can say which part belongs to which file, so there is none for it here.`
 
 const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
-  const { limitedTo, admission } = services
+  const { corpusFor, admission } = services
   const admitBatch = admit(admission)
   acceptNdjson(app)
   app.post('/documents/batch', {
@@ -206,11 +206,11 @@ const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services)
     preValidation: async (request, reply) => {
       if (!isNdjson(request)) return
       const signal = callSignal(reply)
-      const { lines } = limitedTo(request.caller)
+      const { lines } = corpusFor(request.caller)
       return answerLines(request, reply, (source, answer) => lines.run(source, answer, signal))
     },
     handler: async ({ body, caller }, reply) =>
-      reply.status(202).send(await limitedTo(caller).documents.createAll(body)),
+      reply.status(202).send(await corpusFor(caller).documents.createAll(body)),
   })
 }
 
@@ -234,7 +234,7 @@ async function answer(
 }
 
 /** Fetches web documents again, and whole sites. */
-const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo }) => {
+const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { corpusFor }) => {
   app.post('/documents/:id/refresh', {
     config: { scopes: ['ingest'] },
     schema: {
@@ -249,7 +249,7 @@ const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo
       },
     },
     handler: ({ params, caller }, reply) =>
-      limitedTo(caller).pages.refresh(params.id, callSignal(reply)),
+      corpusFor(caller).pages.refresh(params.id, callSignal(reply)),
   })
 
   app.post('/documents/sitemap', {
@@ -270,7 +270,7 @@ const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo
     },
     handler: async ({ body, caller }, reply) => {
       const signal = callSignal(reply)
-      sendEvents(reply, limitedTo(caller).pages.addSite(body, signal), lineFormat())
+      sendEvents(reply, corpusFor(caller).pages.addSite(body, signal), lineFormat())
       return reply
     },
   })

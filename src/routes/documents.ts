@@ -20,13 +20,13 @@ import { errorResponses } from '@agent-server/schemas/error.ts'
 import { FILE_CONTENT } from '@agent-server/schemas/fields.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { LimitedTo } from '../knowledge/corpus-access.ts'
+import type { CorpusFor } from '../knowledge/corpus-access.ts'
 
 const PLAIN = 'text/plain; charset=utf-8'
 const TEXT = { 'text/plain': { schema: z.string() } }
 
 interface DocumentServices {
-  limitedTo: LimitedTo
+  corpusFor: CorpusFor
 }
 
 /** Reads, changes and deletes documents; `document-uploads.ts` takes new ones. */
@@ -36,7 +36,7 @@ export const documentRoutes: FastifyPluginAsyncZod<DocumentServices> = async (ap
   app.register(changingRoutes, services)
 }
 
-const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { limitedTo }) => {
+const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { corpusFor }) => {
   app.get('/documents', {
     config: { scopes: ['query', 'ingest'] },
     schema: {
@@ -48,7 +48,7 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { lim
       response: { 200: DocumentList.describe('A page of results.'), ...errorResponses() },
     },
     handler: (request, reply) =>
-      limitedTo(request.caller).documents.list(request.query, callSignal(reply)),
+      corpusFor(request.caller).documents.list(request.query, callSignal(reply)),
   })
 
   app.get('/documents/:id', {
@@ -60,7 +60,7 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { lim
       params: DocumentParams,
       response: { 200: Document.describe('The document.'), ...errorResponses(404) },
     },
-    handler: (request) => limitedTo(request.caller).documents.get(request.params.id),
+    handler: (request) => corpusFor(request.caller).documents.get(request.params.id),
   })
 
   app.get('/documents/:id/text', {
@@ -82,7 +82,7 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { lim
     async handler(request, reply) {
       const { params, query, headers } = request
       const signal = callSignal(reply)
-      const text = await limitedTo(request.caller).documents.openText(params.id, query, signal)
+      const text = await corpusFor(request.caller).documents.openText(params.id, query, signal)
       const etag = `"${text.revision}-${query.start ?? ''}-${query.end ?? ''}"`
       const named = reply.headers(attachment(`${params.id}.txt`, PLAIN))
       return sendRange(named, headers, { ...text, etag })
@@ -101,7 +101,7 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { lim
       response: { 200: ChunkList.describe('A page of results.'), ...errorResponses(404) },
     },
     handler: (request) =>
-      limitedTo(request.caller).documents.chunks(request.params.id, request.query),
+      corpusFor(request.caller).documents.chunks(request.params.id, request.query),
   })
 
   app.get('/documents/:id/file', {
@@ -118,7 +118,7 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { lim
       },
     },
     handler: async ({ params, caller }, reply) => {
-      const { files } = limitedTo(caller)
+      const { files } = corpusFor(caller)
       const { name, mediaType, size, pieces } = await files.read(params.id)
       return reply
         .headers({ ...attachment(name, mediaType), 'content-length': size })
@@ -127,7 +127,7 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { lim
   })
 }
 
-const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { limitedTo }) => {
+const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { corpusFor }) => {
   app.patch('/documents/:id', {
     config: { scopes: ['ingest'] },
     schema: {
@@ -144,7 +144,7 @@ const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { li
     },
     handler: (request, reply) => {
       const { params, body } = request
-      return limitedTo(request.caller).documents.patch(params.id, body, callSignal(reply))
+      return corpusFor(request.caller).documents.patch(params.id, body, callSignal(reply))
     },
   })
 
@@ -162,7 +162,7 @@ const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { li
       },
     },
     handler: (request, reply) =>
-      limitedTo(request.caller).documents.removeAll(request.query, callSignal(reply)),
+      corpusFor(request.caller).documents.removeAll(request.query, callSignal(reply)),
   })
 
   app.delete('/documents/:id', {
@@ -175,7 +175,7 @@ const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { li
       response: { 204: z.undefined().describe('Deleted.'), ...errorResponses(404) },
     },
     handler: async (request, reply) => {
-      await limitedTo(request.caller).documents.remove(request.params.id)
+      await corpusFor(request.caller).documents.remove(request.params.id)
       return reply.status(204).send()
     },
   })
@@ -194,6 +194,6 @@ const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { li
       },
     },
     handler: async (request, reply) =>
-      reply.status(202).send(await limitedTo(request.caller).documents.retry(request.params.id)),
+      reply.status(202).send(await corpusFor(request.caller).documents.retry(request.params.id)),
   })
 }

@@ -5,16 +5,16 @@ import { errorResponses } from '@agent-server/schemas/error.ts'
 import { QueryRequest, QueryResponse } from '@agent-server/schemas/query.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { SearchingAgent } from '../agent/run/run-agent.ts'
-import type { LimitedTo } from '../knowledge/corpus-access.ts'
+import type { CorpusFor } from '../knowledge/corpus-access.ts'
 
 interface QueryServices {
-  limitedTo: LimitedTo
+  corpusFor: CorpusFor
   agent: Pick<SearchingAgent, 'query'>
 }
 
 export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (
   app,
-  { limitedTo, agent },
+  { corpusFor, agent },
 ) => {
   groupRoutes(app, 'knowledge')
   app.post('/query', {
@@ -28,7 +28,7 @@ export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (
       response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses(429) },
     },
     handler: async ({ body, caller }, reply) => {
-      const { retrieval } = limitedTo(caller)
+      const { retrieval } = corpusFor(caller)
       const { degraded, ...found } = await agent.query(
         { ...body, filter: within(body) },
         { caller, retrieval },

@@ -139,7 +139,7 @@ function createCheck() {
   const addChunks = ({ chunks: added, vectors }: CorpusChunks, { embedding }: CorpusStart) => {
     if (vectors.keys.length > 0 && vectors.dimension !== embedding?.dimension) {
       throw new Error(
-        `Vectors of ${vectors.dimension} numbers do not go with ${embedding?.model ?? 'no model'}`,
+        `Vectors of ${vectors.dimension} numbers are incompatible with ${embedding?.model ?? 'no model'}`,
       )
     }
     chunks += added.length
@@ -149,7 +149,7 @@ function createCheck() {
   return {
     next(record: CorpusRecord): void {
       if (record.kind === 'start') begin(record)
-      else if (!start) throw new Error('The corpus does not begin with its start')
+      else if (!start) throw new Error('The first record of a corpus must be its header')
       else if (record.kind === 'document') beginDocument(record)
       else if (!current) throw new Error('The corpus has a part of a document before the first')
       else if (record.kind === 'chunks') addChunks(record, start)

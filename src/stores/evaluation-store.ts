@@ -52,8 +52,8 @@ export interface EvaluationStore {
   /** The newest first. */
   list(): Promise<StoredEvaluation[]>
   find(id: string): Promise<(StoredEvaluation & { report: string | undefined }) | undefined>
-  /** Says that it goes on. Returns false if it was ended, by whomever. */
-  goOn(run: Pick<StoredEvaluation, 'id' | 'asked'>): Promise<boolean>
+  /** Reports progress. Returns false once the run has ended. */
+  heartbeat(run: Pick<StoredEvaluation, 'id' | 'asked'>): Promise<boolean>
   /** Returns whether it was running. */
   end(end: EvaluationEnd): Promise<boolean>
 }

@@ -12,16 +12,14 @@ import type { Outbox } from './outbox.ts'
 export interface OpenedStore extends DocumentStore {
   /** Replaces all vectors. */
   readonly replacement: VectorReplacement
-  /** Like `replacement.alone`, for adding missing vectors. */
-  readonly backlogAlone: VectorReplacement['alone']
-  /** Like `replacement.alone`, for adding missing contexts. */
-  readonly contextsAlone: VectorReplacement['alone']
-  /** Like `replacement.alone`, for describing pictures. */
-  readonly picturesAlone: VectorReplacement['alone']
-  /** Like `replacement.alone`, for keeping the documents of one folder of files. */
-  folderAlone(
-    folder: string,
-    ...parameters: Parameters<VectorReplacement['alone']>
+  /**
+   * Runs `work` while no other server holds the lock of that name; the signal passed to it is also aborted if the lock
+   * is lost. Returns false, without running it, if another server holds the lock.
+   */
+  withExclusiveLock(
+    name: LockName,
+    work: (signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
   ): Promise<boolean>
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
@@ -41,6 +39,9 @@ export interface OpenedStore extends DocumentStore {
   readonly acceptedTools: AcceptedTools
   readonly skillCopies: SkillCopies
 }
+
+/** Adding vectors, contexts or descriptions of pictures; or following one folder of files. */
+export type LockName = 'vectors' | 'contexts' | 'pictures' | `folder:${string}`
 
 /** Makes new vectors for all chunks, beside those in use, in steps that survive a restart. */
 export interface VectorReplacement {
@@ -70,7 +71,7 @@ export interface SharedStore extends OpenedStore {
 /** Called when another server that shares the store changes something. Must not throw. */
 export interface StoreListener {
   /** There may be a new job to claim. */
-  jobCame(): void
+  notifyJob(): void
   /** This document is ready or has failed; without an id, any document may be. */
-  documentEnded(id?: string): void
+  notifyDocument(id?: string): void
 }

@@ -103,7 +103,7 @@ describe('A search by effort', () => {
   })
 })
 
-describe.each(['medium', 'high'])('Effort %s without a chat model', (effort) => {
+describe.each(['medium', 'high'])('Effort %s with a model that only quotes', (effort) => {
   it.each(['/query', '/chat', '/v1/chat/completions'])('is refused by %s', async (path) => {
     const body = { query: 'a', messages: [{ role: 'user', content: 'a' }], effort }
     const response = await extractive.request(path, { body })
@@ -112,7 +112,7 @@ describe.each(['medium', 'high'])('Effort %s without a chat model', (effort) => 
       error: {
         code: 'invalid_request',
         param: 'effort',
-        message: expect.stringContaining('effort'),
+        message: `effort: must be low: ${effort} requires a model that generates, and CHAT_MODEL=extractive only quotes`,
       },
     })
   })

@@ -66,9 +66,18 @@ describe('An evaluation', () => {
     await judge([{ question: 'Who?', relevant: [{ documentId: 'owls' }] }], empty)
     const withAnswers = await empty.request(RUNS, { body: { answers: true } })
     expect(await failureOf(withAnswers)).toMatchObject({ status: 400, param: 'answers' })
-    for (const body of [{ judge: true }, { judge: true, answers: true }, { effort: 'high' }]) {
+    for (const [body, message] of [
+      [{ judge: true }, 'requires `answers: true`'],
+      [{ judge: true, answers: true }, 'CHAT_MODEL=extractive only quotes'],
+      [{ effort: 'high' }, 'CHAT_MODEL=extractive only quotes'],
+    ] as const) {
       const refused = await failureOf(await empty.request(RUNS, { body }))
-      expect(refused).toMatchObject({ status: 400, param: Object.keys(body)[0] })
+      const param = Object.keys(body)[0]
+      expect(refused).toMatchObject({
+        status: 400,
+        param,
+        message: expect.stringContaining(message),
+      })
     }
     expect(await evaluationsOf(empty)).toEqual([])
   })

@@ -36,7 +36,7 @@ describe('A server with two copies of its index, one of which is away', () => {
     const document = async () => (await server.request(`/documents/${id}`)).json()
     await expect.poll(document).toMatchObject({ status, attempts: status === 'ready' ? 1 : 0 })
     if (status === 'ready') return
-    const ingestion = { state: 'failed', message: expect.stringContaining('stands still') }
+    const ingestion = { state: 'failed', message: expect.stringContaining('is stalled') }
     await expect
       .poll(() => readiness(server))
       .toMatchObject({ status: 200, body: { degraded: true, checks: { ingestion } } })
@@ -174,7 +174,7 @@ describe('A server whose Qdrant is out of order', () => {
       await expect
         .poll(async () => (await server.request(`/documents/${ids[0]}`)).json())
         .toMatchObject({ status: 'pending', error: { code: 'index_unavailable' }, attempts: 0 })
-      const message = expect.stringMatching(/^Ingestion stands still: .*index/)
+      const message = expect.stringMatching(/^Ingestion is stalled: .*index/)
       expect(await readiness(server)).toMatchObject({
         status: 200,
         body: { degraded: true, checks: { ingestion: { state: 'failed', message } } },

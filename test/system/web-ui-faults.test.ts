@@ -212,7 +212,7 @@ describe.skipIf(!hasBrowser || !canMount)(
         Readiness.parse(await (await server.request('/readiness')).json()).checks.ingestion
       expect(await readiness()).toMatchObject({
         state: 'failed',
-        message: `Ingestion stands still: ${cause}`,
+        message: `Ingestion is stalled: ${cause}`,
       })
       inServer('umount', READER)
       await expect

@@ -7,12 +7,12 @@ export type Models = ReturnType<typeof createModels>
 /** Lists the agent as models: for all documents, and for each collection that a caller may see. */
 export function createModels(
   { modelName }: Pick<DialectSettings, 'modelName'>,
-  limitedTo: (caller: Caller) => { collections(signal: AbortSignal): Promise<string[]> },
+  corpusFor: (caller: Caller) => { collections(signal: AbortSignal): Promise<string[]> },
 ) {
   const created = Math.floor(Date.now() / 1_000)
   const card = { id: modelName, object: 'model' as const, created, owned_by: 'agent-server' }
   const list = async (caller: Caller, signal: AbortSignal) => {
-    const names = await limitedTo(caller).collections(signal)
+    const names = await corpusFor(caller).collections(signal)
     const named = names.map((name) => ({ ...card, id: `${modelName}:${name}` }))
     return { object: 'list' as const, data: [card, ...named] }
   }

@@ -5,7 +5,7 @@ export type TermsOf = (text: string) => Iterable<number>
 
 export type Attribution = ReturnType<typeof createAttribution>
 
-/** A text has its source where it shares at least this part of its terms, and this many. */
+/** The minimum share and number of terms that a sentence has in common with its source. */
 const MIN_SHARE = 0.5
 const MIN_TERMS = 2
 /** A mark stays if its passage shares more than this part of what the source shares. */

@@ -76,7 +76,7 @@ function joined(hits: readonly Hit[], numbers: readonly number[]): Passage {
   }
 }
 
-/** What a mark stands behind: its sentence up to it, from the mark before if enough stands between; a row of a table. */
+/** The statement that a citation supports: the sentence up to the mark, without what an earlier mark supports, or the row of a table. */
 function createStatements(answer: string, marks: readonly Mark[]) {
   const characters = answer.split('')
   for (const mark of marks) characters.fill(' ', mark.index, mark.index + lengthOf(mark))

@@ -43,7 +43,8 @@ interface Dependencies<Query extends SearchedFor> {
 /** Throws `invalid_request` if the effort takes a model that generates, and there is none. */
 export function checkEffort(effort: Effort, { generates }: Pick<ChatModel, 'generates'>): void {
   if (effort === 'low' || generates) return
-  throw refusal('effort', `must be low: ${effort} requires a chat model, and CHAT_MODEL is not set`)
+  const message = `must be low: ${effort} requires a model that generates, and CHAT_MODEL=extractive only quotes`
+  throw refusal('effort', message)
 }
 
 /**

@@ -40,7 +40,7 @@ export interface ToolContext {
   searched?(query: string, hits: readonly NumberedHit[], found?: readonly Hit[]): void
   /** Called for model calls that the tool makes itself. */
   spend?: Spend
-  /** If this call goes on after its server asked the user something. */
+  /** Set when the call resumes after an elicitation. */
   answered?: AnsweredCall | undefined
 }
 

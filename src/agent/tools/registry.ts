@@ -41,7 +41,7 @@ export function createToolRegistry(dependencies: Dependencies) {
     /** Every loaded tool, with its state. */
     records: (modelCallsTools: boolean): ToolRecord[] =>
       load().map((loaded) => toRecord(loaded, modelCallsTools)),
-    /** What is offered where the tools may take so many tokens, and the names of the tools that are on but left out. */
+    /** The tools that fit into `tokens`, and the names of the enabled ones that do not. */
     offering(tokens: number): { offered: readonly Tool[]; leftOut: string[] } {
       const on = load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
       const offered = createDiscovery(on).offered(tokens)

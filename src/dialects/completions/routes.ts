@@ -10,21 +10,21 @@ import {
   refuseMissing,
 } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { LimitedTo } from '../../knowledge/corpus-access.ts'
+import type { CorpusFor } from '../../knowledge/corpus-access.ts'
 import { Completion, CompletionChunk, Model, ModelList, ModelParams } from './answer-schema.ts'
 import { createCompletionsDialect } from './dialect.ts'
 import { MISSING } from './missing.ts'
 import { CompletionRequest } from './schema.ts'
 
 interface Services extends DialectServices {
-  limitedTo: LimitedTo
+  corpusFor: CorpusFor
 }
 
 export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   groupRoutes(app, 'chat')
-  const { dialects, limitedTo } = services
+  const { dialects, corpusFor } = services
   const completions = createEndpoint(services, createCompletionsDialect(dialects))
-  const models = createModels(dialects, limitedTo)
+  const models = createModels(dialects, corpusFor)
 
   app.post('/v1/chat/completions', {
     config: { scopes: ['chat'] },

@@ -49,9 +49,9 @@ interface Plugged extends UploadServices {
 
 /** Documents and collections as OpenAI's files and vector stores. */
 export const fileSearchRoutes: FastifyPluginAsyncZod<FileServices> = async (app, given) => {
-  const { limitedTo, records } = given
+  const { corpusFor, records } = given
   const fileSearch = (caller: Caller) =>
-    createFileSearch({ ...limitedTo(caller), records, owner: caller.key?.id })
+    createFileSearch({ ...corpusFor(caller), records, owner: caller.key?.id })
   const services = { ...given, fileSearch }
   groupRoutes(app, 'knowledge')
   app.register(fileRoutes, services)
@@ -61,7 +61,7 @@ export const fileSearchRoutes: FastifyPluginAsyncZod<FileServices> = async (app,
 }
 
 const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
-  const { limitedTo, maxFileBytes, admission, fileSearch } = services
+  const { corpusFor, maxFileBytes, admission, fileSearch } = services
   await acceptForms(app)
   app.post('/v1/files', {
     config: { alsoTakes: { 'multipart/form-data': FileForm }, scopes: ['ingest'] },
@@ -80,7 +80,7 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
     onRequest: admit(admission),
     schema: { operationId: 'createFile', hide: true, response: { 200: FileObject } },
     handler: async (request) => {
-      const { files } = limitedTo(request.caller)
+      const { files } = corpusFor(request.caller)
       const { id } = await files.create(formParts(request, maxFileBytes))
       return fileSearch(request.caller).file(id)
     },
@@ -120,7 +120,7 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
       },
     },
     async handler({ params: { id }, caller }, reply) {
-      const { documents, files } = limitedTo(caller)
+      const { documents, files } = corpusFor(caller)
       if ((await documents.get(id)).file) {
         const { name, mediaType, size, pieces } = await files.read(id)
         const headers = { ...attachment(name, mediaType), 'content-length': size }
@@ -144,7 +144,7 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
       response: { 200: Removed.describe('Deleted.'), ...errorResponses(404) },
     },
     handler: async ({ params: { id }, caller }) => {
-      await limitedTo(caller).documents.remove(id)
+      await corpusFor(caller).documents.remove(id)
       return { id, object: 'file', deleted: true as const }
     },
   })

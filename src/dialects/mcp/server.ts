@@ -29,7 +29,7 @@ const INSTRUCTIONS =
 
 export interface McpDependencies extends DialectServices {
   /** The corpus restricted to what a caller may see. */
-  limitedTo: (caller: Caller) => McpCorpus
+  corpusFor: (caller: Caller) => McpCorpus
   version: string
   log: Pick<Log, 'warn' | 'error'>
 }
@@ -62,7 +62,7 @@ const NOBODY: AuthInfo = { token: '', clientId: '', scopes: [] }
 
 /** A server with the tools and resources that the caller may use. */
 function createServer(dependencies: McpDependencies, caller: Caller): McpServer {
-  const { version, limitedTo, log } = dependencies
+  const { version, corpusFor, log } = dependencies
   const mayRead = caller.scopes.includes('query')
   const unchanging = { listChanged: false }
   const server = new McpServer(
@@ -74,7 +74,7 @@ function createServer(dependencies: McpDependencies, caller: Caller): McpServer 
   )
   const guarded: Guarded = (work) => answer(work, log)
   if (mayRead) {
-    const corpus = limitedTo(caller)
+    const corpus = corpusFor(caller)
     addCorpusTools(server, corpus, guarded)
     addDocumentResources(server, corpus.documents, log)
   }

@@ -46,9 +46,9 @@ export const oikbRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, ser
 }
 
 /** Throws `collection_not_allowed`. */
-function syncOf({ limitedTo }: UploadServices, caller: Caller, collection: string) {
+function syncOf({ corpusFor }: UploadServices, caller: Caller, collection: string) {
   checkCollection(collection, caller)
-  return createSync(limitedTo(caller).documents)
+  return createSync(corpusFor(caller).documents)
 }
 
 const syncRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
@@ -140,7 +140,7 @@ const knowledgeRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, servi
 }
 
 const uploadRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
-  const { limitedTo, maxFileBytes, admission } = services
+  const { corpusFor, maxFileBytes, admission } = services
   const whenThereIsRoom = createWaiting(admission)
   await acceptForms(app)
   app.post('/api/v1/files', {
@@ -166,7 +166,7 @@ const uploadRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services
       const { caller } = request
       const signal = callSignal(reply)
       return whenThereIsRoom(async () => {
-        const upload = createUpload({ ...limitedTo(caller), caller })
+        const upload = createUpload({ ...corpusFor(caller), caller })
         const parts = formParts(request, maxFileBytes)
         try {
           return await upload(parts, signal)

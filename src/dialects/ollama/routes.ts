@@ -7,7 +7,7 @@ import { SCOPES } from '@agent-server/schemas/operator/api-key.ts'
 import { createEndpoint, createModels, type DialectServices } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { AgentDescription } from '../../agent/describe-agent.ts'
-import type { LimitedTo } from '../../knowledge/corpus-access.ts'
+import type { CorpusFor } from '../../knowledge/corpus-access.ts'
 import type { Embed } from '../embeddings/embeddings.ts'
 import {
   createChatDialect,
@@ -31,7 +31,7 @@ import {
 import { loadedAnswer, nanoseconds, sayInChat, sayInGenerate } from './writer.ts'
 
 interface Services extends DialectServices {
-  limitedTo: LimitedTo
+  corpusFor: CorpusFor
   description: Pick<AgentDescription, 'capabilities'>
   embed: Embed
 }
@@ -128,9 +128,9 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
 /** The agent as one of Ollama's models. */
 const modelRoutes: FastifyPluginAsyncZod<Services> = async (
   app,
-  { dialects, limitedTo, description },
+  { dialects, corpusFor, description },
 ) => {
-  const models = createOllamaModels(dialects, createModels(dialects, limitedTo), description)
+  const models = createOllamaModels(dialects, createModels(dialects, corpusFor), description)
 
   app.get('/api/tags', {
     config: READ,

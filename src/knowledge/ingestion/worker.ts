@@ -65,8 +65,8 @@ export function createIngestion(options: IngestionOptions) {
     onEnd(outcome) {
       options.onOutcome?.(outcome)
       if (outcome.status === 'waiting') resumeLater()
-      else if (outcome.status === 'retried') claims.jobCame()
-      else claims.roomCame()
+      else if (outcome.status === 'retried') claims.notifyJob()
+      else claims.notifyCapacity()
     },
   })
   // Nothing is claimed while the index is down.
@@ -83,7 +83,7 @@ export function createIngestion(options: IngestionOptions) {
   const resumeLater = () => {
     resumeTimer ??= setTimeout(() => {
       resumeTimer = undefined
-      claims.jobCame()
+      claims.notifyJob()
     }, pauseMs())
   }
   let looping: Promise<void> = Promise.resolve()
@@ -96,7 +96,7 @@ export function createIngestion(options: IngestionOptions) {
       looping = claims.run()
     },
     /** Signals that a document has arrived. */
-    wake: claims.jobCame,
+    wake: claims.notifyJob,
     /** Stops claiming, waits for work in flight, and releases what is unfinished after `graceMs`. */
     async stop(graceMs: number) {
       claims.stop()
@@ -113,7 +113,7 @@ export function createIngestion(options: IngestionOptions) {
   }
 }
 
-/** So many files that crash the process that reads them, one after the other, are not to blame. */
+/** After so many crashes in a row, the reader is to blame and not the files. */
 const CRASHES = 3
 
 /**
@@ -146,7 +146,7 @@ function createStandstill(store: Pick<DocumentStore, 'counts'>) {
     async check() {
       if (reason === undefined) return
       const { jobs } = await store.counts()
-      if (jobs > 0) throw new AppError('upstream_failed', `Ingestion stands still: ${reason}`)
+      if (jobs > 0) throw new AppError('upstream_failed', `Ingestion is stalled: ${reason}`)
       reason = undefined
     },
   }
@@ -273,12 +273,12 @@ export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
       }
     },
     /** Signals that there may be a new job. */
-    jobCame() {
+    notifyJob() {
       drained = false
       notifier.notify()
     },
     /** Signals that there may be room for more jobs. */
-    roomCame: notifier.notify,
+    notifyCapacity: notifier.notify,
     stop() {
       stopped.abort(new Error('stopped'))
       notifier.notify()

@@ -167,7 +167,7 @@ function createStaleness() {
 }
 
 function noVectors(mode: string): AppError {
-  const message = `must be lexical: ${mode} requires an embedding model, and EMBEDDING_MODEL is not set`
+  const message = `must be lexical: ${mode} requires an embedding model, and EMBEDDING_MODEL gives this server none`
   return refusal('mode', message)
 }
 

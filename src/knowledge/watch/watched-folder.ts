@@ -23,7 +23,7 @@ const EMPTY =
   'The folder is empty, but documents came from it. None was deleted, in case its drive is not mounted. If it is meant to be empty, delete the documents on the Documents page'
 
 export interface FolderDependencies extends ApplyDependencies {
-  store: ApplyDependencies['store'] & Pick<OpenedStore, 'folderAlone'>
+  store: ApplyDependencies['store'] & Pick<OpenedStore, 'withExclusiveLock'>
 }
 
 /** Keeps the documents of one folder equal to its files. */
@@ -75,7 +75,8 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
     try {
       // Before the turn is taken: a server that cannot read the folder leaves it to one that can.
       await inTime(readdir(root), signal)
-      if (!(await store.folderAlone(folder.path, follow, signal))) state.report('elsewhere')
+      const isOurs = await store.withExclusiveLock(`folder:${folder.path}`, follow, signal)
+      if (!isOurs) state.report('elsewhere')
     } catch (error) {
       if (!signal.aborted) state.report('failed', whyFailed(error), error)
     }

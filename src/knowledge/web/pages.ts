@@ -103,7 +103,7 @@ type IntoDocuments = Pick<Documents, 'create' | 'put' | 'find' | 'get'>
 export function createPages({ fetchPage, ...parts }: Dependencies) {
   return {
     /** What a caller does with them, with its view of the documents and within the same limits. */
-    into(documents: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>): Pages {
+    forCaller(documents: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>): Pages {
       const own = { ...parts, fetchPage: fetchPage(caller.key?.id) }
       const refresh = createRefresh(own, forCallerById(caller))
       return createPagesOf({ ...own, documents, refresh })

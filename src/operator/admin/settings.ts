@@ -18,7 +18,7 @@ const PLAIN_TEXT =
 /** Of a shorter secret, four characters would reveal too much. */
 const MIN_SHOWN_LENGTH = 16
 const SHOWN = 4
-/** Of this one, nothing is shown: whoever has it can look at it, and nobody else may. */
+/** Never shown, not even in part. */
 const MASTER_KEY = 'SERVER_API_KEY'
 
 interface Dependencies {

@@ -7,7 +7,7 @@ import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { NewEvaluationRun } from '@agent-server/schemas/operator/evaluation.ts'
 import type { RunEnd } from '@agent-server/wire'
 import type { SearchingAgent } from '../../agent/run/run-agent.ts'
-import type { LimitedTo } from '../../knowledge/corpus-access.ts'
+import type { CorpusFor } from '../../knowledge/corpus-access.ts'
 import type { Answered } from './evaluate-answers.ts'
 import { createJudge } from './judge.ts'
 import type { AskedQuestion } from './judged.ts'
@@ -26,7 +26,7 @@ const PASSING: readonly number[] = [429, 503, 504]
 
 export interface AgentToAsk {
   agent: SearchingAgent
-  limitedTo: LimitedTo
+  corpusFor: CorpusFor
   dialects: { defaultTopK: number }
   /** The chat model, which may judge answers. */
   judgeModel: Pick<ChatModel, 'stream' | 'generates'>
@@ -34,12 +34,12 @@ export interface AgentToAsk {
 
 /** Asks the server's own search and agent, for a caller, as a run is set. */
 export function createAgentAsking(
-  { agent, limitedTo, dialects, judgeModel: model }: AgentToAsk,
+  { agent, corpusFor, dialects, judgeModel: model }: AgentToAsk,
   { mode, effort, filter }: Pick<NewEvaluationRun, 'mode' | 'effort' | 'filter'>,
   caller: Caller,
   signal: AbortSignal,
 ) {
-  const { retrieval } = limitedTo(caller)
+  const { retrieval } = corpusFor(caller)
   const scopeOf = ({ collection }: AskedQuestion) => {
     return { filter: within({ filter, collection }), mode, effort }
   }

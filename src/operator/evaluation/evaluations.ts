@@ -102,8 +102,9 @@ function checkModel(
 ): void {
   checkEffort(effort, model)
   if (!judge) return
-  if (!answers) throw refusal('judge', 'needs answers')
-  if (!model.generates) throw refusal('judge', 'requires a chat model, and CHAT_MODEL is not set')
+  if (!answers) throw refusal('judge', 'requires `answers: true`')
+  if (model.generates) return
+  throw refusal('judge', 'requires a model that generates, and CHAT_MODEL=extractive only quotes')
 }
 
 function modelsOf({

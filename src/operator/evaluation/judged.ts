@@ -16,7 +16,7 @@ export interface AskedQuestion {
   byPage?: boolean | undefined
 }
 
-/** A half of the questions that nothing is chosen on; the same for everyone. */
+/** The held-out half of the questions; the split is fixed. */
 export const isHeldOut = ({ text }: Pick<AskedQuestion, 'text'>): boolean =>
   crc32(`held out: ${text}`) % 2 === 1
 

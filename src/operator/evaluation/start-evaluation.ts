@@ -50,9 +50,9 @@ export function startEvaluation(
   let asked = 0
   let stoppedAs: 'cancelled' | 'interrupted' = 'cancelled'
 
-  const goOn = async () => {
+  const heartbeat = async () => {
     try {
-      if (!(await store.goOn({ id, asked }))) stopped.abort()
+      if (!(await store.heartbeat({ id, asked }))) stopped.abort()
     } catch (error) {
       log.error({ err: error, evaluation: id }, 'the progress of an evaluation was not kept')
     }
@@ -71,7 +71,7 @@ export function startEvaluation(
     }
   }
   const run = async () => {
-    const beat = setInterval(() => void goOn(), GO_ON_MS)
+    const beat = setInterval(() => void heartbeat(), GO_ON_MS)
     const end = await endOf()
     const onFailure = (error: unknown) => log.error({ err: error, evaluation: id }, NOT_STORED)
     const stored = keepTrying(() => store.end({ id, asked, ...end }), onFailure, stopped.signal)

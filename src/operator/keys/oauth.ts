@@ -115,7 +115,7 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
       throw new OAuthRefusal('unsupported_grant_type', 'authorization_code or refresh_token')
     },
 
-    /** Revokes the key of a token; whoever has either token of it may do so (RFC 7009). */
+    /** Revokes the key of a token; either token may be presented (RFC 7009). */
     async revoke(token: string, identify: (token: string) => Promise<Caller | undefined>) {
       const refreshed = await seals.open('refresh', token, Refresh)
       const id = refreshed?.id ?? (await identify(token))?.key?.id

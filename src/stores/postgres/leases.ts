@@ -5,7 +5,7 @@ import type { IngestionJob } from '../document-store.ts'
 import type { Claimant } from '../sql/jobs.ts'
 import type { WriteCalls } from '../sql/writes.ts'
 
-/** How long after a server's last sign of life other servers take over its claims. */
+/** How long after a server's last renewal other servers take over its claims. */
 const LEASE_MS = 30_000
 /** Chosen so that two renewals may fail before a lease expires. */
 const RENEWALS_PER_LEASE = 4
@@ -23,10 +23,10 @@ export function createLeases({ write, log, milliseconds = LEASE_MS }: LeaseDepen
   const stopped = new AbortController()
 
   const renew = async () => {
-    const asked = [...claims]
-    if (asked.length === 0) return
-    const renewed = new Set(await write.renewClaims(asked, { owner, leaseMs: milliseconds }))
-    const missing = asked.filter((claim) => !renewed.has(claim) && claims.has(claim))
+    const held = [...claims]
+    if (held.length === 0) return
+    const renewed = new Set(await write.renewClaims(held, { owner, leaseMs: milliseconds }))
+    const missing = held.filter((claim) => !renewed.has(claim) && claims.has(claim))
     // Either the claim has just ended, or another server has taken it over and our result will be refused.
     if (missing.length > 0) log.warn({ claims: missing.length }, 'renewing leases failed')
   }
@@ -49,10 +49,10 @@ export function createLeases({ write, log, milliseconds = LEASE_MS }: LeaseDepen
   return {
     /** The owner identifies this server among those that claim; different after each start. */
     claimant: (): Claimant => ({ owner, leaseMs: milliseconds, held: [...claims] }),
-    hold(jobs: readonly Pick<IngestionJob, 'claim'>[]) {
+    track(jobs: readonly Pick<IngestionJob, 'claim'>[]) {
       for (const { claim } of jobs) claims.add(claim)
     },
-    letGo: (claim: number) => void claims.delete(claim),
+    release: (claim: number) => void claims.delete(claim),
     /** Ends all leases, so that others can continue at once. Never throws: leases also expire by themselves. */
     async close() {
       stopped.abort()

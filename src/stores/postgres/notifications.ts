@@ -146,11 +146,11 @@ export function createChangeNotifications({ url, database, owner, log }: Depende
 
   return {
     subscribe: (listener: StoreListener) => void listeners.add(listener),
-    jobCame() {
+    notifyJob() {
       job = true
       sending ??= send()
     },
-    documentEnded(id: string) {
+    notifyDocument(id: string) {
       ended.add(id)
       sending ??= send()
     },
@@ -169,7 +169,7 @@ function toMessages({ from, job, ended = [] }: Message): Message[] {
 }
 
 function deliver({ job, ended }: Message, to: StoreListener): void {
-  if (job) to.jobCame()
-  if (!ended) to.documentEnded()
-  else for (const id of ended) to.documentEnded(id)
+  if (job) to.notifyJob()
+  if (!ended) to.notifyDocument()
+  else for (const id of ended) to.notifyDocument(id)
 }

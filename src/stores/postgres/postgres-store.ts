@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { SharedStore } from '../opened-store.ts'
+import type { LockName, SharedStore } from '../opened-store.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'
 import { createStore } from '../sql/store.ts'
@@ -39,12 +39,11 @@ const FORGOTTEN_MS = 24 * 3_600_000
 
 /** The second half of advisory locks that are held for as long as somebody works. */
 const REPLACEMENT_LOCK = 6
-const BACKLOG_LOCK = 7
-const CONTEXTS_LOCK = 13
-const PICTURES_LOCK = 14
+const LOCKS: Record<string, number> = { vectors: 7, contexts: 13, pictures: 14 }
 /** That of a folder is negative, unlike all others. */
-const lockOf = (folder: string) =>
-  -1 - (createHash('sha256').update(folder).digest().readUInt32BE() >>> 1)
+const lockOf = (name: LockName) =>
+  LOCKS[name] ??
+  -1 - (createHash('sha256').update(name.slice('folder:'.length)).digest().readUInt32BE() >>> 1)
 
 interface PostgresStoreOptions {
   /** `postgres://…`; never shown. */
@@ -104,10 +103,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...store,
     visibleKeys: (visibility, signal) =>
       unlessAborted(() => readVisibleKeys(read, POSTGRES, visibility), signal),
-    backlogAlone: (work, signal) => holdLock({ url, lock: BACKLOG_LOCK }, work, signal),
-    contextsAlone: (work, signal) => holdLock({ url, lock: CONTEXTS_LOCK }, work, signal),
-    picturesAlone: (work, signal) => holdLock({ url, lock: PICTURES_LOCK }, work, signal),
-    folderAlone: (folder, work, signal) => holdLock({ url, lock: lockOf(folder) }, work, signal),
+    withExclusiveLock: (name, work, signal) => holdLock({ url, lock: lockOf(name) }, work, signal),
     replacement: {
       ...replacement,
       alone: (work, signal) => holdLock({ url, lock: REPLACEMENT_LOCK }, work, signal),

@@ -240,7 +240,7 @@ export function createVectorWrites(dialect: Dialect) {
     await dialect.exclude(tx, 'embedding')
     if (await isKept(tx, 'current', embedding)) return
     if (await tx.one('SELECT 1 AS one FROM vectors LIMIT 1')) {
-      throw new Error(`Vectors of ${model} (${dimension}) do not go with those that are kept`)
+      throw new Error(`Vectors of ${model} (${dimension}) are incompatible with the stored vectors`)
     }
     if (await tx.one(EMBEDDING, ['current'])) await tx.run(NEXT_GENERATION)
     await tx.run(KEEP_EMBEDDING, ['current', model, dimension])

@@ -56,7 +56,7 @@ export function createEvaluationWrites(dialect: Dialect) {
       return toEvaluation(row)
     },
 
-    async goOnEvaluation(
+    async heartbeatEvaluation(
       tx: Tx,
       { id, asked }: Pick<StoredEvaluation, 'id' | 'asked'>,
     ): Promise<boolean> {

@@ -130,7 +130,7 @@ export function createClaimWrites(dialect: Dialect) {
   }
 }
 
-/** A number of so many bits never comes twice. */
+/** A random 48-bit id. */
 const newClaim = () => randomInt(2 ** 48 - 1)
 
 async function claimOne(tx: Tx, document: number, owner: string, leaseMs: number) {

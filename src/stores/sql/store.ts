@@ -34,12 +34,12 @@ const LAST_CHECK = `SELECT value FROM meta WHERE name = 'last_check'`
 /** What a server does about its claims, and tells others of its changes. */
 export interface Claims {
   claimant(): Claimant
-  hold(claims: readonly Claim[]): void
-  letGo(claim: number): void
+  track(claims: readonly Claim[]): void
+  release(claim: number): void
   /** There is a new job. */
-  jobCame(): void
+  notifyJob(): void
   /** A document is ready or has failed. */
-  documentEnded(id: string): void
+  notifyDocument(id: string): void
 }
 
 interface Dependencies {
@@ -59,7 +59,7 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
 
   const withJob = async <Output>(output: Promise<Output>) => {
     const done = await output
-    claims.jobCame()
+    claims.notifyJob()
     return done
   }
   const complete = async ({ documentId, claim }: Claim, output: Promise<Completed>) => {
@@ -68,8 +68,8 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
       keys.drop()
       throw new StaleKeysError()
     }
-    claims.letGo(claim)
-    if (replaced) claims.documentEnded(documentId)
+    claims.release(claim)
+    if (replaced) claims.notifyDocument(documentId)
     return replaced
   }
 
@@ -100,7 +100,7 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
     recoverJobs: () => write.recoverJobs(owner),
     async claimJobs(limit) {
       const jobs = await write.claimJobs(limit, claims.claimant())
-      claims.hold(jobs)
+      claims.track(jobs)
       return jobs
     },
     completeJob: (job, chunks, text) =>
@@ -109,13 +109,13 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
     noteFile: (job, notes) => write.noteFile(toClaim(job), notes),
     async failJob(job, failure, retryAt) {
       const isCurrent = await write.failJob(toClaim(job), failure, retryAt)
-      claims.letGo(job.claim)
-      if (isCurrent && retryAt === undefined) claims.documentEnded(job.documentId)
+      claims.release(job.claim)
+      if (isCurrent && retryAt === undefined) claims.notifyDocument(job.documentId)
       return isCurrent
     },
     releaseJob(job, failure) {
       // This server no longer works on the document; if the write fails, the lease just expires.
-      claims.letGo(job.claim)
+      claims.release(job.claim)
       return withJob(write.releaseJob(toClaim(job), failure))
     },
 
@@ -213,7 +213,7 @@ function createServerStores(
     evaluations: {
       ...createEvaluationReads(read),
       begin: write.beginEvaluation,
-      goOn: write.goOnEvaluation,
+      heartbeat: write.heartbeatEvaluation,
       end: write.endEvaluation,
     },
     keys: {

@@ -98,15 +98,16 @@ const alone: VectorReplacement['alone'] = async (work, signal) => {
   return true
 }
 
-const folderAlone: OpenedStore['folderAlone'] = (_folder, work, signal) => alone(work, signal)
+const withExclusiveLock: OpenedStore['withExclusiveLock'] = (_name, work, signal) =>
+  alone(work, signal)
 
 /** Nobody else claims, so that a claim needs no lease: it ends when its process starts again. */
 const OWN_CLAIMS: Claims = {
   claimant: () => ({ owner: 'self', leaseMs: Number.MAX_SAFE_INTEGER / 2, held: [] }),
-  hold: () => undefined,
-  letGo: () => undefined,
-  jobCame: () => undefined,
-  documentEnded: () => undefined,
+  track: () => undefined,
+  release: () => undefined,
+  notifyJob: () => undefined,
+  notifyDocument: () => undefined,
 }
 
 /** The queries; they see every commit at once. `refuse` throws while no queries are allowed. */
@@ -138,10 +139,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   return {
     ...store,
     ...lookups,
-    backlogAlone: alone,
-    contextsAlone: alone,
-    picturesAlone: alone,
-    folderAlone,
+    withExclusiveLock,
     replacement: { ...replacement, alone },
 
     async check(signal: AbortSignal) {

@@ -85,7 +85,7 @@ describe('a process that crashes with every file', () => {
     await store.add({ id, text: '', file })
   }
 
-  it('is told at the documents, and as the reason why ingestion stands still', async () => {
+  it('is told at the documents, and as the reason why ingestion is stalled', async () => {
     const parts = await openParts()
     for (const id of ['a', 'b', 'c']) await addFile(parts, id)
     const backoff = { firstMs: 60_000, maxMs: 60_000, factor: 1 }
@@ -98,7 +98,7 @@ describe('a process that crashes with every file', () => {
     })
     await expect(running.check()).rejects.toMatchObject({
       code: 'upstream_failed',
-      message: `Ingestion stands still: ${message}`,
+      message: `Ingestion is stalled: ${message}`,
     })
   })
 

@@ -302,7 +302,7 @@ describe('The loop that claims jobs', () => {
     const { taken, loop, stop } = run({ claimJobs, nextJobAt: async () => undefined })
     await expect.poll(() => taken).toEqual(['a'])
     waiting.push('b')
-    loop.jobCame()
+    loop.notifyJob()
     await expect.poll(() => taken).toEqual(['a', 'b'])
     await stop()
   })

@@ -33,13 +33,13 @@ async function open(queueLimit = 1_000) {
   })
 
   function watch(store: Partial<OpenedStore> = {}, timing = TIMING) {
-    const folderAlone: OpenedStore['folderAlone'] = async (_folder, work, signal) => {
+    const withExclusiveLock: OpenedStore['withExclusiveLock'] = async (_name, work, signal) => {
       await work(signal)
       return true
     }
     const watching = openWatch(
       { folders: [{ path }], maxBytes: 1_000, queueLimit },
-      { store: { ...parts.store, folderAlone, ...store }, documents, log },
+      { store: { ...parts.store, withExclusiveLock, ...store }, documents, log },
       timing,
     )
     onTestFinished(watching.close)
@@ -182,7 +182,7 @@ describe('The watch of a folder', () => {
     await write('a.txt', 'one')
     let isHeld = true
     const { state } = watch({
-      async folderAlone(_folder, work, signal) {
+      async withExclusiveLock(_name, work, signal) {
         if (!isHeld) await work(signal)
         return !isHeld
       },

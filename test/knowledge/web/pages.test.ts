@@ -11,7 +11,7 @@ const answerOf = (url: string) =>
 it('A page that is refused says why, also where the store cannot forget its file', async () => {
   const away = () => Promise.reject(new AppError('store_unavailable', 'Away'))
   const full = () => Promise.reject(new AppError('queue_full', 'Full'))
-  const { into } = createPages({
+  const { forCaller } = createPages({
     store: {
       get: away,
       put: away,
@@ -24,7 +24,7 @@ it('A page that is refused says why, also where the store cannot forget its file
     wake: () => undefined,
     log: { warn: () => undefined },
   })
-  const pages = into({ create: full, put: full, find: full, get: full }, MASTER)
+  const pages = forCaller({ create: full, put: full, find: full, get: full }, MASTER)
   const page = { url: 'https://example.org/a.txt' }
   await expect(pages.create(page, undefined, signal)).rejects.toMatchObject({ code: 'queue_full' })
 })

@@ -104,7 +104,7 @@ describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs Postgr
 
   it('hears again of what others do', async () => {
     const heard = vi.fn()
-    store.subscribe({ jobCame: heard, documentEnded: () => undefined })
+    store.subscribe({ notifyJob: heard, notifyDocument: () => undefined })
     proxy.set('cut')
     proxy.set('pass')
     const other = await data.open()

@@ -58,13 +58,13 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
       begun.resolve()
       await ended.promise
     }
-    const holding = one.folderAlone('inbox', work, signal)
+    const holding = one.withExclusiveLock('folder:inbox', work, signal)
     await begun.promise
-    expect(await other.folderAlone('inbox', nothing, signal)).toBe(false)
-    expect(await other.folderAlone('handbook', nothing, signal)).toBe(true)
+    expect(await other.withExclusiveLock('folder:inbox', nothing, signal)).toBe(false)
+    expect(await other.withExclusiveLock('folder:handbook', nothing, signal)).toBe(true)
     ended.resolve()
     expect(await holding).toBe(true)
-    expect(await other.folderAlone('inbox', nothing, signal)).toBe(true)
+    expect(await other.withExclusiveLock('folder:inbox', nothing, signal)).toBe(true)
   })
 
   it('claim each job once, however many claim at the same time', async () => {
@@ -155,8 +155,8 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     const [one, other] = await Promise.all([open(), open()])
     const heard: string[] = []
     other.subscribe({
-      jobCame: () => void heard.push('job'),
-      documentEnded: (id = 'any') => void heard.push(id),
+      notifyJob: () => void heard.push('job'),
+      notifyDocument: (id = 'any') => void heard.push(id),
     })
     const listening = `SELECT 1 FROM pg_stat_activity
       WHERE datname = current_database() AND query = 'LISTEN agent_server'`

@@ -28,7 +28,7 @@ describe.skipIf(!hasPostgres)('Vectors made anew in a database (needs PostgreSQL
       values: Float32Array.of(0, 0, 1),
     })
     await store.replacement.finish()
-    await expect(addReady(store, 'late')).rejects.toThrow(/do not go with/)
+    await expect(addReady(store, 'late')).rejects.toThrow(/are incompatible with/)
     expect(await store.countWithoutVector('late')).toBe(1)
   })
 

@@ -39,19 +39,19 @@ export const add: Command = {
   summary: 'Add files, folders or standard input',
   help: `Usage: agent-server-client add <files, folders or -> [options]
 
-Sends files to the server. A second run sends only what is new or has changed, so an interrupted one goes on.
+Sends files to the server. Only new and changed files are sent, so an interrupted run can be repeated.
 
-  --include GLOB       only paths that match, such as '**/*.md'; may come several times
-  --metadata K=V       added to each document; may come several times
-  --name NAME          stands for the folder in the documents' ids; by itself its own name
-  --concurrency N      files under way at a time, 1 to ${MAX_CONCURRENCY}; by itself ${CONCURRENCY}
-  --hidden             also what begins with a dot, and node_modules
-  --delete             then removes the documents of files that are no longer in the folders
-  --title TITLE        of standard input
-  --id ID              of standard input: replaces the document that has it
-  --json               the summary as JSON
+  --include GLOB       only matching paths, such as '**/*.md'; repeatable
+  --metadata K=V       metadata of each document; repeatable
+  --name NAME          name of the folder in document ids; default: the folder's name
+  --concurrency N      concurrent uploads, 1 to ${MAX_CONCURRENCY}; default: ${CONCURRENCY}
+  --hidden             include names that begin with a dot, and node_modules
+  --delete             afterwards, delete documents whose files are no longer in the folders
+  --title TITLE        title of standard input
+  --id ID              id of standard input; replaces the document with this id
+  --json               print the summary as JSON
 
-It ends with 1 where a file failed.
+Exits with status 1 if any file failed.
 
 Examples:
   agent-server-client add handbook --metadata language=en
@@ -85,7 +85,7 @@ Examples:
       return report(terminal, { ...summary, ...(removed !== undefined && { removed }) })
     } finally {
       progress.end()
-      if (signal.aborted) terminal.note('What was sent stays, and another run goes on from there')
+      if (signal.aborted) terminal.note('Files already sent are kept; run again to resume')
     }
   },
 }
@@ -107,7 +107,8 @@ interface AddParameters {
 export function readAddParameters(parameters: readonly string[]): AddParameters {
   const { values, positionals: paths } = readParameters({ parameters }, OPTIONS)
   if (paths.length === 0) throw new UsageError('add takes files, folders or -')
-  if (paths.includes('-') && paths.length > 1) throw new UsageError('- stands alone')
+  if (paths.includes('-') && paths.length > 1)
+    throw new UsageError("'-' cannot be combined with other paths")
   const bounds = { min: 1, max: MAX_CONCURRENCY }
   const { server, url = server, include = [], hidden = false, name, id, title } = values
   if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) {
