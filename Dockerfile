@@ -5,6 +5,7 @@ FROM node:${NODE_VERSION}-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
+COPY packages/compat/package.json packages/compat/
 COPY packages/embedders/minilm/package.json packages/embedders/minilm/
 COPY packages/http/package.json packages/http/
 COPY packages/index-qdrant/package.json packages/index-qdrant/

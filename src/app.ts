@@ -28,12 +28,12 @@ import { createFeedback } from './conversations/feedback.ts'
 import { chatRoutes } from './dialects/chat/routes.ts'
 import { completionRoutes } from './dialects/completions/routes.ts'
 import { conversationRoutes } from './dialects/conversations/routes.ts'
-import type { Embed } from './dialects/embeddings/embeddings.ts'
 import { ITEM_FORM } from './dialects/responses/items.ts'
 import { createKeptResponses } from './dialects/responses/kept-responses.ts'
 import { responseRoutes } from './dialects/responses/routes.ts'
 import { FEATURES } from './features.ts'
 import type { UploadServices } from './knowledge/corpus-access.ts'
+import type { Embedding } from './knowledge/embedding/embedding.ts'
 import type { AgentToAsk } from './operator/evaluation/ask-agent.ts'
 import { createEvaluations } from './operator/evaluation/evaluations.ts'
 import { createQuestions } from './operator/evaluation/questions.ts'
@@ -76,7 +76,7 @@ export interface Services extends UploadServices {
   /** Keeps what was measured with them. */
   evaluationStore: EvaluationStore
   judgeModel: AgentToAsk['judgeModel']
-  embed: Embed
+  embedding: Pick<Embedding, 'documents'> | undefined
   artifacts: ArtifactReader
   artifactLinks: Pick<ArtifactLinks, 'opens'>
   description: AgentDescription

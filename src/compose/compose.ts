@@ -5,7 +5,6 @@ import { createAnalyser } from '@agent-server/search'
 import type { FastifyBaseLogger } from 'fastify'
 import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
 import { type Config, VARIABLE_NAMES } from '../config.ts'
-import { createEmbeddings } from '../dialects/embeddings/embeddings.ts'
 import {
   createConversationDocuments,
   createConversationSweep,
@@ -101,7 +100,7 @@ export async function compose(
     ...access.services,
     ...forClients,
     maxFileBytes: config.FILE_LIMIT,
-    embed: createEmbeddings(embedding),
+    embedding,
     records: store.responses,
     admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
     ...agent.services,

@@ -1,9 +1,6 @@
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import OpenAI, { toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
-import { FileBatch } from '../../src/dialects/files/batch-schema.ts'
-import { createFileBatches } from '../../src/dialects/files/batches.ts'
-import { openSqliteStore } from '../stores/sqlite/store-data.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
 const server = await startServer()
@@ -125,56 +122,5 @@ describe('A batch of files', () => {
     const response = await server.request(`/v1/vector_stores/vs_air/file_batches${path}`, { body })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { param } })
-  })
-})
-
-describe('A batch whose files are under way', () => {
-  /** Stands for a store with two files, of which the second is not ready: a fake, since a real one soon would be. */
-  async function slowStore() {
-    const inStore = new Map([
-      ['ready', 'completed' as const],
-      ['slow', 'in_progress' as const],
-    ])
-    const said = { created_at: 1, usage_bytes: 1, last_error: null, attributes: {} }
-    const fileOf = (id: string, status: 'completed' | 'in_progress') => ({
-      id,
-      object: 'vector_store.file' as const,
-      vector_store_id: 'vs_slow',
-      status,
-      ...said,
-    })
-    const { responses: records } = await openSqliteStore()
-    const files: Parameters<typeof createFileBatches>[0]['files'] = {
-      file: async (id) => ({
-        id,
-        object: 'file',
-        bytes: 1,
-        created_at: 1,
-        filename: id,
-        purpose: 'assistants',
-        status: 'processed',
-      }),
-      async findFile(_store, id) {
-        const status = inStore.get(id)
-        return status && fileOf(id, status)
-      },
-      attach: async (_store, { file_id }) => fileOf(file_id, 'in_progress'),
-      detach: async (_store, id) => inStore.delete(id),
-    }
-    return createFileBatches({ files, records, owner: undefined })
-  }
-
-  it('is in progress; cancelled, it keeps what is ready', async () => {
-    const batches = await slowStore()
-    const { signal } = new AbortController()
-    const made = await batches.create('vs_slow', { file_ids: ['ready', 'slow'] }, signal)
-    expect(FileBatch.parse(made)).toMatchObject({
-      status: 'in_progress',
-      file_counts: { in_progress: 1, completed: 1 },
-    })
-    expect(await batches.cancel('vs_slow', made.id, signal)).toMatchObject({
-      status: 'cancelled',
-      file_counts: { in_progress: 0, completed: 1, cancelled: 1 },
-    })
   })
 })

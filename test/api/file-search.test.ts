@@ -1,8 +1,7 @@
+import { Embeddings, StoreFileContent } from '@agent-server/compat'
 import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import OpenAI, { NotFoundError, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
-import { Embeddings } from '../../src/dialects/embeddings/schema.ts'
-import { StoreFileContent } from '../../src/dialects/files/schema.ts'
 import { type ScriptedEmbedder, startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 

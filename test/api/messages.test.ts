@@ -1,5 +1,5 @@
+import { Message, MessageEvent } from '@agent-server/compat'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Message, MessageEvent } from '../../src/dialects/messages/schema.ts'
 import { readAllBlocks } from '../support/event-stream-reader.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

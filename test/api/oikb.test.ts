@@ -1,16 +1,10 @@
 import { hash } from 'node:crypto'
+import { MAX_FILES, Removed, SyncDiff, SyncedFiles, Uploaded } from '@agent-server/compat'
 import { settlesWithin } from '@agent-server/lib/abort.ts'
 import { Document } from '@agent-server/schemas/document.ts'
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import {
-  MAX_FILES,
-  Removed,
-  SyncDiff,
-  SyncedFiles,
-  Uploaded,
-} from '../../src/dialects/oikb/schema.ts'
 import { failureOf } from '../support/failure.ts'
 import { sendForm } from '../support/forms.ts'
 import { listDocuments, search } from '../support/knowledge.ts'

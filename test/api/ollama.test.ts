@@ -1,11 +1,11 @@
-import { objectOf } from '@agent-server/lib/text/json.ts'
-import { beforeEach, describe, expect, it } from 'vitest'
 import {
   OllamaChatAnswer,
   OllamaEmbeddings,
   OllamaModelInfo,
   OllamaModels,
-} from '../../src/dialects/ollama/schema.ts'
+} from '@agent-server/compat'
+import { objectOf } from '@agent-server/lib/text/json.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

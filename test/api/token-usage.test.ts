@@ -1,6 +1,6 @@
+import { Message } from '@agent-server/compat'
 import { Run, RunList } from '@agent-server/schemas/operator/run.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Message } from '../../src/dialects/messages/schema.ts'
 import { ResponseObject } from '../../src/dialects/responses/response-schema.ts'
 import { ask, complete, readCompletion } from '../support/chat-reader.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

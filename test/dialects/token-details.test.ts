@@ -3,8 +3,6 @@ import type { AgentEvent } from '@agent-server/wire'
 import { expect, it } from 'vitest'
 import { createCompletionsDialect } from '../../src/dialects/completions/dialect.ts'
 import { CompletionRequest } from '../../src/dialects/completions/schema.ts'
-import { createMessagesDialect } from '../../src/dialects/messages/dialect.ts'
-import { MessagesRequest } from '../../src/dialects/messages/schema.ts'
 import { createResponsesDialect } from '../../src/dialects/responses/dialect.ts'
 import { ResponseRequest } from '../../src/dialects/responses/schema.ts'
 import { NOTHING_MORE } from '../support/artifact.ts'
@@ -33,11 +31,6 @@ const exchanges = {
     createCompletionsDialect(settings).read(CompletionRequest.parse({ messages }), MASTER),
   'an answer of the Responses protocol': () =>
     createResponsesDialect(settings, kept).read(ResponseRequest.parse({ input: 'When?' }), MASTER),
-  'an answer of Anthropic’s protocol': () =>
-    createMessagesDialect(settings).read(
-      MessagesRequest.parse({ max_tokens: 100, messages }),
-      MASTER,
-    ),
 }
 
 it.each([
@@ -59,15 +52,6 @@ it.each([
       output_tokens: 300,
       output_tokens_details: { reasoning_tokens: 250 },
       total_tokens: 2_300,
-    },
-  ],
-  [
-    'an answer of Anthropic’s protocol',
-    {
-      input_tokens: 300,
-      output_tokens: 300,
-      cache_read_input_tokens: 1_200,
-      cache_creation_input_tokens: 500,
     },
   ],
 ] as const)('%s tells cached, written and thinking tokens', async (name, told) => {

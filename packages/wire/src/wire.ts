@@ -29,6 +29,16 @@ export {
   readAgentFields,
   type StreamDialect,
 } from './endpoint.ts'
+export {
+  AttributeFilter,
+  collectionOf,
+  RankingOptions,
+  storeOf,
+  toFilter,
+  VectorStoreId,
+  WHOLE_CORPUS,
+  withinStores,
+} from './file-search.ts'
 export { listOf, pageOf, toList } from './list-page.ts'
 export { refuseMissing } from './missing-endpoints.ts'
 export { createModels, type Models } from './models.ts'

@@ -8,8 +8,9 @@ import {
   fromOpaque,
   readAgentFields,
   toAnswerFormat,
+  toFilter,
+  withinStores,
 } from '@agent-server/wire'
-import { toFilter, withinStores } from '../files/schema.ts'
 import type { InputItem, ResponseRequest } from './schema.ts'
 
 type Content = Extract<InputItem, { role: string }>['content']

@@ -6,10 +6,9 @@ import {
   unsupported,
 } from '@agent-server/lib/fields.ts'
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
-import { MAX_TOOLS } from '@agent-server/wire'
+import { AttributeFilter, MAX_TOOLS, RankingOptions, VectorStoreId } from '@agent-server/wire'
 import { z } from 'zod'
 import { ExtraContent, ImageSettings } from '../completions/schema.ts'
-import { AttributeFilter, RankingOptions, VectorStoreId } from '../files/schema.ts'
 
 // Shapes of the Responses protocol: https://github.com/openai/openai-openapi.
 

@@ -1,6 +1,6 @@
 import { pause } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { Admission } from '../../knowledge/ingestion/documents.ts'
+import type { CorpusServices } from '../services.ts'
 
 /** Shorter than the program, and common proxies, wait for an answer. */
 const MAX_WAIT_MS = 50_000
@@ -10,7 +10,7 @@ const POLL_MS = 200
  * Returns a function that does work which adds a document, once the queue has room for it. The program gives up a file
  * that is refused with 429, and the first synchronisation of a large source sends more than the queue holds.
  */
-export function createWaiting(admission: Admission) {
+export function createWaiting(admission: CorpusServices['admission']) {
   let running = 0
   /** Throws `queue_full` if the queue stays full, and the reason of `signal`. */
   return async <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {

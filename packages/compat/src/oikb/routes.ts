@@ -4,8 +4,8 @@ import { callSignal } from '@agent-server/http/shutdown.ts'
 import { errorResponsesIn } from '@agent-server/schemas/error.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { UploadServices } from '../../knowledge/corpus-access.ts'
 import { NotForm } from '../files/schema.ts'
+import type { CorpusServices } from '../services.ts'
 import {
   Cleanup,
   DirectoryCreated,
@@ -34,7 +34,7 @@ const WRITE = { scopes: ['ingest'], toErrorBody } as const
 const errorResponses = (...more: number[]) => errorResponsesIn(OIKB_ERROR, more)
 
 /** The part of Open WebUI's API by which oikb keeps a knowledge base equal to a source: here, a collection. */
-export const oikbRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+export const oikbRoutes: FastifyPluginAsyncZod<CorpusServices> = async (app, services) => {
   groupRoutes(app, 'knowledge')
   app.addHook('onSend', async (_request, reply, payload) => {
     const reason = reply.statusCode >= 400 && reasonOf(String(payload))
@@ -46,12 +46,12 @@ export const oikbRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, ser
 }
 
 /** Throws `collection_not_allowed`. */
-function syncOf({ corpusFor }: UploadServices, caller: Caller, collection: string) {
+function syncOf({ corpusFor }: CorpusServices, caller: Caller, collection: string) {
   checkCollection(collection, caller)
   return createSync(corpusFor(caller).documents)
 }
 
-const syncRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+const syncRoutes: FastifyPluginAsyncZod<CorpusServices> = async (app, services) => {
   app.post('/api/v1/knowledge/:id/sync/diff', {
     config: { ...WRITE, maxJsonValues: MANIFEST_VALUES },
     schema: {
@@ -97,7 +97,7 @@ const syncRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
   })
 }
 
-const knowledgeRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+const knowledgeRoutes: FastifyPluginAsyncZod<CorpusServices> = async (app, services) => {
   app.get('/api/v1/knowledge/:id', {
     config: READ,
     schema: {
@@ -139,7 +139,7 @@ const knowledgeRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, servi
   })
 }
 
-const uploadRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+const uploadRoutes: FastifyPluginAsyncZod<CorpusServices> = async (app, services) => {
   const { corpusFor, maxFileBytes, admission } = services
   const whenThereIsRoom = createWaiting(admission)
   await acceptForms(app)

@@ -3,7 +3,7 @@ import { pagesOf } from '@agent-server/lib/pages.ts'
 import { idIn, refuseOther } from '@agent-server/schemas/collection.ts'
 import type { Document } from '@agent-server/schemas/document.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Documents } from '../../knowledge/ingestion/documents.ts'
+import type { Documents } from '../services.ts'
 
 /** The metadata fields of a document that tell its path in the source, and the hash of what was taken. */
 export const PATH = 'synced_path'

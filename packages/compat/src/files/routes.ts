@@ -10,8 +10,7 @@ import { FILE_CONTENT } from '@agent-server/schemas/fields.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { UploadServices } from '../../knowledge/corpus-access.ts'
-import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import type { CorpusServices, Records } from '../services.ts'
 import { FileBatch, FileBatchListQuery, FileBatchParams, NewFileBatch } from './batch-schema.ts'
 import { createFileSearch, type FileSearch } from './files.ts'
 import {
@@ -38,12 +37,12 @@ import {
   VectorStoreUpdate,
 } from './schema.ts'
 
-interface FileServices extends UploadServices {
+interface FileServices extends CorpusServices {
   /** Keeps batches of files. */
-  records: Pick<ArtifactStore, 'add' | 'read'>
+  records: Records
 }
 
-interface Plugged extends UploadServices {
+interface Plugged extends CorpusServices {
   fileSearch: (caller: Caller) => FileSearch
 }
 

@@ -1,7 +1,7 @@
 import { batched } from '@agent-server/lib/batches.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { Documents } from '../../knowledge/ingestion/documents.ts'
+import type { Documents } from '../services.ts'
 import {
   type Cleanup,
   MAX_FILES,

@@ -3,7 +3,7 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { toList } from '@agent-server/wire'
 import { z } from 'zod'
-import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import type { Records } from '../services.ts'
 import type { FileBatch, NewFileBatch } from './batch-schema.ts'
 import type {
   FileObject,
@@ -32,7 +32,7 @@ const StoredBatch = z.object({
 interface Dependencies {
   files: StoreFiles
   /** Keeps the batches, for as long as responses. */
-  records: Pick<ArtifactStore, 'add' | 'read'>
+  records: Records
   /** The id of the caller's key; undefined for the master key. */
   owner: string | undefined
 }

@@ -6,9 +6,8 @@ import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { SCOPES } from '@agent-server/schemas/operator/api-key.ts'
 import { createEndpoint, createModels, type DialectServices } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { AgentDescription } from '../../agent/describe-agent.ts'
-import type { CorpusFor } from '../../knowledge/corpus-access.ts'
-import type { Embed } from '../embeddings/embeddings.ts'
+import { createEmbeddings } from '../embeddings/embeddings.ts'
+import type { CorpusServices, Description, Embedding } from '../services.ts'
 import {
   createChatDialect,
   createGenerateDialect,
@@ -30,10 +29,9 @@ import {
 } from './schema.ts'
 import { loadedAnswer, nanoseconds, sayInChat, sayInGenerate } from './writer.ts'
 
-interface Services extends DialectServices {
-  corpusFor: CorpusFor
-  description: Pick<AgentDescription, 'capabilities'>
-  embed: Embed
+interface Services extends DialectServices, Pick<CorpusServices, 'corpusFor'> {
+  description: Description
+  embedding: Embedding | undefined
 }
 
 const { toErrorBody } = OLLAMA_ERROR
@@ -53,7 +51,8 @@ const inBoth = (schema: typeof OllamaChatAnswer | typeof OllamaGenerateAnswer) =
 export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   groupRoutes(app, 'chat')
   await app.register(modelRoutes, services)
-  const { dialects, embed } = services
+  const { dialects } = services
+  const embed = createEmbeddings(services.embedding)
   const chat = createEndpoint(services, createChatDialect(dialects))
   const generate = createEndpoint(services, createGenerateDialect(dialects))
 

@@ -2,7 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { EmbedderError, estimateTokens } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Embedding } from '../../knowledge/embedding/embedding.ts'
+import type { Embedding } from '../services.ts'
 import type { Embeddings, EmbeddingsRequest } from './schema.ts'
 
 interface Asked {
@@ -12,7 +12,7 @@ interface Asked {
 }
 
 /** Embeds text for clients with the model that is used for the documents, if there is one. */
-export function createEmbeddings(embedding: Pick<Embedding, 'documents'> | undefined) {
+export function createEmbeddings(embedding: Embedding | undefined) {
   return async ({ texts, dimensions }: Asked, caller: Caller, signal: AbortSignal) => {
     if (!embedding) {
       throw refusal(
@@ -35,11 +35,9 @@ export function createEmbeddings(embedding: Pick<Embedding, 'documents'> | undef
   }
 }
 
-export type Embed = ReturnType<typeof createEmbeddings>
-
 /** Vectors as OpenAI's protocol has them. */
 export function toEmbeddings(
-  { model, vectors, tokens }: Awaited<ReturnType<Embed>>,
+  { model, vectors, tokens }: Awaited<ReturnType<ReturnType<typeof createEmbeddings>>>,
   format: EmbeddingsRequest['encoding_format'],
 ): Embeddings {
   const encode = (vector: Float32Array<ArrayBuffer>) =>

@@ -4,14 +4,10 @@ import { type Document, DocumentStatus } from '@agent-server/schemas/document.ts
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Metadata } from '@agent-server/schemas/metadata.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
-import { toList } from '@agent-server/wire'
-import type { DocumentsQuery } from '../../knowledge/ingestion/document-reads.ts'
-import type { Documents } from '../../knowledge/ingestion/documents.ts'
-import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
-import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import { collectionOf, storeOf, toFilter, toList, WHOLE_CORPUS } from '@agent-server/wire'
+import type { Corpus, Documents, DocumentsQuery, Records } from '../services.ts'
 import { createFileBatches } from './batches.ts'
 import {
-  collectionOf,
   type FileList,
   type FileListQuery,
   type FileObject,
@@ -24,22 +20,16 @@ import {
   type StoreFileListQuery,
   type StoreSearch,
   type StoreSearchResults,
-  storeOf,
-  toFilter,
   type VectorStore,
   type VectorStoreUpdate,
-  WHOLE_CORPUS,
 } from './schema.ts'
 
 type StoreDocuments = Pick<Documents, 'find' | 'get' | 'list' | 'patch' | 'text'>
 
-interface Dependencies {
+interface Dependencies extends Pick<Corpus, 'retrieval' | 'collections'> {
   documents: StoreDocuments
-  retrieval: Pick<Retrieval<CallerSearch>, 'search'>
-  /** Names of all collections; throws the abort reason of `signal`. */
-  collections: (signal: AbortSignal) => Promise<string[]>
   /** Keeps batches. */
-  records: Pick<ArtifactStore, 'add' | 'read'>
+  records: Records
   /** The id of the caller's key; undefined for the master key. */
   owner: string | undefined
 }

@@ -1,8 +1,9 @@
 import { optional, unsupported } from '@agent-server/lib/fields.ts'
 import { DocumentId } from '@agent-server/schemas/document.ts'
 import { Metadata } from '@agent-server/schemas/metadata.ts'
+import { VectorStoreId } from '@agent-server/wire'
 import { z } from 'zod'
-import { FileCounts, StoreFileInput, StoreFileListQuery, VectorStoreId } from './schema.ts'
+import { FileCounts, StoreFileInput, StoreFileListQuery } from './schema.ts'
 
 /** Maximum files of one batch: all are read each time its progress is requested. */
 const MAX_FILES = 200

@@ -1,15 +1,17 @@
 import { callSignal } from '@agent-server/http/shutdown.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { type Embed, toEmbeddings } from './embeddings.ts'
+import type { Embedding } from '../services.ts'
+import { createEmbeddings, toEmbeddings } from './embeddings.ts'
 import { Embeddings, EmbeddingsRequest } from './schema.ts'
 import { textsOf } from './tokens.ts'
 
 interface Services {
-  embed: Embed
+  embedding: Embedding | undefined
 }
 
-export const embeddingRoutes: FastifyPluginAsyncZod<Services> = async (app, { embed }) => {
+export const embeddingRoutes: FastifyPluginAsyncZod<Services> = async (app, { embedding }) => {
+  const embed = createEmbeddings(embedding)
   app.post('/v1/embeddings', {
     config: { scopes: ['query'] },
     schema: {

@@ -5,8 +5,7 @@ import { refusal, refusalOf } from '@agent-server/schemas/invalid-request.ts'
 import type { Metadata } from '@agent-server/schemas/metadata.ts'
 import type { FilePart, FormPart } from '@agent-server/schemas/new-document.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Documents } from '../../knowledge/ingestion/documents.ts'
-import type { Uploads } from '../../knowledge/ingestion/uploads.ts'
+import type { Documents, Files } from '../services.ts'
 import { type Uploaded, UploadFields } from './schema.ts'
 import { checkCollection, chosenIdOf, HASH, nameOf, PATH, pathOf } from './synced-documents.ts'
 
@@ -15,7 +14,7 @@ const MAX_PATH = 500
 
 interface Dependencies {
   documents: Pick<Documents, 'find' | 'patch'>
-  files: Pick<Uploads, 'put'>
+  files: Pick<Files, 'put'>
   caller: Pick<Caller, 'collections'>
 }
 

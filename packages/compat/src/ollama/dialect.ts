@@ -3,7 +3,7 @@ import type { FrameFormat } from '@agent-server/http/event-stream.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Dialect, DialectSettings, Models } from '@agent-server/wire'
-import type { AgentDescription } from '../../agent/describe-agent.ts'
+import type { Description } from '../services.ts'
 import { toAgentRequest, toChatRequest, withoutLatest } from './request.ts'
 import {
   OLLAMA_ERROR,
@@ -68,7 +68,7 @@ const DETAILS = {
 export function createOllamaModels(
   { modelName }: Pick<DialectSettings, 'modelName'>,
   models: Models,
-  description: Pick<AgentDescription, 'capabilities'>,
+  description: Description,
 ) {
   const toModel = ({ id, created }: { id: string; created: number }) => {
     const name = id === modelName ? `${id}:latest` : id
