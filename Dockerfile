@@ -6,6 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
 COPY packages/compat/package.json packages/compat/
+COPY packages/deploy/package.json packages/deploy/
 COPY packages/embedders/minilm/package.json packages/embedders/minilm/
 COPY packages/http/package.json packages/http/
 COPY packages/index-qdrant/package.json packages/index-qdrant/

@@ -88,8 +88,14 @@ export function settingsOf(environment: NodeJS.ProcessEnv, config: Config) {
     const value = environment[name]
     return value ? [[name, value] as const] : []
   })
-  const { SHUTDOWN_GRACE: grace, FILE_LIMIT: fileLimit } = config
-  return { variables: Object.fromEntries(set), grace, fileLimit }
+  const { AGENT_CONFIG: agentConfig, SHUTDOWN_GRACE: grace, FILE_LIMIT: fileLimit } = config
+  return {
+    agentConfig,
+    variables: Object.fromEntries(set),
+    grace,
+    fileLimit,
+    indexes: SHARED_INDEXES,
+  }
 }
 
 /** The mistakes for which `loadConfig` would throw; empty if there are none. */

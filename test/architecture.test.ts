@@ -17,10 +17,21 @@ const SEAMS = ['models', 'sandboxes', 'stores']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   main: ['commands', 'compose', 'app', 'config', 'first-start', 'telemetry', ...LEAVES],
   telemetry: ['lib'],
-  commands: ['wire', 'compose', ...ROOMS, 'stores', 'index-drivers', 'config', 'client', ...LEAVES],
+  commands: [
+    'deploy',
+    'wire',
+    'compose',
+    ...ROOMS,
+    'stores',
+    'index-drivers',
+    'config',
+    'client',
+    ...LEAVES,
+  ],
   // The package in packages/client/, which imports nothing but its own.
   client: [],
   compose: [
+    'deploy',
     'wire',
     'app',
     'routes',
@@ -41,7 +52,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   features: ['compat', 'dialects'],
   routes: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
-  operator: ['wire', 'agent', 'knowledge', 'index-drivers', ...SEAMS, ...LEAVES],
+  operator: ['wire', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
   dialects: ['wire', 'http', 'conversations', 'agent', 'knowledge', 'search', ...SEAMS, ...LEAVES],
   conversations: ['wire', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
@@ -67,6 +78,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   search: ['errors', 'lib'],
   'index-qdrant': ['search', 'errors', 'lib'],
   compat: ['wire', 'http', 'models', ...LEAVES],
+  deploy: ['client', ...LEAVES],
   wire: ['http', 'models', ...LEAVES],
   lib: ['errors'],
   errors: [],

@@ -1,4 +1,3 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 
@@ -17,18 +16,6 @@ export interface CommandContext {
 
 /** Runs instead of the server; resolves with the exit code. */
 export type Command = (context: CommandContext) => Promise<number>
-
-/** The options and positional arguments of a command. Throws a plain Error for an unknown option. */
-export function parseParameters<Options extends ParseArgsConfig['options']>(
-  parameters: readonly string[],
-  options: Options,
-) {
-  try {
-    return parseArgs({ args: [...parameters], options, allowPositionals: true })
-  } catch (error) {
-    throw error instanceof TypeError ? new Error(error.message) : error
-  }
-}
 
 const BAR_WIDTH = 24
 const REDRAW_MS = 100

@@ -2,6 +2,7 @@ import { readFile, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { arch, availableParallelism, platform, release, totalmem } from 'node:os'
 import { dirname, resolve } from 'node:path'
+import { parseParameters } from '@agent-server/lib/command-line.ts'
 import { isMissing } from '@agent-server/lib/files.ts'
 import { checkProcess } from '@agent-server/lib/processes/child-process.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
@@ -16,7 +17,7 @@ import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
 import { checkDatabase } from '../compose/stores.ts'
 import { type Config, EXTRACTIVE } from '../config.ts'
 import { indexDriver } from '../index-drivers.ts'
-import { type Command, parseParameters } from './command.ts'
+import type { Command } from './command.ts'
 
 const ANSWER_MS = 10_000
 /** The server's own deadline for a trial of a model, and a moment more. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
+import { createDeployments } from '@agent-server/deploy'
 import { type Environment, variablesIn } from '@agent-server/lib/environment.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyBaseLogger } from 'fastify'
@@ -12,7 +13,6 @@ import type { ConversationBeginning } from '../operator/admin/chat-trial.ts'
 import { createModelTrials } from '../operator/admin/model-trial.ts'
 import { createServerState, type Phase, type Restart } from '../operator/admin/server-state.ts'
 import { createSettings, type SettingsService } from '../operator/admin/settings.ts'
-import { createDeployments } from '../operator/deployment/deployments.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
@@ -105,10 +105,10 @@ export function composeAdmin(parts: Parts) {
   const trials = composeTrials(parts, settings)
   const deployments = createDeployments({
     root: ROOT,
+    readAgent: loadConfiguration,
     async settings() {
       const variables = await settings.preview({ set: {}, clear: [] })
-      const next = loadConfig(variables)
-      return { agentConfig: next.AGENT_CONFIG, ...settingsOf(variables, next) }
+      return settingsOf(variables, loadConfig(variables))
     },
   })
   const { activity, runs, keys, folders } = parts

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readDeployParameters, runDeploy } from '../../src/commands/deploy.ts'
-import { loadConfig } from '../../src/config.ts'
-import { readSource } from '../../src/operator/deployment/deployments.ts'
+import { readDeployParameters } from '../../packages/deploy/src/command.ts'
+import { readSource } from '../../packages/deploy/src/project.ts'
+import { loadConfiguration } from '../../src/agent/configuration.ts'
+import { runDeploy } from '../../src/commands/deploy.ts'
+import { loadConfig, settingsOf } from '../../src/config.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -83,7 +85,7 @@ describe('npm run deploy', () => {
   })
 
   it.each([[], ['a', 'b'], ['compose', '--help']])('says how it is called for %j', (...given) => {
-    expect(readDeployParameters(given)).toBeUndefined()
+    expect(readDeployParameters(given, ROOT.pathname)).toBeUndefined()
   })
 
   it.each([
@@ -92,19 +94,25 @@ describe('npm run deploy', () => {
     ['--domain', 'example.-org'],
     ['--nothing', 'a'],
   ])('names %s where it is wrong', (option, value) => {
-    expect(() => readDeployParameters(['compose', option, value])).toThrow(option)
+    expect(() => readDeployParameters(['compose', option, value], ROOT.pathname)).toThrow(option)
   })
 
   it('is refused where the files of the project are missing, as in the npm package', async () => {
-    const source = await readSource(await temporaryDirectory(), 'agent.json')
-    expect(source).toMatchObject({
+    const environment = { SERVER_API_KEY: KEY, CHAT_MODEL: 'extractive' }
+    const source = await readSource({
+      root: await temporaryDirectory(),
+      readAgent: loadConfiguration,
+      settings: async () => settingsOf(environment, loadConfig(environment)),
+    })
+    const refusal = {
       message: expect.stringContaining('an npm package'),
       remedy: expect.stringContaining('clone the project'),
-    })
+    }
+    expect(source).toMatchObject({ refusals: [refusal] })
   })
 
   it('takes no option for a domain', () => {
     const given = ['compose', '--domain=-oProxyCommand.com']
-    expect(() => readDeployParameters(given)).toThrow('--domain must be a host name')
+    expect(() => readDeployParameters(given, ROOT.pathname)).toThrow('--domain must be a host name')
   })
 })

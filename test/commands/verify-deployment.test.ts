@@ -1,7 +1,5 @@
-import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { verifyDeployment } from '../../src/commands/verify-deployment.ts'
-import { loadConfig } from '../../src/config.ts'
+import { verifyDeployment } from '../../packages/deploy/src/verify.ts'
 import { onlyLong } from '../support/long.ts'
 import { startPlatformProxy } from '../support/platform-proxy.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
@@ -12,9 +10,7 @@ async function verify(url: string, key = TEST_KEY, seconds = ['--seconds', '1'])
   const code = await verifyDeployment({
     parameters: ['verify', url, ...seconds],
     environment,
-    config: () => loadConfig(environment),
-    createLog: () => pino({ level: 'silent' }),
-    stderr: { isTTY: false, write: (text: string) => void said.push(text) },
+    stderr: { write: (text: string) => void said.push(text) },
     signal: new AbortController().signal,
   })
   return { code, said: said.join('') }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { StreamInterruptedError } from '../../packages/client/src/agent-server.ts'
-import { planDeployment } from '../../src/operator/deployment/plan.ts'
-import { aws } from '../../src/operator/deployment/targets/aws.ts'
-import { azure } from '../../src/operator/deployment/targets/azure.ts'
-import { cloudRun } from '../../src/operator/deployment/targets/cloud-run.ts'
-import { fly } from '../../src/operator/deployment/targets/fly.ts'
-import { railway } from '../../src/operator/deployment/targets/railway.ts'
+import { planDeployment } from '../../packages/deploy/src/plan.ts'
+import { aws } from '../../packages/deploy/src/targets/aws.ts'
+import { azure } from '../../packages/deploy/src/targets/azure.ts'
+import { cloudRun } from '../../packages/deploy/src/targets/cloud-run.ts'
+import { fly } from '../../packages/deploy/src/targets/fly.ts'
+import { railway } from '../../packages/deploy/src/targets/railway.ts'
+import { agentOf, settingsOf } from '../../packages/deploy/test/deployments.ts'
 import { clientOf } from '../support/client.ts'
 import { onlyLong } from '../support/long.ts'
 import { allRunsEnded } from '../support/metrics.ts'
@@ -15,7 +16,6 @@ import { modelAt, settledDocument, startServer, TEST_KEY } from '../support/serv
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 import { chunk, DONE, textReply } from '../support/upstream-replies.ts'
-import { agentOf, settingsOf } from './deployments.ts'
 
 const QUESTION = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
 const ANSWER = [chunk({ content: ' at night.' }), chunk({}, 'stop'), DONE]

@@ -1,3 +1,6 @@
+/** The value of a header with a matching name counts as a secret. */
+export const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i
+
 /** Names of variables whose values are always secret. */
 const SECRET_NAME = /_(?:KEY|SECRET)(?:_NEXT)?$|^(?:DATABASE|WEBHOOK)_URL$/
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g

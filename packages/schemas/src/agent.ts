@@ -191,3 +191,8 @@ export type ToolList = z.output<typeof ToolList>
 export type Capabilities = z.output<typeof Capabilities>
 export type SkillList = z.output<typeof SkillList>
 export type SkillReload = z.output<typeof SkillReload>
+
+/** Whether a source of skills has to be fetched from another server. */
+export function isRemoteSource(source: string): boolean {
+  return source.startsWith('github:') || /^[a-z][a-z\d+.-]+:\/\//i.test(source)
+}

@@ -1,4 +1,4 @@
-import { namesVariable, withoutVariables } from '@agent-server/lib/environment.ts'
+import { namesVariable, SECRET_HEADER, withoutVariables } from '@agent-server/lib/environment.ts'
 import { boundedText } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { APPROVALS } from '../tools/define-tool.ts'
@@ -9,8 +9,6 @@ const MAX_ALLOWED_TOOLS = 500
 const DEFAULT_TIMEOUT_SECONDS = 60
 const MAX_TIMEOUT_SECONDS = 600
 
-/** The value of a header with a matching name counts as a secret. */
-export const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i
 // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
 const NO_SECRET = 'must come from a ${VARIABLE}: secrets do not belong in this file'
 

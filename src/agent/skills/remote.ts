@@ -3,11 +3,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { type GuardedFetch, OutboundError } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { isRemoteSource } from '@agent-server/schemas/agent.ts'
 import { z } from 'zod'
 import type { SkillCopies } from '../../stores/accepted.ts'
 import { NO_SKILLS, readFolder, type SkillSet, skillsOfFiles } from './read-folder.ts'
 import { type FileContents, MAX_SKILL_BYTES, SKILL_FILE, SkillError } from './read-skill.ts'
-import { DEFAULT_SOURCE, isRemoteSource, type ReadSource } from './skills.ts'
+import { DEFAULT_SOURCE, type ReadSource } from './skills.ts'
 import { MAX_UNPACKED_BYTES, unpack, unpackTar } from './unpack.ts'
 
 /** Another server process may accept something else in the meantime, but not again and again. */

@@ -3,7 +3,12 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { boundedText } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
-import type { Capabilities, SkillList, SkillReload } from '@agent-server/schemas/agent.ts'
+import {
+  type Capabilities,
+  isRemoteSource,
+  type SkillList,
+  type SkillReload,
+} from '@agent-server/schemas/agent.ts'
 import { z } from 'zod'
 import type { Tool, ToolContext } from '../tools/define-tool.ts'
 import type { SkillSet } from './read-folder.ts'
@@ -199,11 +204,6 @@ const MAX_NAMES = 500
 
 /** A folder next to agent.json; may be absent. */
 export const DEFAULT_SOURCE = 'skills'
-
-/** Whether the source has to be fetched from another server. */
-export function isRemoteSource(source: string): boolean {
-  return source.startsWith('github:') || /^[a-z][a-z\d+.-]+:\/\//i.test(source)
-}
 
 const Names = z.array(boundedText(64)).max(MAX_NAMES)
 

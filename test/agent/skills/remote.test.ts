@@ -1,7 +1,7 @@
+import { isRemoteSource } from '@agent-server/schemas/agent.ts'
 import { describe, expect, it } from 'vitest'
 import { SkillError } from '../../../src/agent/skills/read-skill.ts'
 import { createRemoteSkills, kindOfSource } from '../../../src/agent/skills/remote.ts'
-import { isRemoteSource } from '../../../src/agent/skills/skills.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 import { plainSkill } from './skill-for-test.ts'
 

@@ -1,13 +1,11 @@
-import pg from 'pg'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { type Deployment, generate, TARGET_NAMES } from '../../src/operator/deployment/generate.ts'
-import { refusalsOf, warningsOf } from '../../src/operator/deployment/problems.ts'
-import { compose } from '../../src/operator/deployment/targets/compose.ts'
-import { kubernetes } from '../../src/operator/deployment/targets/kubernetes.ts'
-import { connectionSettings } from '../../src/stores/postgres/connection.ts'
-import { createSeededRandom } from '../e2e/crash/seeded-random.ts'
-import { readText } from './deployment-files.ts'
+import { readText } from '../../../test/deploy/deployment-files.ts'
+import { createSeededRandom } from '../../../test/e2e/crash/seeded-random.ts'
+import { type Deployment, generate, TARGET_NAMES } from '../src/generate.ts'
+import { refusalsOf, warningsOf } from '../src/problems.ts'
+import { compose } from '../src/targets/compose.ts'
+import { kubernetes } from '../src/targets/kubernetes.ts'
 import { agentOf, FULL_AGENT, filesOf, full, minimal, SECRETS, settingsOf } from './deployments.ts'
 
 /** `DEPLOY_SEED` tries other ones. */
@@ -305,28 +303,6 @@ describe('What is deployed', () => {
 })
 
 describe('The password of a database that is deployed along', () => {
-  it.each(['deployment', 'docker-compose.yml with engines.env', 'docker-compose.cluster.yml'])(
-    'reaches it with every character: %s',
-    (where) => {
-      const text = {
-        deployment: filesOf(full('compose'))['compose.yaml'],
-        'docker-compose.yml with engines.env': `${readText('docker-compose.yml')}${readText('deploy/engines.env')}`,
-        'docker-compose.cluster.yml': readText('docker-compose.cluster.yml'),
-      }[where]
-      expect(text).toMatch(/PGPASSWORD: \$\{POSTGRES_PASSWORD:/)
-      const [, url = ''] = /DATABASE_URL(?:: |=)(postgres:\S+)/.exec(text ?? '') ?? []
-      const password = `p@ss/w?o#r:d%41$x"'\\`
-      vi.stubEnv('PGPASSWORD', password)
-      onTestFinished(() => void vi.unstubAllEnvs())
-      expect(new pg.Client(connectionSettings(url))).toMatchObject({
-        user: 'agent',
-        host: 'postgres',
-        database: 'agent',
-        password,
-      })
-    },
-  )
-
   it('is generated, and written to .env so that Compose takes it literally', () => {
     const guide = filesOf(full('compose'))['DEPLOY.md'] ?? ''
     expect(guide).toContain(
@@ -354,7 +330,7 @@ describe('The image', () => {
 })
 
 function mcp(server: object) {
-  return { mcpServers: { a: server } }
+  return { mcpServers: { a: { ...server, enabled: true } } }
 }
 
 function engines() {

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { VARIABLE_NAMES } from '../../src/config.ts'
-import { TARGET_NAMES } from '../../src/operator/deployment/generate.ts'
-import { temporaryDirectory } from '../support/temporary-files.ts'
+import { temporaryDirectory } from '../../../test/support/temporary-files.ts'
+import { TARGET_NAMES } from '../src/generate.ts'
 import { filesOf, full, minimal } from './deployments.ts'
 import { mistakesOf, OPTIONS, readSchema, SCHEMAS } from './schema-files.ts'
 
@@ -50,22 +49,6 @@ describe.skipIf(!existsSync(SCHEMAS)).each(PUBLISHED)(
     })
   },
 )
-
-describe.each([minimal, full])('What is generated %o', (make) => {
-  it.each(TARGET_NAMES)('for %s gives the server variables that it knows', (target) => {
-    const files = Object.entries(filesOf(make(target))).filter(([name]) =>
-      /\.(?:ya?ml|toml)$/.test(name),
-    )
-    const text = files.map(([, content]) => content).join('\n')
-    const names = text.matchAll(
-      /\b(?:CHAT|EMBEDDING|SERVER|DATABASE|E2B|WEBHOOK|SHUTDOWN|FILE)_[A-Z_]+\b/g,
-    )
-    const unknown = Array.from(names, ([name]) => name).filter(
-      (name) => !VARIABLE_NAMES.includes(name) && name !== 'FILES_TOKEN',
-    )
-    expect(unknown).toEqual([])
-  })
-})
 
 describe('What is generated', () => {
   it.skipIf(spawnSync('envsubst', ['--version']).status !== 0)(

@@ -1,11 +1,10 @@
 import { posix } from 'node:path'
+import { SECRET_HEADER } from '@agent-server/lib/environment.ts'
 import { createOutboundPolicy, literalAddress } from '@agent-server/lib/outbound/policy.ts'
-import { SECRET_HEADER } from '../../agent/mcp/settings.ts'
-import { readSandboxSettings } from '../../agent/sandbox-settings.ts'
-import { INDEX_ADDRESSES, INDEX_NAMES } from './engines.ts'
 import { ANSWER_SECONDS, MIN_CLOSING_SECONDS } from './plan.ts'
-import { type AgentSource, namedFiles } from './project.ts'
-import type { DeploymentSettings, Facts, Problem, Target } from './target.ts'
+import { type AgentSource, namedFiles, sandboxOf } from './project.ts'
+import type { DeploymentSettings, Problem } from './settings.ts'
+import type { Facts, Target } from './target.ts'
 
 /** The server's heartbeat interval in a stream, in seconds. */
 const HEARTBEAT_SECONDS = 15
@@ -22,7 +21,8 @@ interface Question {
 }
 type Check = (question: Question) => Problem[]
 
-const INDEX_ADDRESS = INDEX_ADDRESSES.join(' or ')
+const addressesOf = ({ indexes }: DeploymentSettings) => indexes.map(({ address }) => address)
+const namesOf = ({ indexes }: DeploymentSettings) => indexes.map(({ name }) => name).join(' or ')
 /** Of a limit that a platform does not have. */
 const NONE = Number.POSITIVE_INFINITY
 
@@ -52,18 +52,20 @@ const secrets: Check = ({ agent: { configuration } }) =>
     return isWritten ? [{ field, message: 'contains a secret in plain text', remedy }] : []
   })
 
-const storage: Check = ({ settings: { variables }, target, facts }) => {
+const storage: Check = ({ settings, target, facts }) => {
   if (facts.storage === 'disk') return []
-  return ['DATABASE_URL', ...INDEX_ADDRESSES]
-    .filter((name) => variables[name] === undefined)
+  const indexes = addressesOf(settings)
+  return ['DATABASE_URL', ...indexes]
+    .filter((name) => settings.variables[name] === undefined)
     .map((field) => ({
       field,
       message: `is not set, and servers on ${target.title} have no disk of their own`,
-      remedy: `set DATABASE_URL to a PostgreSQL database and ${INDEX_ADDRESS} to a ${INDEX_NAMES} instance, see docs/guides/scaling.md`,
+      remedy: `set DATABASE_URL to a PostgreSQL database and ${indexes.join(' or ')} to a ${namesOf(settings)} instance, see docs/guides/scaling.md`,
     }))
 }
 
-const instances: Check = ({ settings: { variables, instances: count }, target, facts }) => {
+const instances: Check = ({ settings, target, facts }) => {
+  const { variables, instances: count } = settings
   const field = '--instances'
   const most = facts.instances
   return [
@@ -75,7 +77,7 @@ const instances: Check = ({ settings: { variables, instances: count }, target, f
     ...when(count > 1 && variables.DATABASE_URL === undefined, {
       field,
       message: 'is more than 1, and documents in DATA_DIR belong to a single server',
-      remedy: `set DATABASE_URL and ${INDEX_ADDRESS}, see docs/guides/scaling.md, or keep one instance`,
+      remedy: `set DATABASE_URL and ${addressesOf(settings).join(' or ')}, see docs/guides/scaling.md, or keep one instance`,
     }),
     ...when(count > most && variables.DATABASE_URL !== undefined, {
       field,
@@ -86,14 +88,16 @@ const instances: Check = ({ settings: { variables, instances: count }, target, f
 }
 
 const ADDRESSES = /^(?:CHAT|EMBEDDING|RERANK|DATABASE|WEBHOOK|E2B_API)(?:_BASE)?_URL(?:_NEXT)?$/
-const isAddress = (name: string) => ADDRESSES.test(name) || INDEX_ADDRESSES.includes(name)
 
 /** May be called wherever they are; the rest is called only where OUTBOUND_ALLOW says so. */
 const MODELS = /^(?:CHAT|EMBEDDING|RERANK)_/
 
-const addresses: Check = ({ agent: { configuration }, settings: { variables }, target, facts }) => {
+const addresses: Check = ({ agent: { configuration }, settings, target, facts }) => {
+  const ofIndexes = addressesOf(settings)
   const named = [
-    ...Object.entries(variables).filter(([name]) => isAddress(name)),
+    ...Object.entries(settings.variables).filter(
+      ([name]) => ADDRESSES.test(name) || ofIndexes.includes(name),
+    ),
     ...Object.entries(configuration.mcpServers)
       .filter(([, { enabled }]) => enabled)
       .map(([name, { url }]) => [`mcpServers.${name}.url`, url] as const),
@@ -151,7 +155,7 @@ const requests: Check = ({ agent, settings: { variables, grace, fileLimit }, tar
 }
 
 const sandbox: Check = ({ agent: { configuration }, settings: { variables }, target, facts }) => {
-  const { kind } = readSandboxSettings(configuration.sandbox)
+  const kind = sandboxOf(configuration)
   const isRemote = variables.E2B_API_KEY !== undefined && (kind === 'e2b' || kind === 'auto')
   if (kind === 'none' || !configuration.tools.run_python || isRemote) return []
   if (kind === 'e2b') {
@@ -163,7 +167,7 @@ const sandbox: Check = ({ agent: { configuration }, settings: { variables }, tar
     const remedy = 'set E2B_API_KEY, or disable the tool run_python in agent.json'
     return [{ field: 'sandbox', message, remedy }]
   }
-  return when(kind !== 'auto' && !facts.sandboxes.includes(kind), {
+  return when(kind !== 'auto' && !facts.sandboxes.some((each) => each === kind), {
     field: 'sandbox',
     message: `of kind ${kind} does not work on ${target.title}`,
     remedy: `use ${facts.sandboxes.join(', ')} or none`,
@@ -222,7 +226,7 @@ const doubts: Check = ({ agent, settings: { variables, instances: count }, targe
       message: `allows answers to take ${seconds} s, but ${title} cuts off responses that are not streamed after ${silenceSeconds} s`,
       remedy: 'stream the answers',
     }),
-    ...when(readSandboxSettings(agent.configuration.sandbox).kind === 'docker', {
+    ...when(sandboxOf(agent.configuration) === 'docker', {
       field: 'sandbox',
       message: 'has access to the Docker socket, and thereby to the whole machine',
       remedy: 'use a separate machine, or the sandbox embedded or e2b',

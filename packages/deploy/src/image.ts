@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { type AgentSource, namedFiles } from './project.ts'
-import type { Command, Plan } from './target.ts'
+import type { Plan } from './target.ts'
 
 /** Paths that the project's own .dockerignore already admits. */
 const USUAL = ['agent.json', 'skills', 'plugins', 'forms']
@@ -22,14 +22,4 @@ function ownFiles({ configuration, path }: AgentSource): string[] {
   const folder = plugins.length > 0 ? [posix.join(posix.dirname(path), 'plugins')] : []
   const named = [path, ...skills, ...folder]
   return [...new Set(named.map((name) => posix.normalize(name).replace(/\/$/, '')))]
-}
-
-/** The command that builds the image from the project's folder and pushes it to its registry. */
-export function buildAndPush({ folder }: Plan, tag: string): string {
-  return `docker build --platform linux/amd64 --file ${folder}/Dockerfile --tag ${tag} . && docker push ${tag}`
-}
-
-/** The step that creates the volume, if documents are stored on one. */
-export function makeVolume({ isShared }: Plan, run: string): Command[] {
-  return isShared ? [] : [{ title: 'Create the volume for the documents', run }]
 }

@@ -1,8 +1,7 @@
-import { AgentConfiguration } from '../../src/agent/configuration.ts'
-import { type Deployment, generate } from '../../src/operator/deployment/generate.ts'
-import type { AgentSource } from '../../src/operator/deployment/project.ts'
-import type { DeploymentSettings } from '../../src/operator/deployment/target.ts'
-import { readText } from './deployment-files.ts'
+import { readText } from '../../../test/deploy/deployment-files.ts'
+import { type Deployment, generate } from '../src/generate.ts'
+import type { AgentSource, DeployedConfiguration } from '../src/project.ts'
+import type { DeploymentSettings } from '../src/settings.ts'
 
 const PROJECT_FILES = [
   'Dockerfile',
@@ -17,11 +16,29 @@ const project = {
   files: Object.fromEntries(PROJECT_FILES.map((path) => [path, readText(path)])),
 }
 
-/** With nothing of its own, or with what `agent.json` says. */
-export function agentOf(configuration: object = {}, more: Partial<AgentSource> = {}): AgentSource {
-  return { configuration: AgentConfiguration.parse(configuration), missing: [], project, ...more }
+/** Of an `agent.json` that says nothing. */
+const DEFAULTS: DeployedConfiguration = {
+  limits: { seconds: 300 },
+  mcpServers: {},
+  skills: { sources: ['skills'] },
+  plugins: [],
+  tools: { run_python: true },
+  sandbox: 'auto',
 }
 
+/** With nothing of its own, or with what `agent.json` says. */
+export function agentOf(configuration: object = {}, more: Partial<AgentSource> = {}): AgentSource {
+  return { configuration: { ...DEFAULTS, ...configuration }, missing: [], project, ...more }
+}
+
+const QDRANT = {
+  name: 'Qdrant',
+  address: 'QDRANT_URL',
+  service: {
+    name: 'qdrant',
+    key: { variable: 'QDRANT_API_KEY', setting: 'QDRANT__SERVICE__API_KEY' },
+  },
+}
 const VARIABLES = { SERVER_API_KEY: 'the-key-of-the-server', CHAT_MODEL: 'extractive' }
 
 export function settingsOf(
@@ -34,6 +51,7 @@ export function settingsOf(
     fileLimit: 200_000_000,
     instances: 1,
     folder: 'deployment/here',
+    indexes: [QDRANT],
     ...more,
   }
 }
@@ -68,6 +86,7 @@ export const FULL_AGENT = {
     files: {
       url: 'https://mcp.example.org/files',
       headers: { Authorization: `Bearer ${'$'}{FILES_TOKEN}` },
+      enabled: true,
     },
   },
   plugins: ['./plugins/weather.ts'],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ValidateFunction } from 'ajv'
 
 /** What the tools' own authors publish, where it lies beside the project. */
-export const SCHEMAS = new URL('../../../shared/schemas/', import.meta.url)
+export const SCHEMAS = new URL('../../../../shared/schemas/', import.meta.url)
 export const OPTIONS = {
   strict: false,
   allErrors: true,

@@ -1,17 +1,9 @@
 import { posix } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { readSandboxSettings } from '../../../agent/sandbox-settings.ts'
-import { type Engine, INDEX_ENGINES, POSTGRES } from '../engines.ts'
-import {
-  hostOf,
-  IMAGE,
-  type Plan,
-  type Rendering,
-  type Target,
-  toYaml,
-  withSecret,
-} from '../target.ts'
+import { sandboxOf } from '../project.ts'
+import { type Engine, POSTGRES } from '../settings.ts'
+import { IMAGE, type Plan, type Target, toYaml, withSecret } from '../target.ts'
 
 const PASSWORD = 'POSTGRES_PASSWORD'
 const Service = z.record(z.string(), z.unknown())
@@ -30,44 +22,41 @@ export const compose: Target = {
     sandboxes: ['embedded', 'docker', 'e2b'],
     hasServiceNames: true,
     machine: 'host.docker.internal',
-    engines: [POSTGRES, ...INDEX_ENGINES],
+    engines: 'all',
     instances: 1,
     proxies: 1,
   },
   // In single quotes, since Compose would replace what follows a dollar sign.
   setSecret: (name, { folder }) =>
     withSecret(name, (value) => `echo "${name}='${value}'" >> ${folder}/.env`),
-  render,
-}
-
-function render(plan: Plan): Rendering {
-  const { folder, domain = 'localhost', engines } = plan
-  const host = hostOf(plan)
-  const run = `docker compose --file ${folder}/compose.yaml --env-file ${folder}/.env`
-  return {
-    files: {
-      'compose.yaml': toYaml(composeFile(plan)),
-      Caddyfile: `${domain} {\n\treverse_proxy agent-server:3000\n}\n`,
-    },
-    prepare: host
-      ? [
-          {
-            title: `Point the DNS records of ${host} to this machine and open ports 80 and 443; Caddy obtains the certificate itself`,
-            run: `getent ahosts ${host}   # must show the address of this machine`,
-          },
-        ]
-      : [],
-    deploy: [
-      { title: 'Build the image', run: `${run} build` },
-      { title: 'Start all services', run: `${run} up --detach --wait` },
-    ],
-    update: `git pull && docker tag ${IMAGE} ${IMAGE}:before && ${run} up --detach --build --wait`,
-    rollback: `docker tag ${IMAGE}:before ${IMAGE} && ${run} up --detach --no-build --wait`,
-    backup: engines.includes(POSTGRES)
-      ? `${run} exec postgres pg_dump --username agent agent | gzip > backup.sql.gz`
-      : `${run} exec --user 1000:1000 agent-server node src/main.ts export /data/backup.zst && ${run} cp agent-server:/data/backup.zst .`,
-    costs: 'the machine and its disk; requests are not charged',
-  }
+  render(plan) {
+    const { folder, domain = 'localhost', host, engines } = plan
+    const run = `docker compose --file ${folder}/compose.yaml --env-file ${folder}/.env`
+    return {
+      files: {
+        'compose.yaml': toYaml(composeFile(plan)),
+        Caddyfile: `${domain} {\n\treverse_proxy agent-server:3000\n}\n`,
+      },
+      prepare: host
+        ? [
+            {
+              title: `Point the DNS records of ${host} to this machine and open ports 80 and 443; Caddy obtains the certificate itself`,
+              run: `getent ahosts ${host}   # must show the address of this machine`,
+            },
+          ]
+        : [],
+      deploy: [
+        { title: 'Build the image', run: `${run} build` },
+        { title: 'Start all services', run: `${run} up --detach --wait` },
+      ],
+      update: `git pull && docker tag ${IMAGE} ${IMAGE}:before && ${run} up --detach --build --wait`,
+      rollback: `docker tag ${IMAGE}:before ${IMAGE} && ${run} up --detach --no-build --wait`,
+      backup: engines.includes(POSTGRES)
+        ? `${run} exec postgres pg_dump --username agent agent | gzip > backup.sql.gz`
+        : `${run} exec --user 1000:1000 agent-server node src/main.ts export /data/backup.zst && ${run} cp agent-server:/data/backup.zst .`,
+      costs: 'the machine and its disk; requests are not charged',
+    }
+  },
 }
 
 /** docker-compose.yml reduced to what this deployment needs, plus Caddy. */
@@ -76,7 +65,7 @@ function composeFile(plan: Plan) {
   const { services } = ComposeFile.parse(parse(agent.project.files['docker-compose.yml'] ?? ''))
   const { ports: _ports, profiles: _profiles, ...server } = services['agent-server'] ?? {}
   const healthy = (name: string) => [name, { condition: 'service_healthy' }]
-  const withDocker = readSandboxSettings(agent.configuration.sandbox).kind === 'docker'
+  const withDocker = sandboxOf(agent.configuration) === 'docker'
   return {
     name: IMAGE,
     services: {

@@ -3,7 +3,8 @@ import { imageFiles } from './image.ts'
 import { planDeployment } from './plan.ts'
 import { refusalsOf, warningsOf } from './problems.ts'
 import type { AgentSource } from './project.ts'
-import type { Command, DeploymentSettings, Plan, Problem, Rendering, Target } from './target.ts'
+import type { DeploymentSettings, Problem } from './settings.ts'
+import type { Command, Plan, Rendering, Target } from './target.ts'
 import { aws } from './targets/aws.ts'
 import { azure } from './targets/azure.ts'
 import { cloudRun } from './targets/cloud-run.ts'
@@ -75,18 +76,23 @@ export function generate(
   if (refusals.length > 0) return { refusals }
   const plan = planDeployment(agent, settings, target)
   const warnings = warningsOf(agent, settings, target)
-  const { files, ...rest } = target.render(plan)
+  const { files, ...rest } = stepsOf(target.render(plan), plan)
   const guide = writeGuide(target, plan, rest, warnings)
   const all = { ...imageFiles(plan), ...files, 'DEPLOY.md': guide }
   const leaks = leaksOf(all, settings.variables)
   if (leaks.length > 0) return { refusals: leaks }
   const { secrets } = plan
   const commands = [
-    ...(rest.prepare ?? []),
+    ...rest.prepare,
     ...secrets.map((one) => ({ title: `Set ${one}`, run: target.setSecret(one, plan) })),
     ...rest.deploy,
   ]
   return { files: all, secrets, commands, warnings }
+}
+
+/** With the steps for the domain among those of the deployment, if there is one. */
+function stepsOf({ prepare = [], deploy, domain = [], ...rest }: Rendering, { host }: Plan) {
+  return { ...rest, prepare, deploy: host ? [...deploy, ...domain] : deploy }
 }
 
 function refuseTarget(name: string): Problem {
@@ -120,7 +126,7 @@ function leaksOf(
 function writeGuide(
   target: Target,
   plan: Plan,
-  { prepare = [], deploy, update, rollback, backup, costs }: Omit<Rendering, 'files'>,
+  { prepare, deploy, update, rollback, backup, costs }: Omit<ReturnType<typeof stepsOf>, 'files'>,
   warnings: readonly Problem[],
 ): string {
   const { domain, secrets } = plan

@@ -1,8 +1,8 @@
 import { pause, untilAborted } from '@agent-server/lib/abort.ts'
+import { parseParameters } from '@agent-server/lib/command-line.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { z } from 'zod'
-import { AgentServer, AuthenticationError } from '../../packages/client/src/agent-server.ts'
-import { type CommandContext, parseParameters } from './command.ts'
+import { AgentServer, AuthenticationError } from '../../client/src/agent-server.ts'
 
 const USAGE = `Usage: AGENT_SERVER_KEY=… npm run deploy -- verify <url> [--seconds N]
 
@@ -20,6 +20,14 @@ const MAX_CLOCK_SECONDS = 60
 const BUFFERED_MS = 2_000
 const TEXT = 'The lantern of the eastern lighthouse was lit by Ottilie Brandt in 1893.'
 
+export interface VerifyContext {
+  /** The arguments after the command's name. */
+  parameters: readonly string[]
+  environment: Readonly<Record<string, string | undefined>>
+  stderr: { write(text: string): unknown }
+  signal: AbortSignal
+}
+
 interface Target {
   url: string
   client: AgentServer
@@ -32,7 +40,7 @@ interface Target {
 type Check = (target: Target) => Promise<string>
 
 /** `npm run deploy -- verify <url>`: prints a line per check; each runs whatever the others' outcome. */
-export async function verifyDeployment(context: CommandContext): Promise<number> {
+export async function verifyDeployment(context: VerifyContext): Promise<number> {
   const { parameters, environment, stderr, signal } = context
   const options = { seconds: { type: 'string', default: '60' } } as const
   const { values, positionals } = parseParameters(parameters, options)

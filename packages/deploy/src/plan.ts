@@ -1,7 +1,7 @@
 import { isSecret, variablesIn } from '@agent-server/lib/environment.ts'
-import { POSTGRES } from './engines.ts'
 import type { AgentSource } from './project.ts'
-import type { DeploymentSettings, Plan, Target } from './target.ts'
+import { type DeploymentSettings, enginesOf, POSTGRES } from './settings.ts'
+import type { Plan, Target } from './target.ts'
 
 /** Set by the image or the platform; and the local container engine and folders are not those of the target. */
 const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST', 'WATCH_FOLDERS']
@@ -18,7 +18,7 @@ export function planDeployment(
   settings: DeploymentSettings,
   { facts }: Target,
 ): Plan {
-  const { variables } = settings
+  const { variables, indexes } = settings
   const set = Object.entries(variables).filter(([name]) => !FIXED.includes(name))
   const { secret = [], open = [] } = Object.groupBy(set, ([name, value]) =>
     isSecret(name, value) ? 'secret' : 'open',
@@ -32,7 +32,8 @@ export function planDeployment(
   if (agent.path !== undefined && agent.path !== 'agent.json') {
     plain.AGENT_CONFIG = `/app/${agent.path}`
   }
-  const engines = (facts.engines ?? []).filter(
+  const offered = facts.engines ? enginesOf(indexes) : []
+  const engines = [...(facts.engines === 'all' ? [POSTGRES] : []), ...offered].filter(
     ({ name, address }) => URL.parse(variables[address] ?? '')?.hostname === name,
   )
   const names = secret.map(([name]) =>
@@ -45,6 +46,8 @@ export function planDeployment(
     plain: Object.fromEntries(Object.entries(plain).toSorted(([a], [b]) => (a < b ? -1 : 1))),
     secrets: [...new Set(['SERVER_API_KEY', ...names, ...ofAgent])].toSorted(),
     engines,
+    sharedEngines: `PostgreSQL and ${indexes.map(({ name }) => name).join(' or ')}`,
+    host: settings.domain?.replace(/:\d+$/, ''),
     isShared: variables.DATABASE_URL !== undefined,
     grace,
     fileLimit,

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
-import { hasProgram } from '../support/shell.ts'
-import { temporaryDirectory } from '../support/temporary-files.ts'
+import { hasProgram } from '../../../test/support/shell.ts'
+import { temporaryDirectory } from '../../../test/support/temporary-files.ts'
 import { filesOf, full, minimal } from './deployments.ts'
 
 const Resource = z.object({

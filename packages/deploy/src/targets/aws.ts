@@ -1,11 +1,8 @@
-import { SHARED_ENGINES } from '../engines.ts'
-import { buildAndPush } from '../image.ts'
 import {
+  buildAndPush,
   type Command,
-  hostOf,
   IMAGE,
   type Plan,
-  type Rendering,
   type Target,
   toYaml,
   withSecret,
@@ -27,41 +24,38 @@ export const aws: Target = {
     const put = `aws ssm put-parameter --overwrite --type SecureString --name /${IMAGE}/${name} --value`
     return withSecret(name, (value) => `${put} "${value}"`)
   },
-  render,
+  render(plan) {
+    const tag = `export IMAGE=${REGISTRY}/${IMAGE}:$(git rev-parse --short HEAD)`
+    const deploy = `${buildAndPush(plan, '"$IMAGE"')}\naws cloudformation deploy --stack-name ${IMAGE} --template-file ${plan.folder}/template.yaml --capabilities CAPABILITY_IAM --parameter-overrides Image="$IMAGE"`
+    return {
+      files: { 'template.yaml': toYaml(template(plan)) },
+      prepare: [
+        {
+          title: 'Choose the account and region, and create the image repository',
+          run: `export ACCOUNT=$(aws sts get-caller-identity --query Account --output text) REGION=$(aws configure get region)
+${tag}
+aws ecr create-repository --repository-name ${IMAGE}
+aws ecr get-login-password | docker login --username AWS --password-stdin "${REGISTRY}"`,
+        },
+      ],
+      deploy: [
+        { title: 'Build, push and start the server', run: deploy },
+        {
+          title: 'Show the URL',
+          run: `aws cloudformation describe-stacks --stack-name ${IMAGE} --query "Stacks[0].Outputs"`,
+        },
+      ],
+      domain: domainSteps(plan.host),
+      update: `${tag}\n${deploy}`,
+      rollback: `export IMAGE=${REGISTRY}/${IMAGE}:PREVIOUS_COMMIT\n${deploy.split('\n')[1]}`,
+      costs: `the tasks per second, the load balancer per hour, outgoing traffic, ${plan.sharedEngines}`,
+    }
+  },
 }
 
 const REGISTRY = '$ACCOUNT.dkr.ecr.$REGION.amazonaws.com'
 
-function render(plan: Plan): Rendering {
-  const tag = `export IMAGE=${REGISTRY}/${IMAGE}:$(git rev-parse --short HEAD)`
-  const deploy = `${buildAndPush(plan, '"$IMAGE"')}\naws cloudformation deploy --stack-name ${IMAGE} --template-file ${plan.folder}/template.yaml --capabilities CAPABILITY_IAM --parameter-overrides Image="$IMAGE"`
-  return {
-    files: { 'template.yaml': toYaml(template(plan)) },
-    prepare: [
-      {
-        title: 'Choose the account and region, and create the image repository',
-        run: `export ACCOUNT=$(aws sts get-caller-identity --query Account --output text) REGION=$(aws configure get region)
-${tag}
-aws ecr create-repository --repository-name ${IMAGE}
-aws ecr get-login-password | docker login --username AWS --password-stdin "${REGISTRY}"`,
-      },
-    ],
-    deploy: [
-      { title: 'Build, push and start the server', run: deploy },
-      {
-        title: 'Show the URL',
-        run: `aws cloudformation describe-stacks --stack-name ${IMAGE} --query "Stacks[0].Outputs"`,
-      },
-      ...domainSteps(hostOf(plan)),
-    ],
-    update: `${tag}\n${deploy}`,
-    rollback: `export IMAGE=${REGISTRY}/${IMAGE}:PREVIOUS_COMMIT\n${deploy.split('\n')[1]}`,
-    costs: `the tasks per second, the load balancer per hour, outgoing traffic, ${SHARED_ENGINES}`,
-  }
-}
-
-function domainSteps(host: string | undefined): Command[] {
-  if (host === undefined) return []
+function domainSteps(host = ''): Command[] {
   return [
     {
       title: 'Request the certificate, and create the DNS record that is shown',

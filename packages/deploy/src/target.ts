@@ -1,7 +1,7 @@
 import type { SandboxChoice } from '@agent-server/schemas/sandbox.ts'
 import { stringify } from 'yaml'
-import type { Engine } from './engines.ts'
 import type { AgentSource } from './project.ts'
+import type { DeploymentSettings, Engine } from './settings.ts'
 
 /** Properties of a platform, as its documentation states them. */
 export interface Facts {
@@ -24,31 +24,11 @@ export interface Facts {
   hasServiceNames?: boolean
   /** The name by which a container reaches the machine that it runs on; absent if it cannot. */
   machine?: string
-  /** Engines that are deployed along with the server if a URL has their name as its host. */
-  engines?: readonly Engine[]
+  /** Which engines are deployed along with the server if a URL has their name as its host. */
+  engines?: 'indexes' | 'all'
   instances: number
   /** How many of the platform's proxies add an address to `X-Forwarded-For`; absent if that is not known. */
   proxies?: number
-}
-
-export interface DeploymentSettings {
-  /** The server's variables that are set, including secrets, whose values are never written anywhere. */
-  variables: Readonly<Record<string, string>>
-  /** In seconds and in bytes; the server's defaults unless set. */
-  grace: number
-  fileLimit: number
-  instances: number
-  /** The folder for the generated files, relative to the project. */
-  folder: string
-  domain?: string
-}
-
-/** Something that prevents a deployment, or that should be known about it. */
-export interface Problem {
-  /** A variable, a field of `agent.json` or an option of the command. */
-  field: string
-  message: string
-  remedy: string
 }
 
 /** Everything that a renderer needs, fully decided. */
@@ -58,8 +38,12 @@ export interface Plan extends DeploymentSettings {
   plain: Readonly<Record<string, string>>
   secrets: readonly string[]
   engines: readonly Engine[]
+  /** What costs extra wherever servers share documents and index, in words. */
+  sharedEngines: string
   /** Whether documents and index are where several servers can share them. */
   isShared: boolean
+  /** The domain's name for DNS and certificates, without a port. */
+  host: string | undefined
   killSeconds: number
   requestSeconds: number
 }
@@ -75,6 +59,8 @@ export interface Rendering {
   /** Commands to run before the secrets can be set. */
   prepare?: readonly Command[]
   deploy: readonly Command[]
+  /** Commands to run after these if there is a domain. */
+  domain?: readonly Command[]
   update: string
   rollback: string
   /** The backup of documents that the servers themselves keep; absent if they never do. */
@@ -92,11 +78,6 @@ export interface Target {
 }
 
 export const IMAGE = 'agent-server'
-
-/** The domain's name for DNS and certificates, without a port. */
-export function hostOf({ domain }: Plan): string | undefined {
-  return domain?.replace(/:\d+$/, '')
-}
 
 /** `SERVER_API_KEY` as `server-api-key`, for platforms that allow no underscores in the names of secrets. */
 export function dashed(variable: string): string {
@@ -122,8 +103,18 @@ export function withSecret(name: string, command: (value: string) => string): st
 }
 
 /** The command that appends a secret, under the name `entry`, to the file `.env` of the folder. */
-export function setInFile(name: string, folder: string, entry = name): string {
+export function setInFile(name: string, { folder }: Plan, entry = name): string {
   return withSecret(name, (value) => `echo "${entry}=${value}" >> ${folder}/.env`)
+}
+
+/** The command that builds the image from the project's folder and pushes it to its registry. */
+export function buildAndPush({ folder }: Plan, tag: string): string {
+  return `docker build --platform linux/amd64 --file ${folder}/Dockerfile --tag ${tag} . && docker push ${tag}`
+}
+
+/** The step that creates the volume, if documents are stored on one. */
+export function makeVolume({ isShared }: Plan, run: string): Command[] {
+  return isShared ? [] : [{ title: 'Create the volume for the documents', run }]
 }
 
 export const YAML_OPTIONS = { lineWidth: 0, aliasDuplicateObjects: false }

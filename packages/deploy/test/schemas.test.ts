@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { NetworkPolicy, readText } from './deployment-files.ts'
+import { NetworkPolicy, readText } from '../../../test/deploy/deployment-files.ts'
 import { filesOf, full, minimal } from './deployments.ts'
 import { mistakesOf, OPTIONS, readSchema, SCHEMAS } from './schema-files.ts'
 

@@ -1,0 +1,2 @@
+export { deploy } from './command.ts'
+export { createDeployments } from './deployments.ts'
