@@ -41,37 +41,26 @@ export function inSpan<Result>(
   })
 }
 
-/** Like `inSpan`, for a stream: its span is a child of the caller's, whoever reads it, and ends with the stream. */
-export function streamInSpan<Value, Result>(
-  name: string,
-  { attributes, isRemote }: SpanOptions,
-  values: AsyncGenerator<Value, Result>,
-  onValue?: (value: Value, span: Pick<Span, 'setAttributes'>) => void,
-): AsyncGenerator<Value, Result> {
+export type StreamSpan = ReturnType<typeof openSpan>
+
+/** Like `inSpan`, for a stream: its span is a child of the caller's, whoever reads it. The stream must end it. */
+export function openSpan(name: string, { attributes, isRemote }: SpanOptions) {
   const parent = context.active()
   const span = tracer().startSpan(name, { attributes, kind: kindOf(isRemote) }, parent)
-  // Not recorded: then no further generator stands between a token and its socket.
-  if (!span.isRecording()) return values
   const within = trace.setSpan(parent, span)
-  return readInSpan()
-
-  async function* readInSpan(): AsyncGenerator<Value, Result> {
-    try {
-      for (;;) {
-        const next = await context.with(within, () => values.next())
-        if (next.done) return next.value
-        onValue?.(next.value, span)
-        yield next.value
-      }
-    } catch (error) {
-      fail(span, error)
-      throw error
-    } finally {
-      span.end()
-      // If the reader has left: lets the stream release what it holds.
-      const left: AsyncGenerator<Value, unknown> = values
-      await left.return(undefined)
-    }
+  return {
+    setAttributes: (more: Attributes) => void span.setAttributes(more),
+    fail: (error: unknown) => fail(span, error),
+    end: () => span.end(),
+    /** The same stream, whose work has the span as its parent. */
+    around<Value, Result>(values: AsyncGenerator<Value, Result>): AsyncGenerator<Value, Result> {
+      if (!span.isRecording()) return values
+      const [next, leave] = [values.next.bind(values), values.return.bind(values)]
+      return Object.assign(values, {
+        next: () => context.with(within, next),
+        return: (result: Result) => context.with(within, leave, undefined, result),
+      })
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { streamInSpan } from '@agent-server/lib/tracing.ts'
+import { openSpan, type StreamSpan } from '@agent-server/lib/tracing.ts'
 import { PromptTooLong } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '@agent-server/schemas/fields.ts'
@@ -51,7 +51,8 @@ export function createAgent(parts: Dependencies): SearchingAgent {
         'gen_ai.operation.name': 'invoke_agent',
         'gen_ai.conversation.id': request.sessionId,
       }
-      return streamInSpan('invoke_agent', { attributes }, run(parts, gate, request, signal))
+      const span = openSpan('invoke_agent', { attributes })
+      return span.around(run(parts, gate, request, span, signal))
     },
   }
 }
@@ -60,6 +61,7 @@ async function* run(
   parts: Dependencies,
   gate: RunGate,
   request: AgentRequest,
+  span: StreamSpan,
   signal: AbortSignal,
 ): AsyncGenerator<readonly AgentEvent[]> {
   const { resume } = request
@@ -79,8 +81,10 @@ async function* run(
     isPaused = reason === 'approval_required'
   } catch (error) {
     pass.fail(error, signal)
+    span.fail(error)
     throw error
   } finally {
+    span.end()
     request.caller?.spend(budget.spent().tokens - (paused?.spent.tokens ?? 0))
     pass.leave(budget.usage())
     // No later request can continue a session that the client did not name.

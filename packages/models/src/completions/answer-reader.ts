@@ -6,7 +6,6 @@ import {
   objectOf,
 } from '@agent-server/lib/text/json.ts'
 import type { ModelEvent, ModelUsage, ReasoningPart } from '../chat-model.ts'
-import { END_OF_STREAM } from '../upstream/event-lines.ts'
 import { failureInStream, messageIn, unreadable } from '../upstream/failures.ts'
 import { toFinishReason } from '../upstream/finish-reason.ts'
 import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
@@ -23,7 +22,6 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   const reasoning = createReasoningKeeper()
   const written = createTextReader({ offered, isThinkingOpen })
   let finishReason: string | undefined
-  let hasMark = false
   let usage: ModelUsage | undefined
   let speed: number | undefined
 
@@ -32,16 +30,11 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     const { predicted_per_second: told } = objectOf(chunk.timings)
     if (typeof told === 'number') speed = told
   }
-  const isWhole = (): boolean => {
-    const calls = toolCalls.calls()
-    return calls.length > 0 ? calls.every((call) => isJsonObject(call.arguments)) : written.hasText
-  }
 
   return {
     read(chunk: unknown): ModelEvent[] {
       const whole = objectOf(chunk)
       if (isError(whole)) throw failureInStream(chunk)
-      hasMark ||= whole.object === END_OF_STREAM
       const [first = {}] = Array.isArray(whole.choices) ? whole.choices : []
       if (!isObject(first)) throw unreadable('a broken choice')
       count(whole, first)
@@ -60,10 +53,13 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     get finished() {
       return finishReason !== undefined
     },
-    get endsWithMark() {
-      return hasMark && isWhole()
+    get isComplete() {
+      const calls = toolCalls.calls()
+      return calls.length > 0
+        ? calls.every((call) => isJsonObject(call.arguments))
+        : written.hasText
     },
-    // The library ends the stream itself, at its mark.
+    // Its mark of the end closes the stream.
     closed: false,
     get reasoning() {
       return written.hasThought ? 'text' : 'none'
@@ -93,7 +89,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   }
 }
 
-/** An error without the field that the library looks for: instead of choices, it has words. */
+/** An error in another field than `error`: instead of choices, it has words. */
 const isError = ({ object, type, choices, ...words }: JsonObject) =>
   object === 'error' || type === 'error' || (!Array.isArray(choices) && messageIn(words))
 

@@ -1,6 +1,4 @@
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
-import { answerFetch } from '../upstream/connection.ts'
-import { openAiClient } from '../upstream/openai-client.ts'
 import type { Protocol } from '../upstream/protocol.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { FALLBACKS } from './fallbacks.ts'
@@ -11,18 +9,6 @@ export const completions: Protocol<ChatCompletionCreateParams> = {
   api: 'chat-completions',
   path: '/chat/completions',
   toBody: toRequestBody,
-  async connect(server) {
-    const client = await openAiClient(server)
-    return {
-      send(body, call) {
-        const { signal } = call
-        // An answer that is not streamed comes as the only event of a stream.
-        return client
-          .withOptions({ fetch: answerFetch(server, call) })
-          .post<AsyncIterable<unknown>>('/chat/completions', { body, signal, stream: true })
-      },
-    }
-  },
   createReader: createAnswerReader,
   fallbacks: FALLBACKS,
   optional: new Set([

@@ -1,7 +1,5 @@
 import { objectOf } from '@agent-server/lib/text/json.ts'
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses'
-import { answerFetch } from '../upstream/connection.ts'
-import { openAiClient } from '../upstream/openai-client.ts'
 import type { Fallback, Protocol } from '../upstream/protocol.ts'
 import {
   IMAGES_REFUSED,
@@ -65,15 +63,6 @@ export const responses: Protocol<ResponseCreateParamsStreaming> = {
   api: 'responses',
   path: '/responses',
   toBody: toRequestBody,
-  async connect(server) {
-    const client = await openAiClient(server)
-    return {
-      send(body, call) {
-        const { responses } = client.withOptions({ fetch: answerFetch(server, call) })
-        return responses.create(body, { signal: call.signal })
-      },
-    }
-  },
   createReader: createAnswerReader,
   fallbacks: FALLBACKS,
   optional: new Set([

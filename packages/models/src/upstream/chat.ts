@@ -1,7 +1,7 @@
 import { pause, untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import { streamInSpan } from '@agent-server/lib/tracing.ts'
+import { openSpan, type StreamSpan } from '@agent-server/lib/tracing.ts'
 import {
   type ChatApi,
   type ChatModel,
@@ -17,8 +17,8 @@ import { CHAT_MODEL, explainFailure, type UpstreamNames } from './explain-failur
 import { createRetries, isLoading, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import { fallBack, withoutOmitted } from './fall-back.ts'
 import { listModels, readModel } from './list-models.ts'
+import { type ChatServer, type Learned, ModelCall, type ModelCallOptions } from './model-call.ts'
 import type { Protocol } from './protocol.ts'
-import { type ChatServer, type ModelCall, streamAnswer } from './stream-answer.ts'
 import { isTooLong } from './too-long.ts'
 import { leavesToolsOut, toolsSeen } from './tools-trial.ts'
 
@@ -102,39 +102,45 @@ class UpstreamModel implements ChatModel {
   }
 
   stream(request: ModelRequest, signal: AbortSignal) {
-    return inChatSpan(this.#options, this.api, request, this.#answer(request, signal))
+    const span = this.#openSpan(request)
+    return span.around(this.#answer(request, span, signal))
   }
 
   /** Streams one answer, after retries; there are none once the caller has received a part of it. */
   async *#answer(
     request: ModelRequest,
+    span: StreamSpan,
     signal: AbortSignal,
   ): AsyncGenerator<readonly ModelEvent[]> {
     const recover = this.#createRecovery()
-    for (let isBegun = false; ; ) {
-      signal.throwIfAborted()
-      this.#refuseUnmetChoice(request)
-      const call = this.#call(request)
-      try {
-        for await (const batch of streamAnswer(this.#server, call, signal)) {
-          isBegun ||= batch.some(({ type }) => type !== 'progress')
-          this.#noteChoice(batch, request)
-          this.#noteTools(batch, request)
-          yield batch
-        }
-        return
-      } catch (error) {
+    let isBegun = false
+    try {
+      for (;;) {
         signal.throwIfAborted()
-        if (isBegun) throw await this.#explain(error, signal)
-        const failure = toUpstreamFailure(error)
-        yield await recover(failure, call.body, signal).catch(async (thrown: unknown) => {
-          throw await this.#explain(thrown, signal)
-        })
+        this.#refuseUnmetChoice(request)
+        const options = this.#callOptions(request)
+        using call = new ModelCall(this.#server, options, signal)
+        try {
+          for (let batch = await call.next(); batch; batch = await call.next()) {
+            isBegun ||= batch.some(({ type }) => type !== 'progress')
+            if (call.learned) this.#learnFrom(call.learned, batch, request, span)
+            yield batch
+          }
+          return
+        } catch (error) {
+          yield await recover(error, { isBegun, body: options.body }, signal)
+        }
       }
+    } catch (error) {
+      const failure = await this.#explain(error, signal)
+      span.fail(failure)
+      throw failure
+    } finally {
+      span.end()
     }
   }
 
-  #call(request: ModelRequest): ModelCall {
+  #callOptions(request: ModelRequest): ModelCallOptions {
     const { model, effort } = this.#options
     const { sampling } = request
     const asked = { ...request, sampling: { ...sampling, effort: sampling.effort ?? effort } }
@@ -144,12 +150,39 @@ class UpstreamModel implements ChatModel {
       body: withoutOmitted(body, this.#abilities),
       request,
       isThinkingOpen: this.#isThinkingOpen,
-      onLearned: ({ speed, isThinkingOpen, reasoning }) => {
-        if (speed !== undefined) this.#speed = ((this.#speed ?? speed) + speed) / 2
-        this.#isThinkingOpen = isThinkingOpen ?? this.#isThinkingOpen
-        this.#reasoning = reasoning
-      },
     }
+  }
+
+  /** Takes over what a whole answer tells, of which these are the last events. */
+  #learnFrom(
+    { speed, isThinkingOpen, reasoning }: Learned,
+    ending: readonly ModelEvent[],
+    request: ModelRequest,
+    span: StreamSpan,
+  ): void {
+    if (speed !== undefined) this.#speed = ((this.#speed ?? speed) + speed) / 2
+    this.#isThinkingOpen = isThinkingOpen ?? this.#isThinkingOpen
+    this.#reasoning = reasoning
+    this.#noteChoice(ending, request)
+    this.#noteTools(ending, request)
+    const end = ending.at(-1)
+    if (end?.type !== 'finish') return
+    span.setAttributes({
+      'gen_ai.response.finish_reasons': [end.reason],
+      'gen_ai.usage.input_tokens': end.usage?.promptTokens,
+      'gen_ai.usage.output_tokens': end.usage?.completionTokens,
+    })
+  }
+
+  #openSpan({ sampling }: ModelRequest): StreamSpan {
+    const attributes = {
+      ...spanAttributes('chat', this.#options, this.api),
+      'gen_ai.request.temperature': sampling.temperature,
+      'gen_ai.request.top_p': sampling.topP,
+      'gen_ai.request.max_tokens': sampling.maxTokens,
+      'gen_ai.request.seed': sampling.seed,
+    }
+    return openSpan(`chat ${this.name}`, { attributes, isRemote: true })
   }
 
   /** Makes the function that prepares each next attempt; it throws the failure if there is no use in one. */
@@ -168,7 +201,14 @@ class UpstreamModel implements ChatModel {
       return true
     }
 
-    return async (failure: UpstreamFailure, body: object, signal: AbortSignal) => {
+    return async (
+      error: unknown,
+      { isBegun, body }: { isBegun: boolean; body: object },
+      signal: AbortSignal,
+    ) => {
+      signal.throwIfAborted()
+      if (isBegun) throw error
+      const failure = toUpstreamFailure(error)
       const events: ModelEvent[] = []
       if (isLoading(failure.facts) && performance.now() < giveUp) {
         await pause(failure.facts.retryAfterMs ?? LOOK_MS, signal)
@@ -218,8 +258,8 @@ class UpstreamModel implements ChatModel {
   }
 
   /** The error to show; of a model that is gone, with those that the key can use. */
-  async #explain(error: unknown, signal: AbortSignal): Promise<Error> {
-    signal.throwIfAborted()
+  async #explain(error: unknown, signal: AbortSignal): Promise<unknown> {
+    if (signal.aborted) return signal.reason
     if (error instanceof AppError) return error
     const { model, apiKey } = this.#options
     const { facts } = toUpstreamFailure(error)
@@ -244,11 +284,11 @@ class UpstreamModel implements ChatModel {
   }
 
   /** A tool choice by name that had no effect is made in another way from then on. */
-  #noteChoice(batch: readonly ModelEvent[], { toolChoice, tools }: ModelRequest): void {
+  #noteChoice(ending: readonly ModelEvent[], { toolChoice, tools }: ModelRequest): void {
     const name =
       typeof toolChoice === 'object' && this.#abilities.tools ? toolChoice.name : undefined
-    if (batch.at(-1)?.type !== 'finish' || !tools.some((tool) => tool.name === name)) return
-    const isCalled = batch.some((event) => event.type === 'tool-call' && event.call.name === name)
+    if (!tools.some((tool) => tool.name === name)) return
+    const isCalled = ending.some((event) => event.type === 'tool-call' && event.call.name === name)
     if (!isCalled) this.#abilities.namedChoice = false
   }
 
@@ -263,9 +303,14 @@ class UpstreamModel implements ChatModel {
   async #tryTools(): Promise<void> {
     const signal = AbortSignal.timeout(TRY_TOOLS_MS)
     try {
-      const isWithout = await leavesToolsOut((request) =>
-        streamAnswer(this.#server, this.#call(request), signal),
-      )
+      const isWithout = await leavesToolsOut(async (request) => {
+        using call = new ModelCall(this.#server, this.#callOptions(request), signal)
+        let last: ModelEvent | undefined
+        for (let batch = await call.next(); batch; batch = await call.next()) {
+          last = batch.at(-1) ?? last
+        }
+        return last?.type === 'finish' ? last.usage?.promptTokens : undefined
+      })
       if (!isWithout) return
       this.#abilities.tools = false
       this.#options.log?.warn(
@@ -292,31 +337,6 @@ function serverFor(
   { api }: Protocol,
 ): ChatServer {
   return { apiKey, baseUrl, idleTimeoutMs, auth: authFor(api) }
-}
-
-/** Wraps an answer in a span with the request's parameters and the token usage, but no content. */
-function inChatSpan(
-  { model, baseUrl }: UpstreamModelOptions,
-  api: ChatApi,
-  { sampling }: ModelRequest,
-  answer: AsyncGenerator<readonly ModelEvent[]>,
-) {
-  const attributes = {
-    ...spanAttributes('chat', { model, baseUrl }, api),
-    'gen_ai.request.temperature': sampling.temperature,
-    'gen_ai.request.top_p': sampling.topP,
-    'gen_ai.request.max_tokens': sampling.maxTokens,
-    'gen_ai.request.seed': sampling.seed,
-  }
-  return streamInSpan(`chat ${model}`, { attributes, isRemote: true }, answer, (batch, span) => {
-    const end = batch.at(-1)
-    if (end?.type !== 'finish') return
-    span.setAttributes({
-      'gen_ai.response.finish_reasons': [end.reason],
-      'gen_ai.usage.input_tokens': end.usage?.promptTokens,
-      'gen_ai.usage.output_tokens': end.usage?.completionTokens,
-    })
-  })
 }
 
 /** Throws an Error without the key in its message, unlike the error for an invalid header. */

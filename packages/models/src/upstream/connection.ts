@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import { withDeadline } from '@agent-server/lib/abort.ts'
 import { traceHeaders } from '@agent-server/lib/tracing.ts'
 import type { ChatApi } from '../chat-model.ts'
-import { answerBody } from './answer-body.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
+import type { Protocol } from './protocol.ts'
 
 /**
  * How long an idle connection is kept, unless its server asks for less: longer than people take to read an answer,
@@ -22,21 +22,12 @@ const httpAgent = new http.Agent(keepLonger(http.globalAgent))
 const httpsAgent = new https.Agent(keepLonger(https.globalAgent))
 
 const MAX_ERROR_BYTES = 64 * 2 ** 10
-/** The deadline of a provider's library, for which there are others here; the longest that a timer can have. */
-const NEVER_MS = 2 ** 31 - 1
-
 export interface ModelServer {
   apiKey: string
   /** The address before the path of a request. */
   baseUrl: string
   /** How the server is given the key; Anthropic's own has a header for it. */
   auth?: 'bearer' | 'x-api-key' | undefined
-}
-
-export interface Call {
-  /** Called when anything arrives, also what is no event: a comment that keeps the connection alive. */
-  onArrival: () => void
-  signal: AbortSignal
 }
 
 /** How a server that is asked in this protocol is given the key. */
@@ -59,29 +50,6 @@ export function authHeaders({ apiKey, auth, baseUrl }: ModelServer): Record<stri
 
 /** The base URL without slashes at its end. */
 export const baseOf = ({ baseUrl }: ModelServer) => baseUrl.replace(/\/+$/, '')
-
-/** Options for a provider's library: no retries, deadline or log of its own. Each call has its `answerFetch`. */
-export function libraryOptions(server: ModelServer) {
-  return {
-    apiKey: server.apiKey,
-    maxRetries: 0,
-    timeout: NEVER_MS,
-    logLevel: 'off' as const,
-  }
-}
-
-/**
- * One client of a library for each server, made with its first request: a server whose models are built in does without
- * the library.
- */
-export function onePerServer<Client>(open: (server: ModelServer) => Promise<Client>) {
-  const clients = new WeakMap<ModelServer, Promise<Client>>()
-  return (server: ModelServer): Promise<Client> => {
-    const client = clients.get(server) ?? open(server)
-    clients.set(server, client)
-    return client
-  }
-}
 
 /** Attributes of a call's span according to the semantic conventions for generative AI. */
 export function spanAttributes(
@@ -131,16 +99,16 @@ export async function askJson(
   return toResponse(message, Readable.toWeb(message))
 }
 
-/**
- * `fetch` for one call of a provider's library, whose answer is server-sent events. It sends none of the library's
- * headers, as some come from the environment.
- */
-export function answerFetch(server: ModelServer, { onArrival }: Pick<Call, 'onArrival'>) {
-  return async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const url = new URL(typeof input === 'object' && 'url' in input ? input.url : input)
-    const message = await send(server, url, init)
-    return toResponse(message, ReadableStream.from(answerBody(message, onArrival)))
-  }
+/** Asks for an answer. Throws UpstreamFailure. */
+export function askForAnswer(
+  server: ModelServer,
+  { path, version = '' }: Pick<Protocol, 'path' | 'version'>,
+  body: object,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const base = baseOf(server)
+  const url = new URL(`${base.endsWith(version) ? base : base + version}${path}`)
+  return send(server, url, { method: 'POST', body: JSON.stringify(body), signal })
 }
 
 function toResponse(message: IncomingMessage, body: ReadableStream<Uint8Array>): Response {

@@ -106,20 +106,11 @@ export function toUpstreamFailure(
   otherwise: FailureKind = 'unreadable',
 ): UpstreamFailure {
   if (thrown instanceof UpstreamFailure) return thrown
-  // The providers' libraries wrap what `fetch` throws, and throw what the stream reports as an error.
-  if (thrown instanceof Error && thrown.cause instanceof UpstreamFailure) return thrown.cause
-  if (isReported(thrown)) return failureInStream(thrown.error)
   const code = codeOf(thrown)
   const words =
     thrown instanceof Error ? `${code ?? thrown.name} ${thrown.message}` : String(thrown)
   const kind = KIND_OF_CODE[code ?? ''] ?? otherwise
   return new UpstreamFailure({ kind, words: words.slice(0, MAX_WORDS) })
-}
-
-/** Whether it is the `APIError` for an error inside a stream, of either library: it has no status of its own. */
-function isReported(thrown: unknown): thrown is Error & { error: unknown } {
-  if (!(thrown instanceof Error) || !('error' in thrown) || !('requestID' in thrown)) return false
-  return thrown.error !== undefined && 'status' in thrown && thrown.status === undefined
 }
 
 /** The failure that an error inside a stream reports. */

@@ -1,7 +1,6 @@
 import type { JsonObject } from '@agent-server/lib/text/json.ts'
 import type { ChatApi, ModelEvent, ModelRequest } from '../chat-model.ts'
 import type { Abilities } from './abilities.ts'
-import type { Call, ModelServer } from './connection.ts'
 import type { FailureFacts } from './failures.ts'
 
 /** A protocol in which a server is asked for an answer. Each is a folder beside this one. */
@@ -9,20 +8,15 @@ export interface Protocol<Body extends object = object> {
   readonly api: ChatApi
   /** Where its requests go, after the base URL. */
   readonly path: string
+  /** What stands before that, although the base URL may lack it. */
+  readonly version?: string
   /** The request in the form that the server accepts. */
   toBody(model: string, request: ModelRequest, abilities: Abilities): Body
-  /** Loads the provider's library with the first request. */
-  connect(server: ModelServer): Promise<Connection<Body>>
   createReader(options: ReaderOptions): AnswerReader
   /** What some servers refuse, with the change that avoids it. */
   readonly fallbacks: readonly Fallback[]
   /** The fields of the body, by path, that can be left out if the server refuses them. */
   readonly optional: ReadonlySet<string>
-}
-
-interface Connection<Body extends object> {
-  /** Sends a request; its answer as the library reads it. Throws what the library throws, or UpstreamFailure. */
-  send(body: Body, call: Call): Promise<AsyncIterable<unknown>>
 }
 
 export interface ReaderOptions {
@@ -40,8 +34,8 @@ export interface AnswerReader {
   read(event: unknown): ModelEvent[]
   /** True once the answer is whole; only its usage may still follow. */
   readonly finished: boolean
-  /** Whether it looks whole, and the stream has its mark of the end; some servers never give more. */
-  readonly endsWithMark?: boolean
+  /** Whether it looks whole without that, if the stream has its mark of the end; some servers never give more. */
+  readonly isComplete?: boolean
   /** True once nothing more follows. */
   readonly closed: boolean
   /** Tokens written per second, if the server says so. */

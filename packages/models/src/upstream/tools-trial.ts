@@ -31,15 +31,11 @@ const TOOL: ModelTool = {
 
 /** Whether a short question has as many tokens with a tool as without: then the template leaves tools out. */
 export async function leavesToolsOut(
-  answer: (request: ModelRequest) => AsyncGenerator<readonly ModelEvent[]>,
+  promptTokens: (request: ModelRequest) => Promise<number | undefined>,
 ): Promise<boolean> {
-  const sizeWith = async (tools: readonly ModelTool[]) => {
+  const sizeWith = (tools: readonly ModelTool[]) => {
     const messages = [{ role: 'user' as const, content: 'Hi' }]
-    const batches = await Array.fromAsync(
-      answer({ messages, tools, sampling: { maxTokens: 1 }, chunks: [] }),
-    )
-    const end = batches.flat().at(-1)
-    return end?.type === 'finish' ? end.usage?.promptTokens : undefined
+    return promptTokens({ messages, tools, sampling: { maxTokens: 1 }, chunks: [] })
   }
   const size = await sizeWith([])
   return size !== undefined && size === (await sizeWith([TOOL]))
