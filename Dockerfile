@@ -11,6 +11,7 @@ COPY packages/embedders/minilm/package.json packages/embedders/minilm/
 COPY packages/http/package.json packages/http/
 COPY packages/index-qdrant/package.json packages/index-qdrant/
 COPY packages/lib/package.json packages/lib/
+COPY packages/mcp-server/package.json packages/mcp-server/
 COPY packages/models/package.json packages/models/
 COPY packages/office-tools/package.json packages/office-tools/
 COPY packages/readers/package.json packages/readers/

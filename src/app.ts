@@ -37,7 +37,6 @@ import type { Embedding } from './knowledge/embedding/embedding.ts'
 import type { AgentToAsk } from './operator/evaluation/ask-agent.ts'
 import { createEvaluations } from './operator/evaluation/evaluations.ts'
 import { createQuestions } from './operator/evaluation/questions.ts'
-import type { ClientDocuments } from './operator/keys/client-documents.ts'
 import type { Keys } from './operator/keys/keys.ts'
 import type { Metrics } from './operator/ops/metrics.ts'
 import type { createReadiness } from './operator/ops/readiness.ts'
@@ -49,7 +48,6 @@ import { documentRoutes } from './routes/documents.ts'
 import { evaluationRoutes } from './routes/evaluation.ts'
 import { evaluationRunRoutes } from './routes/evaluation-runs.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
-import { oauthRoutes } from './routes/oauth.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { queryRoutes } from './routes/query.ts'
 import { sessionCheck, type WebUi, webUiRoutes } from './routes/web-ui.ts'
@@ -57,12 +55,13 @@ import type { ArtifactStore } from './stores/artifact-store.ts'
 import type { ConversationStore } from './stores/conversation-store.ts'
 import type { EvaluationStore, QuestionStore } from './stores/evaluation-store.ts'
 import type { FeedbackStore } from './stores/feedback-store.ts'
+import type { KeyStore } from './stores/key-store.ts'
 
 export interface Services extends UploadServices {
   /** Deletes the documents of a conversation that was deleted. */
   conversationDeleted: (id: string) => Promise<void>
-  keys: Pick<Keys, 'identify' | 'grants'>
-  clientDocuments: ClientDocuments
+  keys: Pick<Keys, 'identify'>
+  keyStore: KeyStore
   agent: SearchingAgent
   dialects: DialectSettings
   /** Keeps what protocols refer to by an id: responses and batches of files. */
@@ -93,6 +92,8 @@ export interface AppOptions extends HttpOptions {
   corsOrigin: string[] | undefined
   /** The origin at which others reach the server. */
   publicUrl?: string | undefined
+  /** Private hosts that may be called. */
+  outboundAllow?: readonly string[] | undefined
   shutdownGraceMs: number
   version: string
   /** Whether request spans are exported. */
@@ -104,7 +105,7 @@ export interface AppOptions extends HttpOptions {
 /** Builds the whole server apart from its process: the hooks that run before every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { webUi } = options
-  const { identify, grants } = services.keys
+  const { identify } = services.keys
   const app = await openApp({ ...options, identify }, services.metrics.requestEnded)
 
   const conversations = createConversations(
@@ -131,7 +132,6 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
   await app.register(agentRoutes, services)
   for (const { routes } of features) await app.register(routes, { ...services, ...options })
-  await app.register(oauthRoutes, { ...options, ...services, identify, grants })
   await app.register(adminRoutes, services.admin)
   await app.register(opsRoutes, services)
   if (webUi) await app.register(webUiRoutes, { webUi, version: options.version })

@@ -5,7 +5,7 @@ import {
   oikbRoutes,
   ollamaRoutes,
 } from '@agent-server/compat'
-import { mcpRoutes } from './dialects/mcp/routes.ts'
+import { mcpRoutes, signInRoutes } from '@agent-server/mcp-server'
 
 /** What is installed besides the server's own API. `src/app.ts` checks that it has what each of them needs. */
 export const FEATURES = [
@@ -15,4 +15,5 @@ export const FEATURES = [
   { name: 'ollama', routes: ollamaRoutes },
   { name: 'oikb', routes: oikbRoutes },
   { name: 'mcp', routes: mcpRoutes },
+  { name: 'sign-in', routes: signInRoutes },
 ] as const

@@ -218,6 +218,7 @@ async function openApp(
     serverApiKey: config.SERVER_API_KEY,
     corsOrigin: config.CORS_ORIGIN,
     publicUrl: config.PUBLIC_URL,
+    outboundAllow: config.OUTBOUND_ALLOW,
     trustProxy: config.TRUST_PROXY,
     shutdownGraceMs: config.SHUTDOWN_GRACE * 1_000,
   })

@@ -49,7 +49,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   app: ['features', 'wire', 'routes', 'http', ...ROOMS, 'stores', 'sandboxes', ...LEAVES],
   // The one list of the packages that add routes.
-  features: ['compat', 'dialects'],
+  features: ['compat', 'mcp-server'],
   routes: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
   operator: ['wire', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
@@ -79,6 +79,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'index-qdrant': ['search', 'errors', 'lib'],
   compat: ['wire', 'http', 'models', ...LEAVES],
   deploy: ['client', ...LEAVES],
+  'mcp-server': ['wire', 'http', ...LEAVES],
   wire: ['http', 'models', ...LEAVES],
   lib: ['errors'],
   errors: [],
@@ -96,6 +97,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
     'http',
     'wire',
     'compat',
+    'mcp-server',
     'dialects',
   ],
   openai: ['models'],
@@ -148,7 +150,7 @@ describe('The layers of src/', () => {
     expect(threads).toContain('src/stores/sqlite/writer-thread.ts')
     expect(threads.filter((path) => loadedBy(path, files).has('zod'))).toEqual([])
   })
-  it.each(['packages/compat/', 'src/dialects/mcp/'])(
+  it.each(['packages/compat/', 'packages/mcp-server/'])(
     'know %s by the list of features alone',
     (folder) => {
       const known = edges(files).filter(

@@ -18,13 +18,11 @@ import { createRetrieval, type Retrieval, watchSearches } from '../knowledge/ret
 import { openWatch } from '../knowledge/watch/watch.ts'
 import { openPages } from '../knowledge/web/pages.ts'
 import type { Phase, Restart } from '../operator/admin/server-state.ts'
-import { createClientDocuments } from '../operator/keys/client-documents.ts'
 import { createKeys } from '../operator/keys/keys.ts'
 import { type Activity, createActivity } from '../operator/ops/activity.ts'
 import { createClosingModels } from '../operator/ops/closing-models.ts'
 import { createReadiness, notLaunched } from '../operator/ops/readiness.ts'
 import { createRunHistory } from '../operator/ops/runs.ts'
-import type { OpenedStore } from '../stores/opened-store.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent } from './agent.ts'
 import { checkNextStart, type Knowledge, openKnowledge } from './knowledge.ts'
@@ -65,8 +63,8 @@ export async function compose(
   const search = createSearch(config, knowledge, model, log)
   const { forClients, folders, ...intake } = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(intake.close)
-  const access = openAccess(config, store, log)
-  opened.defer(access.close)
+  const keys = createKeys({ store: store.keys, log })
+  opened.defer(keys.close)
   const referred = variablesIn(JSON.stringify(loaded.configuration.mcpServers))
   const runs = createRunHistory({
     maximum: config.RUNS_KEPT,
@@ -97,7 +95,8 @@ export async function compose(
   opened.defer(closingModels.close)
   const services = {
     metrics,
-    ...access.services,
+    keys,
+    keyStore: store.keys,
     ...forClients,
     maxFileBytes: config.FILE_LIMIT,
     embedding,
@@ -117,7 +116,7 @@ export async function compose(
       openDraft: agent.openDraft,
       restart,
       store,
-      keys: access.services.keys,
+      keys,
       folders,
       phase: { state: 'running' },
       checkStart: (next) => checkNextStart(next, config, store),
@@ -226,19 +225,6 @@ export async function composeIdle(
       phase.reason ?? 'The server is stopped until it is started again',
       embeddingModel(config) === undefined ? 'lexical' : 'hybrid',
     ),
-  }
-}
-
-/** The keys, and what is known of programs that sign in for one. */
-function openAccess(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
-  const keys = createKeys({ store: store.keys, log })
-  const clientDocuments = createClientDocuments(config.OUTBOUND_ALLOW ?? [])
-  return {
-    services: { keys, clientDocuments },
-    async close() {
-      await clientDocuments.close()
-      await keys.close()
-    },
   }
 }
 

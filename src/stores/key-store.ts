@@ -1,8 +1,5 @@
 import type { Scope } from '@agent-server/schemas/operator/api-key.ts'
 
-/** The maximum number of keys, including expired ones. */
-export const MAX_KEYS = 200
-
 /** An API key, without its secret. Times are milliseconds since the epoch. */
 export interface StoredKey {
   id: string

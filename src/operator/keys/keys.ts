@@ -2,14 +2,15 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type {
-  ApiKey,
-  ApiKeyCreated,
-  Caller,
-  NewApiKey,
+import {
+  type ApiKey,
+  type ApiKeyCreated,
+  type Caller,
+  isGrant,
+  MAX_KEYS,
+  type NewApiKey,
 } from '@agent-server/schemas/operator/api-key.ts'
-import { type KeyStore, MAX_KEYS, type StoredKey, type UsedKey } from '../../stores/key-store.ts'
-import { createGrants, isGrant } from './grants.ts'
+import type { KeyStore, StoredKey, UsedKey } from '../../stores/key-store.ts'
 import { createUsage } from './usage.ts'
 
 const SECRET_BYTES = 32
@@ -103,9 +104,6 @@ export function createKeys({ store, log, now = Date.now }: Dependencies) {
       }
       log.info({ revoked: id, by: by?.id }, 'API key revoked')
     },
-
-    /** Keys that programs get by OAuth. */
-    grants: createGrants({ store, log, now }),
 
     /** Stores how keys were used. */
     close: usage.close,

@@ -5,10 +5,10 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { readIfPresent, replaceFile } from '@agent-server/lib/files.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
+import { createKeyCheck } from '@agent-server/lib/key-check.ts'
 import { isSameSecret } from '@agent-server/lib/same-secret.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
-import { createKeyCheck } from '../keys/key-check.ts'
 
 /** The lifetime of a session, counted from sign-in; use does not extend it. */
 export const SESSION_SECONDS = 7 * 24 * 3_600
@@ -37,7 +37,7 @@ export async function openSessions(options: Options) {
   const { serverApiKey, now = Date.now } = options
   const sessions = await readSessions(options.file)
   const checkKey = createKeyCheck({
-    serverApiKey,
+    identify: (key) => isSameSecret(key, serverApiKey),
     refusal:
       'The key is invalid. Use the SERVER_API_KEY: keys made on the Keys page are for programs.',
     now,

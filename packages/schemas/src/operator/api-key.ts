@@ -7,6 +7,13 @@ import { CollectionName } from '../collection.ts'
 export const SCOPES = ['query', 'chat', 'ingest', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
+/** The maximum number of keys, including expired ones. */
+export const MAX_KEYS = 200
+
+/** How the id of a key begins that a program got by OAuth. */
+export const GRANT_PREFIX = 'oauth'
+export const isGrant = ({ id }: { id: string }) => id.startsWith(GRANT_PREFIX)
+
 /** Who makes a request, and what they may do and see. */
 export interface Caller {
   /** Absent for the master key and the web UI, which may do everything. */

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { isLoopback } from '@agent-server/lib/origins.ts'
 import { isSameSecret } from '@agent-server/lib/same-secret.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, isGrant } from '@agent-server/schemas/operator/api-key.ts'
 import { z } from 'zod'
+import type { Identify } from '../services.ts'
 import type { ClientDocuments } from './client-documents.ts'
-import { ACCESS_SECONDS, CODE_MS, type Grants, isGrant, REFRESH_MS } from './grants.ts'
+import { ACCESS_SECONDS, CODE_MS, type Grants, REFRESH_MS } from './grants.ts'
 import { MAX_URI, OAuthRefusal, Registration } from './registration.ts'
 import { createSeals } from './sealed.ts'
 
@@ -116,7 +117,7 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
     },
 
     /** Revokes the key of a token; either token may be presented (RFC 7009). */
-    async revoke(token: string, identify: (token: string) => Promise<Caller | undefined>) {
+    async revoke(token: string, identify: Identify) {
       const refreshed = await seals.open('refresh', token, Refresh)
       const id = refreshed?.id ?? (await identify(token))?.key?.id
       if (id !== undefined && isGrant({ id })) await grants.revoke(id)

@@ -6,8 +6,7 @@ import { McpAnswer, McpMessage } from '@agent-server/schemas/mcp.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { serveMcp } from './endpoint.ts'
-import type { McpDependencies } from './server.ts'
+import type { createHandler, McpDependencies } from './server.ts'
 
 interface Services extends McpDependencies {
   corsOrigin?: string[] | undefined
@@ -17,10 +16,18 @@ interface Services extends McpDependencies {
 
 export const mcpRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   const { corsOrigin = [], publicUrl } = services
-  const endpoint = serveMcp(services)
+  let loaded: Promise<ReturnType<typeof createHandler>> | undefined
+  // Loaded on first use, since that takes a tenth of a second.
+  const load = () => {
+    loaded ??= import('./server.ts').then(({ createHandler }) => createHandler(services))
+    return loaded
+  }
+  app.addHook('onClose', async () => (await loaded)?.close())
   const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, corsOrigin)
-  const handler = async (request: FastifyRequest, reply: FastifyReply) =>
-    reply.send(await endpoint.fetch(toWebRequest(request, reply), request.body, request.caller))
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { fetch } = await load()
+    return reply.send(await fetch(toWebRequest(request, reply), request.body, request.caller))
+  }
 
   // One of these opens the endpoint; each tool checks the scopes that it needs itself.
   const config = {
@@ -28,7 +35,6 @@ export const mcpRoutes: FastifyPluginAsyncZod<Services> = async (app, services) 
     challenge: (request: FastifyRequest) => challengeAt(publicOrigin(request, publicUrl), request),
     toErrorBody,
   }
-  app.addHook('onClose', () => endpoint.close())
   app.post('/mcp', {
     config,
     onRequest,

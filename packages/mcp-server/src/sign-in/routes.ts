@@ -1,31 +1,37 @@
-import type { Identify } from '@agent-server/http/authenticate.ts'
 import { limitByAddress } from '@agent-server/http/limit-by-address.ts'
 import { publicOrigin } from '@agent-server/http/public-origin.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { ClientDocuments } from '../operator/keys/client-documents.ts'
-import type { Grants } from '../operator/keys/grants.ts'
-import { createOAuth } from '../operator/keys/oauth.ts'
-import { OAuthRefusal, Registration } from '../operator/keys/registration.ts'
-import { addAuthorization, FORM, MAX_FORM, readForm } from './oauth-authorization.ts'
+import type { Identify, KeyStore } from '../services.ts'
+import { addAuthorization, FORM, MAX_FORM, readForm } from './authorization.ts'
+import { createClientDocuments } from './client-documents.ts'
+import { createGrants } from './grants.ts'
+import { createOAuth } from './oauth.ts'
+import { OAuthRefusal, Registration } from './registration.ts'
 
 /** Requests per address and minute. Hosted assistants send those of many people from few addresses. */
 const MAX_REGISTRATIONS = 60
 const MAX_TOKEN_REQUESTS = 600
 
-interface OAuthOptions {
+interface Services {
   serverApiKey: string
   publicUrl?: string | undefined
-  identify: Identify
-  grants: Grants
-  clientDocuments: ClientDocuments
+  keys: { identify: Identify }
+  keyStore: KeyStore
+  /** Private hosts at which documents about clients may be read. */
+  outboundAllow?: readonly string[] | undefined
+  log: Pick<Log, 'info'>
 }
 
 /** OAuth 2.1 for `/mcp`; its RFCs describe the routes, so they are not in the contract. */
-export const oauthRoutes: FastifyPluginAsyncZod<OAuthOptions> = async (app, options) => {
-  const { serverApiKey, publicUrl, identify, grants, clientDocuments } = options
-  const oauth = createOAuth(grants, clientDocuments, serverApiKey)
+export const signInRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
+  const { serverApiKey, publicUrl, keyStore: store, log } = services
+  const { identify } = services.keys
+  const clientDocuments = createClientDocuments(services.outboundAllow ?? [])
+  app.addHook('onClose', clientDocuments.close)
+  const oauth = createOAuth(createGrants({ store, log }), clientDocuments, serverApiKey)
   const issuerOf = (request: FastifyRequest) => {
     const origin = publicOrigin(request, publicUrl)
     if (origin !== undefined) return origin

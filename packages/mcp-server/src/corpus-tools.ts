@@ -5,8 +5,7 @@ import { Filter, Metadata } from '@agent-server/schemas/metadata.ts'
 import { type Hit, MinScore, QueryResponse, SearchMode, TopK } from '@agent-server/schemas/query.ts'
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { Documents } from '../../knowledge/ingestion/documents.ts'
-import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { Corpus, Documents } from './services.ts'
 
 export const MAX_QUESTION = 10_000
 /** Maximum UTF-16 code units of document text in one answer. */
@@ -39,11 +38,6 @@ export type Guarded = (work: () => Promise<Answered>) => Promise<{
   isError?: true
 }>
 
-export interface McpCorpus {
-  retrieval: Pick<Retrieval<CallerSearch>, 'search'>
-  documents: Pick<Documents, 'text' | 'get' | 'list'>
-}
-
 export const Source = z.object({
   id: z.string().describe('Identifier of the document.'),
   title: z.string(),
@@ -59,7 +53,7 @@ const Found = z.object({ results: z.array(Source) })
 const Fetched = Source.extend({ text: z.string(), metadata: Metadata })
 
 /** Adds the documents as tools, including the pair `search` and `fetch` that chat products expect. */
-export function addCorpusTools(server: McpServer, corpus: McpCorpus, guarded: Guarded): void {
+export function addCorpusTools(server: McpServer, corpus: Corpus, guarded: Guarded): void {
   const { retrieval, documents } = corpus
   server.registerTool(
     'query',
@@ -102,7 +96,7 @@ export function addCorpusTools(server: McpServer, corpus: McpCorpus, guarded: Gu
 /** In the form that ChatGPT's connectors and deep research expect: https://platform.openai.com/docs/mcp */
 function addSearchAndFetch(
   server: McpServer,
-  { retrieval, documents }: McpCorpus,
+  { retrieval, documents }: Corpus,
   guarded: Guarded,
 ): void {
   const inJson = (structured: Answered['structured']): Answered => {

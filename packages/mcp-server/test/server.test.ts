@@ -1,36 +1,34 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ChatFrame, ChatRequest } from '@agent-server/schemas/chat.ts'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import type { AgentEvent, RunEnd } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import { readDocument } from '../../../src/dialects/mcp/corpus-tools.ts'
-import { askAgent } from '../../../src/dialects/mcp/server.ts'
-import { hitOf } from '../../support/hit.ts'
+import { NOTHING_MORE } from '../../../test/support/artifact.ts'
+import { hitOf } from '../../../test/support/hit.ts'
+import { readDocument } from '../src/corpus-tools.ts'
+import { askAgent, toAgentRequest } from '../src/server.ts'
 
 const { signal } = new AbortController()
-const delta = (text: string): ChatFrame => ({ type: 'text-delta', text })
-const done = (more: object = {}): ChatFrame => ({
-  type: 'done',
+const delta = (text: string): AgentEvent => ({ type: 'text-delta', text })
+const done = (more: Partial<RunEnd> = {}): AgentEvent => ({
+  type: 'run-end',
+  reason: 'stop',
   hits: [],
-  finishReason: 'stop',
+  usage: undefined,
+  ...NOTHING_MORE,
   ...more,
 })
 
-async function ask(frames: readonly ChatFrame[], milliseconds = 0) {
-  const requests: ChatRequest[] = []
+async function ask(events: readonly AgentEvent[], milliseconds = 0) {
   const reported: number[] = []
-  async function* answerWith(request: ChatRequest) {
-    requests.push(request)
-    for (const frame of frames) {
+  async function* run() {
+    for (const event of events) {
       await pause(milliseconds)
-      yield [frame]
+      yield [event]
     }
   }
   const report = async (progress: number) => void reported.push(progress)
-  const { text: answer, structured } = await askAgent(
-    answerWith,
-    { question: 'When?', topK: 3 },
-    report,
-  )
-  return { answer, structured, requests, reported }
+  const { text: answer, structured } = await askAgent(run(), report)
+  return { answer, structured, reported }
 }
 
 describe('an answer of the agent', () => {
@@ -39,11 +37,7 @@ describe('an answer of the agent', () => {
       { ...hitOf('a'), url: 'https://a.org' },
       { ...hitOf('b'), title: '' },
     ]
-    const { answer, structured, requests } = await ask([
-      delta('At '),
-      delta('ten. [1]'),
-      done({ hits }),
-    ])
+    const { answer, structured } = await ask([delta('At '), delta('ten. [1]'), done({ hits })])
     expect(answer).toBe(
       'At ten. [1]\n\nSources:\n[1] Title of a, https://a.org, document doc_a\n[2] document doc_b',
     )
@@ -54,11 +48,17 @@ describe('an answer of the agent', () => {
         { title: 'doc_b', url: 'document:///doc_b' },
       ],
     })
-    expect(requests).toMatchObject([{ topK: 3, messages: [{ role: 'user', content: 'When?' }] }])
+    const chatModel = { name: 'm', generates: true, supportsTools: true, supportsImages: true }
+    const settings = { modelName: 'agent', defaultTopK: 5, chatModel }
+    expect(toAgentRequest({ question: 'When?', topK: 3 }, MASTER, settings)).toMatchObject({
+      topK: 3,
+      messages: [{ role: 'user', content: 'When?' }],
+    })
   })
 
   it('names the files that tools made', async () => {
-    const file = { name: 'a.png', mediaType: 'image/png', url: '/artifacts/art_1' }
+    const place = { id: 'art_1', url: '/artifacts/art_1', expiresAt: '2026-01-01T00:00:00Z' }
+    const file = { ...place, name: 'a.png', mediaType: 'image/png', size: 1 }
     expect((await ask([done({ artifacts: [file] })])).answer).toBe(
       '\n\nFiles:\na.png (image/png): /artifacts/art_1',
     )

@@ -1,18 +1,22 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { filledText } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { ChatFrame, ChatRequest } from '@agent-server/schemas/chat.ts'
+import type { AgentFields } from '@agent-server/schemas/chat.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import { answerEvents, type DialectServices } from '@agent-server/wire'
+import {
+  type AgentEvent,
+  type AgentRequest,
+  type DialectServices,
+  type RunEnd,
+  readAgentFields,
+} from '@agent-server/wire'
 import { type AuthInfo, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { createChatDialect } from '../chat/dialect.ts'
 import {
   type Answered,
   addCorpusTools,
   type Guarded,
   MAX_QUESTION,
-  type McpCorpus,
   READ_ONLY,
   SCOPE_FIELDS,
   Source,
@@ -20,6 +24,7 @@ import {
   toSource,
 } from './corpus-tools.ts'
 import { addDocumentResources } from './document-resources.ts'
+import type { Corpus } from './services.ts'
 
 /** The maximum number of streams that wait for notifications, over all clients. */
 const MAX_SUBSCRIPTIONS = 64
@@ -29,7 +34,7 @@ const INSTRUCTIONS =
 
 export interface McpDependencies extends DialectServices {
   /** The corpus restricted to what a caller may see. */
-  corpusFor: (caller: Caller) => McpCorpus
+  corpusFor: (caller: Caller) => Corpus
   version: string
   log: Pick<Log, 'warn' | 'error'>
 }
@@ -111,11 +116,8 @@ function addAgentTool(
         const params = { progressToken, progress }
         await mcpReq.notify({ method: 'notifications/progress', params })
       }
-      const frames = async function* (request: ChatRequest) {
-        const exchange = await createChatDialect(dialects).read(request, caller)
-        yield* answerEvents(agent, exchange, mcpReq.signal)
-      }
-      return guarded(() => askAgent(frames, question, report))
+      const request = toAgentRequest(question, caller, dialects)
+      return guarded(() => askAgent(agent.run(request, mcpReq.signal), report))
     },
   )
 }
@@ -141,28 +143,40 @@ const inText = (text: string) => [{ type: 'text' as const, text }]
 /** The interval between progress notifications; clients give up a call that shows no progress. */
 const PROGRESS_MS = 1_000
 
-type Question = { question: string } & Pick<
-  ChatRequest,
-  'topK' | 'minScore' | 'mode' | 'collection' | 'filter'
->
+interface Question
+  extends Pick<AgentFields, 'topK' | 'minScore' | 'mode' | 'collection' | 'filter'> {
+  question: string
+}
+
+export function toAgentRequest(
+  { question, ...fields }: Question,
+  caller: Caller,
+  settings: DialectServices['dialects'],
+): AgentRequest {
+  return {
+    ...readAgentFields({ ...fields, rewrite: false }, settings),
+    caller,
+    messages: [{ role: 'user', content: question }],
+    instructions: [],
+    sampling: {},
+    clientTools: [],
+  }
+}
 
 /** Returns the agent's answer and the sources that its citation numbers refer to. Throws AppError if the run fails. */
 export async function askAgent(
-  frames: (request: ChatRequest) => AsyncIterable<ChatFrame[]>,
-  { question, ...settings }: Question,
+  run: AsyncIterable<readonly AgentEvent[]>,
   report: (progress: number) => Promise<void>,
 ): Promise<Answered> {
-  const messages = [{ role: 'user' as const, content: question }]
   let text = ''
   let reportedAt = performance.now()
   let progress = 0
-  const request = { messages, ...settings, rewrite: false, includeSteps: true }
-  for await (const batch of frames(request)) {
-    for (const frame of batch) {
-      text += textOf(frame)
-      if (frame.type === 'done') return toAnswer(text, frame)
+  for await (const events of run) {
+    for (const event of events) {
+      text += textOf(event)
+      if (event.type === 'run-end') return toAnswer(text, event)
     }
-    progress += batch.length
+    progress += events.length
     if (performance.now() - reportedAt < PROGRESS_MS) continue
     reportedAt = performance.now()
     await report(progress)
@@ -170,16 +184,14 @@ export async function askAgent(
   throw new AppError('internal', 'The answer ended unexpectedly')
 }
 
-function textOf(frame: ChatFrame): string {
-  if (frame.type === 'text-delta') return frame.text
-  if (frame.type !== 'approval-required') return ''
-  const tools = frame.calls.map(({ tool }) => tool).join(', ')
+function textOf(event: AgentEvent): string {
+  if (event.type === 'text-delta') return event.text
+  if (event.type !== 'approval-required') return ''
+  const tools = event.calls.map(({ tool }) => tool).join(', ')
   return `\n\nNot finished: ${tools} is waiting for approval, which can only be given through /chat.`
 }
 
-type DoneFrame = Extract<ChatFrame, { type: 'done' }>
-
-function toAnswer(text: string, { hits, artifacts = [] }: DoneFrame): Answered {
+function toAnswer(text: string, { hits, artifacts }: RunEnd): Answered {
   const files = artifacts.map(({ name, mediaType, url }) => ({ name, mediaType, url }))
   const sources = hits.map((hit, index) => `[${index + 1}] ${sourceOf(hit)}`)
   const named = files.map(({ name, mediaType, url }) => `${name} (${mediaType}): ${url}`)

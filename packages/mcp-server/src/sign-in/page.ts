@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Parameters } from '../operator/keys/oauth.ts'
+import type { Parameters } from './oauth.ts'
 
 /** The colours and measures of the web UI, which may be switched off. */
 const STYLE = `

@@ -1,11 +1,13 @@
-import type { Identify } from '@agent-server/http/authenticate.ts'
 import { limitByAddress } from '@agent-server/http/limit-by-address.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createKeyCheck } from '@agent-server/lib/key-check.ts'
+import { isSameSecret } from '@agent-server/lib/same-secret.ts'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createKeyCheck } from '../operator/keys/key-check.ts'
-import { type OAuth, type Parameters, readRequest } from '../operator/keys/oauth.ts'
-import { OAuthRefusal } from '../operator/keys/registration.ts'
-import { consentPage, pageHeaders, refusalPage } from './oauth-page.ts'
+import type { Identify } from '../services.ts'
+import { type OAuth, type Parameters, readRequest } from './oauth.ts'
+import { consentPage, pageHeaders, refusalPage } from './page.ts'
+import { OAuthRefusal } from './registration.ts'
 
 export const MAX_FORM = 16_384
 /** Requests per address and minute: each may fetch the document about a client. */
@@ -25,8 +27,7 @@ type Client = Awaited<ReturnType<OAuth['findClient']>>
 export function addAuthorization(app: FastifyInstance, dependencies: Dependencies): void {
   const { oauth, issuerOf, serverApiKey, identify } = dependencies
   const checkKey = createKeyCheck({
-    serverApiKey,
-    identify,
+    identify: (key) => (isSameSecret(key, serverApiKey) ? MASTER : identify(key)),
     refusal: 'The key is invalid',
   })
 

@@ -1,8 +1,14 @@
 import { hash, randomBytes } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { Caller, Scope } from '@agent-server/schemas/operator/api-key.ts'
-import { type KeyStore, MAX_KEYS, type StoredKey } from '../../stores/key-store.ts'
+import {
+  type Caller,
+  GRANT_PREFIX,
+  isGrant,
+  MAX_KEYS,
+  type Scope,
+} from '@agent-server/schemas/operator/api-key.ts'
+import type { KeyStore, StoredKey } from '../services.ts'
 
 /** How long an authorisation code can be exchanged. */
 export const CODE_MS = 60_000
@@ -12,7 +18,6 @@ export const REFRESH_MS = 30 * 24 * 3_600_000
 /** Keys made by OAuth: of one key that allows them, and of all. */
 const MAX_OF_ONE = 20
 const MAX_GRANTS = 100
-const PREFIX = 'oauth'
 
 interface Dependencies {
   store: KeyStore
@@ -25,8 +30,6 @@ interface Grant {
   id: string
   digest: string
 }
-
-export const isGrant = ({ id }: { id: string }) => id.startsWith(PREFIX)
 
 export type Grants = ReturnType<typeof createGrants>
 
@@ -60,7 +63,7 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
       if (own.length >= MAX_OF_ONE || grants.length >= MAX_GRANTS) {
         throw new AppError('too_many_keys', 'Too many programs have access: revoke one first')
       }
-      const id = PREFIX + randomBytes(6).toString('hex')
+      const id = GRANT_PREFIX + randomBytes(6).toString('hex')
       // Of a secret that nobody knows.
       const digest = digestOf(randomBytes(32).toString('base64url'))
       const { requestsPerMinute, tokensPerDay } = maker ?? {}

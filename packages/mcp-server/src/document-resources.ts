@@ -8,7 +8,8 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from '@modelcontextprotocol/server'
-import { FIRST_PIECE, MAX_PIECE, type McpCorpus, uriOf, withMore } from './corpus-tools.ts'
+import { FIRST_PIECE, MAX_PIECE, uriOf, withMore } from './corpus-tools.ts'
+import type { Documents } from './services.ts'
 
 /** Documents per page of the list. */
 const PAGE = 200
@@ -21,7 +22,7 @@ const MAX_PAGES = 50
 /** Adds the newest documents as listed resources, and every document as a resource by its URI. */
 export function addDocumentResources(
   server: McpServer,
-  documents: McpCorpus['documents'],
+  documents: Documents,
   log: Pick<Log, 'error'>,
 ): void {
   const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -57,7 +58,7 @@ export function addDocumentResources(
 }
 
 async function readText(
-  documents: McpCorpus['documents'],
+  documents: Documents,
   { id, uri }: { id: string; uri: string },
   signal: AbortSignal,
 ): Promise<string> {
@@ -72,11 +73,7 @@ async function readText(
 /**
  * Lists one page. A cursor is a page number and the store's cursor; any other throws a ProtocolError (invalid params).
  */
-async function listPage(
-  documents: McpCorpus['documents'],
-  given: string | undefined,
-  signal: AbortSignal,
-) {
+async function listPage(documents: Documents, given: string | undefined, signal: AbortSignal) {
   const [, number = '1', cursor] = /^(\d{1,2})\.(.+)$/s.exec(given ?? '') ?? []
   if (given !== undefined && cursor === undefined) {
     throw invalidParams('The cursor is not valid for this list')

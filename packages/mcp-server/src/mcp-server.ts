@@ -1,0 +1,2 @@
+export { mcpRoutes } from './routes.ts'
+export { signInRoutes } from './sign-in/routes.ts'

@@ -1,0 +1,67 @@
+import type { Document, DocumentList, TextQuery } from '@agent-server/schemas/document.ts'
+import type { Filter } from '@agent-server/schemas/metadata.ts'
+import type { Caller, Scope } from '@agent-server/schemas/operator/api-key.ts'
+import type { Hit, QueryRequest } from '@agent-server/schemas/query.ts'
+
+// What MCP and its sign-in use of the server, whose own parts fit as they are.
+
+interface DocumentText {
+  title?: string | undefined
+  url?: string | undefined
+  text: string
+  /** Of the whole text, in UTF-16 code units. */
+  length: number
+}
+
+interface DocumentPage {
+  limit: number
+  status: Document['status']
+  cursor: string | undefined
+}
+
+/** The documents that a caller sees. What names one throws `document_not_found`. */
+export interface Documents {
+  get(id: string): Promise<Document>
+  list(page: DocumentPage, signal: AbortSignal): Promise<DocumentList>
+  text(id: string, range: TextQuery, signal: AbortSignal): Promise<DocumentText>
+}
+
+interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'minScore' | 'mode'> {
+  filter?: Filter | undefined
+}
+
+export interface Corpus {
+  documents: Documents
+  retrieval: {
+    search(query: Search, signal: AbortSignal): Promise<{ hits: Hit[]; degraded: boolean }>
+  }
+}
+
+/** A key without its secret. Times are milliseconds since the epoch. */
+export interface StoredKey {
+  id: string
+  name: string
+  scopes: Scope[]
+  collections?: string[] | undefined
+  requestsPerMinute?: number | undefined
+  tokensPerDay?: number | undefined
+  expiresAt?: number | undefined
+  createdAt: number
+  /** The id of the key that created it; undefined for the master key. */
+  createdBy?: string | undefined
+  digest: string
+}
+
+export interface KeyStore {
+  list(): Promise<StoredKey[]>
+  find(id: string): Promise<StoredKey | undefined>
+  /** Throws `too_many_keys`; returns false if the key that creates it does not exist any more. */
+  add(key: StoredKey, most: number): Promise<boolean>
+  /** Gives a key another secret if its digest is still `digest`; returns whether it was. */
+  renew(id: string, digest: string, next: Pick<StoredKey, 'digest' | 'expiresAt'>): Promise<boolean>
+  /** Returns whether it existed. */
+  remove(id: string): Promise<boolean>
+}
+
+/** Who presents a key; undefined if it is unknown, revoked or expired. */
+export type Identify = (token: string) => Promise<Caller | undefined>
