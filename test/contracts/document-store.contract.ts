@@ -321,7 +321,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
       })
 
       it('answers that it is unavailable once closed', async () => {
-        await on.store.close()
+        await on.close()
         const calls = [
           () => on.add('a'),
           () => on.store.get(everything(), 'a'),

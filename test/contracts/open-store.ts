@@ -4,6 +4,8 @@ import type { OpenedStore } from '../../src/stores/opened-store.ts'
 /** One test's own data, empty at first. */
 export interface StoreData {
   open(options?: { queueLimit: number }): Promise<OpenedStore>
+  /** Makes it as it was at first while a store is open over it, which the next test can then use. */
+  empty?(): Promise<void>
   remove(): Promise<void>
 }
 
