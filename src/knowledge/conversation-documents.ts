@@ -13,6 +13,8 @@ import type { AllDocuments } from './ingestion/documents.ts'
 const MAX_DOCUMENTS = 20
 const MAX_BYTES = 100_000_000
 
+/** A start has other work, and nobody sees what is left behind. */
+const FIRST_SWEEP_MS = 3_000
 const SWEEP_MS = 60_000
 /** Conversations whose documents are deleted in one sweep. */
 const SWEPT = 1_000
@@ -84,9 +86,10 @@ export function createConversationSweep({ store, lookup, documents, log }: Sweep
   }
 
   const run = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
+    for (let wait = FIRST_SWEEP_MS; ; wait = SWEEP_MS) {
+      await ignore(pause(wait, closing.signal), 'only the signal ends it')
+      if (closing.signal.aborted) return
       await sweep().catch(removedLater)
-      await ignore(pause(SWEEP_MS, closing.signal), 'only the signal ends it')
     }
   }
 
