@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
+import { onlyLong } from '../support/long.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
@@ -96,19 +97,23 @@ describe('A server', verifies('admin.launch.stopped', 'admin.launch.failed'), ()
     expect(await (await server.request('/agent')).json()).toMatchObject({ name: 'desk' })
   })
 
-  it('that may not call its WEBHOOK_URL shows that, and is launched once it is changed', async () => {
-    const directory = await temporaryDirectory()
-    const webhook = 'WEBHOOK_URL=http://10.0.0.1/hook\nWEBHOOK_SECRET=whsec_'
-    await writeFile(join(directory, '.env'), `${webhook}${'A'.repeat(43)}=\n`)
-    const server = await startServerProcess({}, { directory, until: 'listening' })
-    const { state, reason } = await readState(server)
-    expect([state, reason]).toEqual(['failed', expect.stringMatching(/^WEBHOOK_URL/)])
-    await writeFile(join(directory, '.env'), '')
-    expect((await post(server, '/admin/launch')).status).toBe(202)
-    await until(server, 'running')
-  })
+  it(
+    'that may not call its WEBHOOK_URL shows that, and is launched once it is changed',
+    onlyLong,
+    async () => {
+      const directory = await temporaryDirectory()
+      const webhook = 'WEBHOOK_URL=http://10.0.0.1/hook\nWEBHOOK_SECRET=whsec_'
+      await writeFile(join(directory, '.env'), `${webhook}${'A'.repeat(43)}=\n`)
+      const server = await startServerProcess({}, { directory, until: 'listening' })
+      const { state, reason } = await readState(server)
+      expect([state, reason]).toEqual(['failed', expect.stringMatching(/^WEBHOOK_URL/)])
+      await writeFile(join(directory, '.env'), '')
+      expect((await post(server, '/admin/launch')).status).toBe(202)
+      await until(server, 'running')
+    },
+  )
 
-  it('without a key of its own lets somebody in by a link alone', async () => {
+  it('without a key of its own lets somebody in by a link alone', onlyLong, async () => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, '.env'), 'SERVER_API_KEY=short\n')
     const environment = { SERVER_API_KEY: undefined }

@@ -10,6 +10,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { verifies } from '../requirements.ts'
 import { sendFile } from '../support/forms.ts'
+import { onlyLong } from '../support/long.ts'
 import { wordWith } from '../support/office-pictures.ts'
 import { scan } from '../support/scan.ts'
 import { type RecordedRequest, startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -130,35 +131,39 @@ it(
   },
 )
 
-it('Pictures of pages and of Word files are described where they stand, each once', async () => {
-  const { server, upstream } = await start()
-  const pdf = await PDFDocument.create()
-  pdf.addPage().drawText('Herons stand in shallow water.')
-  const page = pdf.addPage([620, 620])
-  page.drawText('Storks nest on roofs.', { y: 500 })
-  const picture = await pdf.embedPng(PICTURE)
-  page.drawImage(picture, { x: 0, y: 0, width: 310, height: 65 })
-  pdf.addPage([620, 620]).drawImage(picture, { x: 0, y: 0, width: 310, height: 65 })
-  const id = await ready(server, 'birds.pdf', await pdf.save())
-  const word = await ready(server, 'birds.docx', wordWith(scan([], { height: 140 }).asPng()))
-  await described(server, id, { described: 1 })
-  await described(server, word, { described: 1 })
-  const hits = await found(server, 'chart of owls')
-  expect(hits.find(({ documentId }) => documentId === id)).toMatchObject({
-    page: 2,
-    pageEnd: 2,
-    pictureDescription: true,
-  })
-  expect(hits.find(({ documentId }) => documentId === word)).toMatchObject({
-    pictureDescription: true,
-  })
-  const [stork] = await found(server, 'storks')
-  expect(stork?.text).toMatch(/Storks nest on roofs\.$/)
-  expect(stork).not.toHaveProperty('pictureDescription')
-  expect(upstream.requests.map((request) => seen(request).height)).toEqual([130, 140])
-})
+it(
+  'Pictures of pages and of Word files are described where they stand, each once',
+  onlyLong,
+  async () => {
+    const { server, upstream } = await start()
+    const pdf = await PDFDocument.create()
+    pdf.addPage().drawText('Herons stand in shallow water.')
+    const page = pdf.addPage([620, 620])
+    page.drawText('Storks nest on roofs.', { y: 500 })
+    const picture = await pdf.embedPng(PICTURE)
+    page.drawImage(picture, { x: 0, y: 0, width: 310, height: 65 })
+    pdf.addPage([620, 620]).drawImage(picture, { x: 0, y: 0, width: 310, height: 65 })
+    const id = await ready(server, 'birds.pdf', await pdf.save())
+    const word = await ready(server, 'birds.docx', wordWith(scan([], { height: 140 }).asPng()))
+    await described(server, id, { described: 1 })
+    await described(server, word, { described: 1 })
+    const hits = await found(server, 'chart of owls')
+    expect(hits.find(({ documentId }) => documentId === id)).toMatchObject({
+      page: 2,
+      pageEnd: 2,
+      pictureDescription: true,
+    })
+    expect(hits.find(({ documentId }) => documentId === word)).toMatchObject({
+      pictureDescription: true,
+    })
+    const [stork] = await found(server, 'storks')
+    expect(stork?.text).toMatch(/Storks nest on roofs\.$/)
+    expect(stork).not.toHaveProperty('pictureDescription')
+    expect(upstream.requests.map((request) => seen(request).height)).toEqual([130, 140])
+  },
+)
 
-it('Pictures of a mail and its attachments are described, and told apart', async () => {
+it('Pictures of a mail and its attachments are described, and told apart', onlyLong, async () => {
   const { server, upstream } = await start()
   const [inline, attached] = [140, 150].map((height) =>
     scan([], { height }).asPng().toString('base64'),

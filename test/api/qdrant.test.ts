@@ -139,7 +139,7 @@ describe('A server with its index in Qdrant', () => {
     },
   )
 
-  it('filters by metadata that was changed alone, also after it was away', async () => {
+  it('filters by metadata that was changed alone, also after it was away', onlyLong, async () => {
     const embedder = await startScriptedEmbedder()
     const { server, qdrant } = await startShared({
       QDRANT_TIMEOUT: '3',

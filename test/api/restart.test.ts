@@ -7,7 +7,7 @@ import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
-import { isLong, long } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
@@ -16,8 +16,8 @@ import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.t
 import { chunk, DONE, streamReply } from '../support/upstream-replies.ts'
 
 const RESTART_MS = 30_000
-/** After the first; a leak of one in each shows at once, a rarer one in the long form. */
-const RESTARTS = isLong ? 9 : 1
+/** After the first. */
+const RESTARTS = 9
 
 const readState = async (server: TestServer) =>
   ServerState.parse(await (await server.request('/admin/server')).json())
@@ -87,7 +87,7 @@ describe('POST /admin/restart', () => {
     },
   )
 
-  it('leaves nothing behind: after some, no thread or handle more', long, async () => {
+  it('leaves nothing behind: after some, no thread or handle more', onlyLong, async () => {
     const plugin = `export default [{
       name: 'state', description: 'x', inputSchema: { type: 'object' }, run: async () => 1,
     }]`

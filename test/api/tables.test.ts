@@ -121,7 +121,7 @@ async function reportOfCranes(): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 describe('A table in a PDF', verifies('tables.query'), () => {
-  it('is one table over its pages, with typed columns', async () => {
+  it('is one table over its pages, with typed columns', onlyLong, async () => {
     await sendFile(server, { name: 'cranes.pdf', bytes: await reportOfCranes() })
     expect(await resultOf('list_tables', { search: 'cranes' })).toContain(
       '- cranes (cranes.pdf): 4 rows; Place VARCHAR, Cranes BIGINT',

@@ -5,6 +5,7 @@ import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { WatchedFolders } from '@agent-server/schemas/operator/watch.ts'
 import { describe, expect, it } from 'vitest'
 import { listDocuments, search } from '../support/knowledge.ts'
+import { onlyLong } from '../support/long.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -145,7 +146,7 @@ describe('A watched folder', () => {
 })
 
 describe('A server that ends', () => {
-  it('takes in afterwards what it has not, and sends nothing twice', async () => {
+  it('takes in afterwards what it has not, and sends nothing twice', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const folder = join(base, 'many')
     await mkdir(folder)

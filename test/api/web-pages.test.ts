@@ -7,6 +7,7 @@ import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
 import { failureOf } from '../support/failure.ts'
+import { onlyLong } from '../support/long.ts'
 import { requester, startServer } from '../support/server.ts'
 import { startSite } from '../support/site.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -241,26 +242,30 @@ describe('Fetching again', () => {
     expect(await failureOf(await refresh(id))).toMatchObject({ param: 'id' })
   })
 
-  it('happens by itself when it is due, by whatever server runs then, where the document is', async () => {
-    const directory = await temporaryDirectory()
-    site.serve('/gulls', { body: page('Gulls', 'Gulls cry.') })
-    const environment = { ...LOOPBACK, DATA_DIR: directory }
-    const first = await startServer(environment, { begin: false })
-    const facts = { collection: 'birds', metadata: { year: 2026 }, refresh: '5m' }
-    const body = { url: `${site.url}/gulls`, ...facts }
-    await first.request('/documents/gulls', { method: 'PUT', body })
-    await first.close()
-    const database = new DatabaseSync(join(directory, 'agent-server.db'))
-    database.exec('UPDATE sources SET fetch_at = 1')
-    database.close()
-    site.serve('/gulls', { body: page('Gulls, again', 'Gulls laugh.') })
-    const second = await startServer(environment)
-    await expect.poll(async () => (await read('gulls', second)).servedRevision).toBe(2)
-    expect(await read('gulls', second)).toMatchObject({
-      title: 'Gulls, again',
-      metadata: { year: 2026, collection: 'birds' },
-    })
-  })
+  it(
+    'happens by itself when it is due, by whatever server runs then, where the document is',
+    onlyLong,
+    async () => {
+      const directory = await temporaryDirectory()
+      site.serve('/gulls', { body: page('Gulls', 'Gulls cry.') })
+      const environment = { ...LOOPBACK, DATA_DIR: directory }
+      const first = await startServer(environment, { begin: false })
+      const facts = { collection: 'birds', metadata: { year: 2026 }, refresh: '5m' }
+      const body = { url: `${site.url}/gulls`, ...facts }
+      await first.request('/documents/gulls', { method: 'PUT', body })
+      await first.close()
+      const database = new DatabaseSync(join(directory, 'agent-server.db'))
+      database.exec('UPDATE sources SET fetch_at = 1')
+      database.close()
+      site.serve('/gulls', { body: page('Gulls, again', 'Gulls laugh.') })
+      const second = await startServer(environment)
+      await expect.poll(async () => (await read('gulls', second)).servedRevision).toBe(2)
+      expect(await read('gulls', second)).toMatchObject({
+        title: 'Gulls, again',
+        metadata: { year: 2026, collection: 'birds' },
+      })
+    },
+  )
 })
 
 describe('A site by its sitemap', () => {

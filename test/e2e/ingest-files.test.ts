@@ -79,58 +79,55 @@ async function hitOf(server: TestServer, query: string, title: string): Promise<
 }
 
 describe('A folder of files of every type', () => {
-  it(
-    'is brought to the server: each file is ready, or failed with a reason that is told',
-    verifies('ingest.folder', 'ingest.failed', 'files.types', 'files.hostile', 'files.pages'),
-    async () => {
-      const server = await startServerProcess()
-      const folder = await makeFolder()
-      const { code, output } = await runImport(server, folder)
-      expect(code).toBe(1)
-      const isRoot = process.getuid?.() === 0
-      const failed = HOSTILE.length + PASSWORDS.length + (isRoot ? 0 : 1)
-      expect(output).toMatch(
-        new RegExp(`^\\d+ ready, 0 unchanged, ${failed} failed, 4 left out\\n`),
-      )
-      expect(output).toMatch(/left out as an empty file: 3/)
-      expect(output).toMatch(/left out as a Windows program: 1/)
-      for (const [name, , reason] of HOSTILE) {
-        expect(output).toMatch(new RegExp(`^ {2}birds/${name}: .*(?:${reason.source})`, 'm'))
-      }
-      for (const name of PASSWORDS) expect(output).toMatch(new RegExp(`${name}: encrypted_file: `))
-      if (!isRoot) expect(output).toMatch(/secret\.txt: cannot be read \(EACCES\)/)
-      expect(output).not.toMatch(/link\.txt|pipe\.txt|outside/)
-      expect(await search(server, 'outside of the folder')).not.toMatchObject([
-        { text: /Outside of/ },
-      ])
+  it('is brought to the server: each file is ready, or failed with a reason that is told', {
+    ...onlyLong,
+    ...verifies('ingest.folder', 'ingest.failed', 'files.types', 'files.hostile', 'files.pages'),
+  }, async () => {
+    const server = await startServerProcess()
+    const folder = await makeFolder()
+    const { code, output } = await runImport(server, folder)
+    expect(code).toBe(1)
+    const isRoot = process.getuid?.() === 0
+    const failed = HOSTILE.length + PASSWORDS.length + (isRoot ? 0 : 1)
+    expect(output).toMatch(new RegExp(`^\\d+ ready, 0 unchanged, ${failed} failed, 4 left out\\n`))
+    expect(output).toMatch(/left out as an empty file: 3/)
+    expect(output).toMatch(/left out as a Windows program: 1/)
+    for (const [name, , reason] of HOSTILE) {
+      expect(output).toMatch(new RegExp(`^ {2}birds/${name}: .*(?:${reason.source})`, 'm'))
+    }
+    for (const name of PASSWORDS) expect(output).toMatch(new RegExp(`${name}: encrypted_file: `))
+    if (!isRoot) expect(output).toMatch(/secret\.txt: cannot be read \(EACCES\)/)
+    expect(output).not.toMatch(/link\.txt|pipe\.txt|outside/)
+    expect(await search(server, 'outside of the folder')).not.toMatchObject([
+      { text: /Outside of/ },
+    ])
 
-      const found = await Promise.all([
-        hitOf(server, 'five lemmings a snowy owl eats', 'owls.pdf'),
-        hitOf(server, 'why are kingfisher feathers blue', 'kingfishers.pptx'),
-        hitOf(server, 'robin ringed', 'ringing.xlsx'),
-        hitOf(server, 'arctic tern pairs on Farne', 'terns.csv'),
-        hitOf(server, 'nest zq60q', 'nests.csv'),
-        hitOf(server, 'wingspan of the grey heron', 'herons.docx'),
-        hitOf(server, 'pelicans fish in groups', 'pelicans.html'),
-        hitOf(server, 'what are swift nests glued with', 'swifts.epub'),
-        hitOf(server, 'curlew brooding', 'curlew.eml'),
-        hitOf(server, 'storks build nests on roofs', 'storks.md'),
-        hitOf(server, 'сова в тёмном лесу', 'russian.koi8-r.txt'),
-        hitOf(server, 'певчий дрозд поёт', 'дрозд\nпевчий.txt'),
-      ])
-      expect(found).toMatchObject([
-        { page: 1, pageEnd: expect.any(Number) },
-        { page: expect.any(Number) },
-        { heading: expect.stringMatching(/\S/), text: expect.stringMatching(/Robin/i) },
-        { text: expect.stringMatching(/Arctic tern/) },
-        { heading: 'Rows 52 to 76', text: expect.stringMatching(/nest: zq60q/) },
-        ...Array.from({ length: 5 }, () => ({ heading: expect.stringMatching(/\S/) })),
-        { text: expect.stringMatching(/тёмном лесу/) },
-        { text: expect.stringMatching(/дрозд/) },
-      ])
-      expect(server.log().filter(({ level }) => level >= 50)).toEqual([])
-    },
-  )
+    const found = await Promise.all([
+      hitOf(server, 'five lemmings a snowy owl eats', 'owls.pdf'),
+      hitOf(server, 'why are kingfisher feathers blue', 'kingfishers.pptx'),
+      hitOf(server, 'robin ringed', 'ringing.xlsx'),
+      hitOf(server, 'arctic tern pairs on Farne', 'terns.csv'),
+      hitOf(server, 'nest zq60q', 'nests.csv'),
+      hitOf(server, 'wingspan of the grey heron', 'herons.docx'),
+      hitOf(server, 'pelicans fish in groups', 'pelicans.html'),
+      hitOf(server, 'what are swift nests glued with', 'swifts.epub'),
+      hitOf(server, 'curlew brooding', 'curlew.eml'),
+      hitOf(server, 'storks build nests on roofs', 'storks.md'),
+      hitOf(server, 'сова в тёмном лесу', 'russian.koi8-r.txt'),
+      hitOf(server, 'певчий дрозд поёт', 'дрозд\nпевчий.txt'),
+    ])
+    expect(found).toMatchObject([
+      { page: 1, pageEnd: expect.any(Number) },
+      { page: expect.any(Number) },
+      { heading: expect.stringMatching(/\S/), text: expect.stringMatching(/Robin/i) },
+      { text: expect.stringMatching(/Arctic tern/) },
+      { heading: 'Rows 52 to 76', text: expect.stringMatching(/nest: zq60q/) },
+      ...Array.from({ length: 5 }, () => ({ heading: expect.stringMatching(/\S/) })),
+      { text: expect.stringMatching(/тёмном лесу/) },
+      { text: expect.stringMatching(/дрозд/) },
+    ])
+    expect(server.log().filter(({ level }) => level >= 50)).toEqual([])
+  })
 
   it('is taken up where an importer was killed, and nothing is there twice', {
     ...onlyLong,

@@ -55,22 +55,26 @@ describe('A server', () => {
     ])
   })
 
-  it('warns of a configured agent file that does not exist, which a save creates', async () => {
-    const server = await startServerProcess({ AGENT_CONFIG: './desk.json' })
-    const warned = server.log().filter(({ level }) => level === 40)
-    expect(warned).toMatchObject([
-      {
-        file: './desk.json',
-        msg: expect.stringMatching(/^AGENT_CONFIG names a file that does not/),
-      },
-    ])
-    const { digest } = Object(await (await server.request('/admin/agent')).json())
-    const body = { text: '{"name":"desk"}', basedOn: digest }
-    expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
-    await server.stop()
-    const again = await startServerProcess({ AGENT_CONFIG: './desk.json' }, server)
-    expect(again.log().filter(({ level }) => level === 40)).toEqual([])
-  })
+  it(
+    'warns of a configured agent file that does not exist, which a save creates',
+    onlyLong,
+    async () => {
+      const server = await startServerProcess({ AGENT_CONFIG: './desk.json' })
+      const warned = server.log().filter(({ level }) => level === 40)
+      expect(warned).toMatchObject([
+        {
+          file: './desk.json',
+          msg: expect.stringMatching(/^AGENT_CONFIG names a file that does not/),
+        },
+      ])
+      const { digest } = Object(await (await server.request('/admin/agent')).json())
+      const body = { text: '{"name":"desk"}', basedOn: digest }
+      expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
+      await server.stop()
+      const again = await startServerProcess({ AGENT_CONFIG: './desk.json' }, server)
+      expect(again.log().filter(({ level }) => level === 40)).toEqual([])
+    },
+  )
 
   it(
     'writes no key and nothing of documents, questions and answers into its log',

@@ -32,19 +32,23 @@ describe('With an exporter of OpenTelemetry', () => {
   it.each([
     ['exit', async (server: Launched) => expect((await server.exited).code).toBe(1)],
     ['web-ui', (server: Launched) => server.said(/listening at/)],
-  ])('a start that fails sends why before it goes on: FAILED_START=%s', async (then, ended) => {
-    const receiver = await startOtlpReceiver()
-    const directory = await temporaryDirectory()
-    await writeFile(join(directory, 'agent.json'), '{ "name": 7 }')
-    // Nothing is sent in time by itself: what comes was sent at the end.
-    const never = { OTEL_BLRP_SCHEDULE_DELAY: '600000', OTEL_METRICS_EXPORTER: 'none' }
-    const environment = { ...defaults(), ...receiver.environment, ...never, FAILED_START: then }
-    await ended(launch({ directory, environment }))
-    await expect
-      .poll(() => receiver.records.map(({ body }) => body))
-      .toEqual(expect.arrayContaining(['sending telemetry', 'the start failed']))
-    expect(JSON.stringify(receiver.records)).toContain('name')
-  })
+  ])(
+    'a start that fails sends why before it goes on: FAILED_START=%s',
+    onlyLong,
+    async (then, ended) => {
+      const receiver = await startOtlpReceiver()
+      const directory = await temporaryDirectory()
+      await writeFile(join(directory, 'agent.json'), '{ "name": 7 }')
+      // Nothing is sent in time by itself: what comes was sent at the end.
+      const never = { OTEL_BLRP_SCHEDULE_DELAY: '600000', OTEL_METRICS_EXPORTER: 'none' }
+      const environment = { ...defaults(), ...receiver.environment, ...never, FAILED_START: then }
+      await ended(launch({ directory, environment }))
+      await expect
+        .poll(() => receiver.records.map(({ body }) => body))
+        .toEqual(expect.arrayContaining(['sending telemetry', 'the start failed']))
+      expect(JSON.stringify(receiver.records)).toContain('name')
+    },
+  )
 
   it('a chat is one trace of request, agent, retrieval, model and tools, within that of its caller', async () => {
     const { upstream, receiver, server, of, client } = await start()
@@ -140,17 +144,21 @@ describe('With an exporter of OpenTelemetry', () => {
     expect(receiver.sent()).not.toContain(TEST_KEY)
   })
 
-  it('strangers begin no trace, and a receiver that is away holds nothing up and is told of', async () => {
-    const { server, receiver, client } = await start({
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
-      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
-    })
-    await fetch(`${server.url}/documents`)
-    expect((await client.documents.list().page()).items).toEqual([])
-    await vi.waitFor(() => expect(server.stdout).toContain('sending telemetry failed'), 20_000)
-    expect(receiver.spans).toEqual([])
-    expect(await server.stop()).toEqual({ code: 0, signal: null })
-  })
+  it(
+    'strangers begin no trace, and a receiver that is away holds nothing up and is told of',
+    onlyLong,
+    async () => {
+      const { server, receiver, client } = await start({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+      })
+      await fetch(`${server.url}/documents`)
+      expect((await client.documents.list().page()).items).toEqual([])
+      await vi.waitFor(() => expect(server.stdout).toContain('sending telemetry failed'), 20_000)
+      expect(receiver.spans).toEqual([])
+      expect(await server.stop()).toEqual({ code: 0, signal: null })
+    },
+  )
 })
 
 const NONE = {
