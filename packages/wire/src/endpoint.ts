@@ -38,10 +38,10 @@ interface WholeExchange<Event, Whole> extends Exchange<Event> {
   whole(): Whole
 }
 
-/** What a dialect needs to know of the agent. */
+/** What a dialect needs to know of the agent. Read at each request: the name changes with the configuration. */
 export interface DialectSettings {
   /** The agent's model name in OpenAI's protocols; `<name>:<collection>` is the agent over a collection. */
-  modelName: string
+  readonly modelName: string
   defaultTopK: number
   chatModel: Pick<ChatModel, 'name' | 'generates' | 'supportsTools' | 'supportsImages'>
 }

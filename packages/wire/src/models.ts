@@ -6,21 +6,29 @@ export type Models = ReturnType<typeof createModels>
 
 /** Lists the agent as models: for all documents, and for each collection that a caller may see. */
 export function createModels(
-  { modelName }: Pick<DialectSettings, 'modelName'>,
+  settings: Pick<DialectSettings, 'modelName'>,
   corpusFor: (caller: Caller) => { collections(signal: AbortSignal): Promise<string[]> },
 ) {
   const created = Math.floor(Date.now() / 1_000)
-  const card = { id: modelName, object: 'model' as const, created, owned_by: 'agent-server' }
+  const cardOf = (id: string) => ({
+    id,
+    object: 'model' as const,
+    created,
+    owned_by: 'agent-server',
+  })
   const list = async (caller: Caller, signal: AbortSignal) => {
     const names = await corpusFor(caller).collections(signal)
-    const named = names.map((name) => ({ ...card, id: `${modelName}:${name}` }))
-    return { object: 'list' as const, data: [card, ...named] }
+    const { modelName } = settings
+    const named = names.map((name) => cardOf(`${modelName}:${name}`))
+    return { object: 'list' as const, data: [cardOf(modelName), ...named] }
   }
   return {
     list,
     /** Throws AppError `model_not_found`. */
     async get(id: string, caller: Caller, signal: AbortSignal) {
-      const { data } = id === modelName ? { data: [card] } : await list(caller, signal)
+      const { modelName } = settings
+      if (id === modelName) return cardOf(id)
+      const { data } = await list(caller, signal)
       const found = data.find((model) => model.id === id)
       if (found) return found
       const message = `There is no model "${id}". The agent is "${modelName}".`

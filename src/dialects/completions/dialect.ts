@@ -9,11 +9,10 @@ import { createCompletionWriter } from './writer.ts'
 export function createCompletionsDialect(
   settings: DialectSettings,
 ): Dialect<CompletionRequest, CompletionChunk, Completion> {
-  const { modelName: model } = settings
   return {
     read(body, caller) {
       const request = toAgentRequest(body, caller, settings)
-      const head = { id: `chatcmpl-${randomUUID()}`, created: now(), model }
+      const head = { id: `chatcmpl-${randomUUID()}`, created: now(), model: settings.modelName }
       const writer = createCompletionWriter(head, {
         includeUsage: body.stream_options?.include_usage ?? false,
       })

@@ -16,7 +16,6 @@ import { createMessageWriter } from './writer.ts'
 export function createMessagesDialect(
   settings: DialectSettings,
 ): Dialect<MessagesRequest, MessageEvent, Message> {
-  const { modelName: model } = settings
   const encode = (event: MessageEvent) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
   return {
     read(body, caller) {
@@ -24,7 +23,12 @@ export function createMessagesDialect(
       const showsThinking = asksForThinking(body)
       const isJsonAsked = asksForJson(request)
       const inputTokens = tokensOf(request)
-      const writer = createMessageWriter({ model, inputTokens, showsThinking, isJsonAsked })
+      const writer = createMessageWriter({
+        model: settings.modelName,
+        inputTokens,
+        showsThinking,
+        isJsonAsked,
+      })
       return { request, ...writer }
     },
     encode,

@@ -66,12 +66,12 @@ const DETAILS = {
 
 /** The agent as Ollama lists its models. */
 export function createOllamaModels(
-  { modelName }: Pick<DialectSettings, 'modelName'>,
+  settings: Pick<DialectSettings, 'modelName'>,
   models: Models,
   description: Description,
 ) {
   const toModel = ({ id, created }: { id: string; created: number }) => {
-    const name = id === modelName ? `${id}:latest` : id
+    const name = id === settings.modelName ? `${id}:latest` : id
     return {
       name,
       model: name,
@@ -88,7 +88,7 @@ export function createOllamaModels(
     },
     /** Throws AppError `model_not_found`. */
     async show(name: string, caller: Caller, signal: AbortSignal): Promise<OllamaModelInfo> {
-      const model = await models.get(withoutLatest(name, { modelName }), caller, signal)
+      const model = await models.get(withoutLatest(name, settings), caller, signal)
       const { chat, embedder } = await description.capabilities()
       return {
         modelfile: '',
