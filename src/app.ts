@@ -14,12 +14,10 @@ import { installSecurityHeaders } from '@agent-server/http/security.ts'
 import { installShutdown } from '@agent-server/http/shutdown.ts'
 import { installFieldWarnings } from '@agent-server/http/unknown-fields.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { CodeSandbox } from '@agent-server/sandboxes'
 import type { DialectSettings } from '@agent-server/wire'
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { AgentDescription } from './agent/describe-agent.ts'
-import type { Mcp } from './agent/mcp/mcp.ts'
 import type { SearchingAgent } from './agent/run/run-agent.ts'
 import type { ArtifactLinks, ArtifactReader } from './agent/tools/artifacts.ts'
 import { createAnswers } from './conversations/answers.ts'
@@ -79,9 +77,7 @@ export interface Services extends UploadServices {
   artifacts: ArtifactReader
   artifactLinks: Pick<ArtifactLinks, 'opens'>
   description: AgentDescription
-  mcp: Pick<Mcp, 'test'>
-  skills: ActionServices['skills']
-  sandbox: Pick<CodeSandbox, 'verify'>
+  host: ActionServices['host']
   admin: AdminServices
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics

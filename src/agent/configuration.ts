@@ -22,7 +22,7 @@ const Switches = Object.fromEntries(described) as Record<keyof typeof TOOL_SWITC
 /** Plugins run as code of the server, so no other folder will do, and no other kind of file. */
 const PLUGIN = /^(?:\.\/)?plugins\/(?:[\w-][\w.-]*\/)*[A-Za-z\d][\w-]{0,23}\.[cm]?[jt]s$/
 
-/** The agent's configuration file; read once, at start-up. */
+/** The agent's configuration file. */
 export const AgentConfiguration = z
   .strictObject({
     $schema: z
@@ -92,8 +92,6 @@ export interface LoadedConfiguration {
   configuration: AgentConfiguration
   /** Whether there was a file. */
   found: boolean
-  /** The top-level fields in which the file now differs from what was loaded, including those that are now invalid. */
-  changedFields(): Promise<string[]>
 }
 
 /** Thrown if the file is not a valid configuration; the message lists every mistake. */
@@ -102,32 +100,21 @@ export class AgentConfigurationError extends SetupError {
 }
 
 /** `agent` has all features; `knowledge` only answers from documents, without tools, skills, MCP and sandbox. */
-type ServerMode = 'agent' | 'knowledge'
+export type ServerMode = 'agent' | 'knowledge'
 
 /** Reads the file, or uses the defaults if there is none. Throws `AgentConfigurationError`. */
 export async function loadConfiguration(
   path: string,
   mode: ServerMode = 'agent',
 ): Promise<LoadedConfiguration> {
-  const read = async () => (await readIfPresent(path))?.toString()
-  const text = await read()
+  const text = (await readIfPresent(path))?.toString()
   const { configuration, mistakes } = readConfiguration(text ?? '{}')
   if (!configuration) {
     const lines = mistakes.map(({ field, message }) => `  ${`${field} ${message}`.trimStart()}`)
     const message = `${path} is not a valid agent configuration:\n${lines.join('\n')}`
     throw new AgentConfigurationError(message)
   }
-  const loaded = inMode(mode, configuration)
-  return {
-    configuration: loaded,
-    found: text !== undefined,
-    changedFields: async () => {
-      const now = readConfiguration((await read()) ?? '{}')
-      if (now.configuration) return differentFields(loaded, inMode(mode, now.configuration))
-      const wrong = now.mistakes.map(({ field }) => field.split('.')[0] ?? '')
-      return wrong.includes('') ? Object.keys(configuration) : [...new Set(wrong)]
-    },
-  }
+  return { configuration: inMode(mode, configuration), found: text !== undefined }
 }
 
 /** The configuration as it applies in a mode. */
@@ -139,7 +126,7 @@ export function inMode(mode: ServerMode, configuration: AgentConfiguration): Age
   return { ...configuration, tools, skills, mcpServers: {}, plugins: [], sandbox: 'none' }
 }
 
-interface ReadConfiguration {
+export interface ReadConfiguration {
   /** Absent if there are mistakes. */
   configuration?: AgentConfiguration
   /** The field of a mistake is empty if it concerns the file as a whole. */

@@ -3,28 +3,37 @@ import type { CodeSandbox } from '@agent-server/sandboxes'
 import type { AgentRecord, Capabilities, ToolList } from '@agent-server/schemas/agent.ts'
 import type { VectorBacklog } from '../knowledge/embedding/backlog.ts'
 import type { Embedding } from '../knowledge/embedding/embedding.ts'
-import type { LoadedConfiguration } from './configuration.ts'
+import type { AgentConfiguration } from './configuration.ts'
 import type { Mcp } from './mcp/mcp.ts'
+import type { PromptOptions } from './run/prompt.ts'
 import type { ModelWindow } from './run/window.ts'
 import type { Skills } from './skills/skills.ts'
 import type { Plugins } from './tools/plugins.ts'
 import type { ToolRegistry } from './tools/registry.ts'
 
-interface Dependencies {
-  loaded: LoadedConfiguration
-  model: Pick<ChatModel, 'name' | 'api' | 'refused' | 'supportsTools' | 'supportsImages'>
+interface DescribedAgent {
+  configuration: Pick<AgentConfiguration, 'name' | 'description'>
+  prompt: PromptOptions
   tools: Pick<ToolRegistry, 'records' | 'offering'>
-  window: Pick<ModelWindow, 'size'>
-  /** The tokens that tools may take. */
-  roomForTools: () => number
-  /** The embedding model, if there is one. */
-  embedder?: EmbedderRecord | undefined
-  /** Why there is no embedder. */
-  lexicalOnly?: string | undefined
   mcp: Pick<Mcp, 'records'>
   skills: Pick<Skills, 'records'>
   plugins: Pick<Plugins, 'records'>
   sandbox: Pick<CodeSandbox, 'record'>
+}
+
+interface Dependencies {
+  /** The agent that answers now. */
+  current: () => DescribedAgent
+  /** Whether the configuration on disk is another one. */
+  isFileChanged: () => Promise<boolean>
+  model: Pick<ChatModel, 'name' | 'api' | 'refused' | 'supportsTools' | 'supportsImages'>
+  window: Pick<ModelWindow, 'size'>
+  /** The tokens that tools may take. */
+  roomForTools: (prompt: PromptOptions) => number
+  /** The embedding model, if there is one. */
+  embedder?: EmbedderRecord | undefined
+  /** Why there is no embedder. */
+  lexicalOnly?: string | undefined
   /** The reranking model, if there is one. */
   reranker?: string | undefined
 }
@@ -37,46 +46,53 @@ export type AgentDescription = ReturnType<typeof describeAgent>
 
 /** Describes what the agent can currently do, which may be less than what is configured. */
 export function describeAgent(dependencies: Dependencies) {
-  const { loaded, model, tools, embedder, reranker, mcp, skills, plugins, sandbox } = dependencies
+  const { current, model, window, embedder, reranker } = dependencies
   const retrieval = embedder ? 'hybrid' : 'lexical'
-  const { name, description } = loaded.configuration
-  const records = () => tools.records(model.supportsTools)
+  const records = () => current().tools.records(model.supportsTools)
   const chat = (): Capabilities['chat'] => {
-    const leftOut = model.supportsTools ? tools.offering(dependencies.roomForTools()).leftOut : []
+    const { tools, prompt } = current()
+    const room = dependencies.roomForTools(prompt)
+    const leftOut = model.supportsTools ? tools.offering(room).leftOut : []
     return {
       model: model.name,
       tools: model.supportsTools,
       images: model.supportsImages,
       ...(model.api && { api: model.api }),
       ...(model.refused?.length && { refused: [...model.refused] }),
-      window: dependencies.window.size(),
+      window: window.size(),
       ...(leftOut.length > 0 && { leftOut }),
     }
   }
 
   return {
-    agent: (): AgentRecord => ({
-      name,
-      profile: { description, model: model.name, retrieval },
-      tools: records()
-        .filter(({ state }) => state === 'on')
-        .map((tool) => ({ name: tool.name, source: tool.source })),
-    }),
+    agent(): AgentRecord {
+      const { name, description } = current().configuration
+      return {
+        name,
+        profile: { description, model: model.name, retrieval },
+        tools: records()
+          .filter(({ state }) => state === 'on')
+          .map((tool) => ({ name: tool.name, source: tool.source })),
+      }
+    },
     tools: (): ToolList => ({ tools: records() }),
-    capabilities: async (): Promise<Capabilities> => ({
-      skills: skills.records(),
-      sandbox: await sandbox.record(),
-      mcp: await mcp.records(),
-      plugins: plugins.records(),
-      chat: chat(),
-      retrieval,
-      embedder: embedderRecord(embedder, dependencies.lexicalOnly),
-      reranker:
-        reranker === undefined
-          ? { state: 'off', reason: 'RERANK_MODEL is not set' }
-          : { state: 'on', model: reranker },
-      restartRequired: (await loaded.changedFields()).length > 0,
-    }),
+    async capabilities(): Promise<Capabilities> {
+      const { skills, sandbox, mcp, plugins } = current()
+      return {
+        skills: skills.records(),
+        sandbox: await sandbox.record(),
+        mcp: await mcp.records(),
+        plugins: plugins.records(),
+        chat: chat(),
+        retrieval,
+        embedder: embedderRecord(embedder, dependencies.lexicalOnly),
+        reranker:
+          reranker === undefined
+            ? { state: 'off', reason: 'RERANK_MODEL is not set' }
+            : { state: 'on', model: reranker },
+        restartRequired: await dependencies.isFileChanged(),
+      }
+    },
   }
 }
 

@@ -4,12 +4,18 @@ import { createDeployments } from '@agent-server/deploy'
 import { type Environment, variablesIn } from '@agent-server/lib/environment.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyBaseLogger } from 'fastify'
-import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
-import { type Config, findMistakes, loadConfig, loadLenientConfig, settingsOf } from '../config.ts'
+import { type AgentConfiguration, inMode, loadConfiguration } from '../agent/configuration.ts'
+import {
+  type Config,
+  findMistakes,
+  loadConfig,
+  loadLenientConfig,
+  settingsOf,
+  VARIABLE_NAMES,
+} from '../config.ts'
 import type { Watch } from '../knowledge/watch/watch.ts'
-import { createAgentFile } from '../operator/admin/agent-file.ts'
-import { createAgentTrials, type DraftAgent } from '../operator/admin/agent-trials.ts'
-import type { ConversationBeginning } from '../operator/admin/chat-trial.ts'
+import { AgentFileService } from '../operator/admin/agent-file.ts'
+import { createAgentTrials } from '../operator/admin/agent-trials.ts'
 import { createModelTrials } from '../operator/admin/model-trial.ts'
 import { createServerState, type Phase, type Restart } from '../operator/admin/server-state.ts'
 import { createSettings, type SettingsService } from '../operator/admin/settings.ts'
@@ -20,8 +26,14 @@ import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import { LABELS } from '../variable-labels.ts'
 import { VARIABLES } from '../variables.ts'
-import type { Draft } from './agent.ts'
-import { composeMcp, composeSandbox, composeSkills, onlyCompared } from './capabilities.ts'
+import type { AgentSide } from './agent.ts'
+import {
+  composeMcp,
+  composeSandbox,
+  composeSkills,
+  onlyCompared,
+  openMcpCalls,
+} from './capabilities.ts'
 import { createTriedModels } from './models.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -34,7 +46,7 @@ export interface GivenEnvironment {
   file: string
 }
 
-interface Parts {
+export interface AdminParts {
   activity: Activity
   /** Absent while the server is not launched. */
   runs?: RunHistory
@@ -46,15 +58,10 @@ interface Parts {
   /** The variables that the server runs with. */
   environment: Environment
   given: GivenEnvironment
-  loaded: Pick<LoadedConfiguration, 'changedFields'>
   /** Absent while the server is not launched. */
   store?: { artifacts: ArtifactStore; acceptedTools: Pick<AcceptedTools, 'accepted'> }
-  /** The description of the available skills at this moment, as the prompt lists them. */
-  catalogue: () => string
-  /** Opens an agent beside the one that runs; absent while the server is not launched. */
-  openDraft?: (draft: Draft, signal: AbortSignal) => Promise<DraftAgent>
-  /** What every conversation begins with; absent while the server is not launched. */
-  beginning?: ConversationBeginning
+  /** Absent while the server is not launched. */
+  agents?: AgentSide
   phase: Phase
   restart: Restart
   /** Throws if the open store would refuse to start with this configuration. */
@@ -62,19 +69,25 @@ interface Parts {
 }
 
 /** Creates the services to set the server up, for its operator. */
-export function composeAdmin(parts: Parts) {
-  const { config, log, environment, given, loaded, catalogue, checkStart } = parts
-  const agentFile = createAgentFile({
+export function composeAdmin(parts: AdminParts) {
+  const { config, log, given, checkStart } = parts
+  // A snapshot, because the environment of a process may change.
+  const environment = { ...parts.environment }
+  const host = parts.agents?.host
+  const agentFile = new AgentFileService({
     path: config.AGENT_CONFIG,
     directory: join(config.DATA_DIR, 'agent-versions'),
-    changedFields: loaded.changedFields,
-    catalogue,
+    mode: config.SERVER_MODE,
+    running: parts.agents && runningAgent(parts.agents, config, () => settings.environment()),
   })
   const settings = createSettings({
     path: given.file,
     given: given.variables,
-    // A snapshot, because the environment of a process may change.
-    running: { ...environment },
+    // Those that only the agent configuration refers to are read again with each configuration.
+    running: (name) =>
+      (VARIABLE_NAMES.includes(name) ? environment : (host?.current.environment ?? environment))[
+        name
+      ],
     variables: VARIABLES,
     labels: LABELS,
     referred: async () => {
@@ -99,7 +112,7 @@ export function composeAdmin(parts: Parts) {
   const models = createModelTrials({
     settings,
     log,
-    beginning: parts.beginning,
+    beginning: host && (() => host.current),
     createModels: (variables) => createTriedModels(loadConfig(variables), log),
   })
   const trials = composeTrials(parts, settings)
@@ -116,8 +129,29 @@ export function composeAdmin(parts: Parts) {
   return { ...told, agentFile, settings, server, models, trials, deployments }
 }
 
+function runningAgent(
+  { host, replace }: AgentSide,
+  { SERVER_MODE }: Config,
+  nextEnvironment: () => Promise<Environment>,
+) {
+  return {
+    configuration: () => host.current.configuration,
+    catalogue: () => host.current.skills.catalogue(),
+    async replace(
+      wanted: AgentConfiguration,
+      commit: () => Promise<void>,
+      signal: AbortSignal,
+    ): Promise<void> {
+      const configuration = inMode(SERVER_MODE, wanted)
+      // A variable that was just saved for a connection is used at once.
+      const environment = await nextEnvironment()
+      await replace({ configuration, environment }, commit, signal)
+    },
+  }
+}
+
 function composeTrials(
-  { store = NO_STORE, config, log, openDraft }: Parts,
+  { store = NO_STORE, config, log, agents }: AdminParts,
   settings: Pick<SettingsService, 'environment'>,
 ) {
   /** With what the next start would change of how other servers are called, so that values just saved are tried. */
@@ -133,15 +167,24 @@ function composeTrials(
     async openMcp(servers) {
       const tried = await next()
       const stores = { ...store, acceptedTools: onlyCompared(store.acceptedTools) }
-      return composeMcp(tried.config, servers, tried.environment, stores, log)
+      const calls = openMcpCalls(tried.config)
+      const mcp = await composeMcp(servers, { calls, environment: tried.environment, stores, log })
+      return {
+        ...mcp,
+        async close() {
+          await mcp.close()
+          await calls.close()
+        },
+      }
     },
     // Not the running sandbox's owner, which would take its containers away.
     openSandbox: async (section) =>
       composeSandbox((await next()).config, section, log, randomUUID()),
     openSkills: async (wanted) => composeSkills((await next()).config, wanted, NO_COPIES, log),
     openAgent:
-      openDraft &&
-      (async (configuration, signal) => openDraft({ configuration, ...(await next()) }, signal)),
+      agents &&
+      (async (configuration, signal) =>
+        agents.openDraft({ configuration, ...(await next()) }, signal)),
   })
 }
 

@@ -65,38 +65,42 @@ export const onlyCompared = ({
   accept: async () => undefined,
 })
 
-/** Opens the MCP connections; without any, the client is not even loaded. */
-export async function composeMcp(
-  config: Config,
-  servers: Readonly<Record<string, McpServer>>,
-  environment: Environment,
-  { artifacts, acceptedTools }: McpStores,
-  log: FastifyBaseLogger,
-): Promise<Mcp> {
-  if (Object.keys(servers).length === 0) return NO_CONNECTIONS
-  const { createMcp } = await import('../agent/mcp/mcp.ts')
-  const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
+/** How MCP servers are called; close it after the connections. */
+export const openMcpCalls = ({ OUTBOUND_ALLOW = [] }: Config) =>
+  createGuardedFetch(createOutboundPolicy(OUTBOUND_ALLOW), {
     maxBytes: MAX_ANSWER_BYTES,
     idleMs: MCP_IDLE_MS,
   })
-  const mcp = createMcp({
+
+export type McpCalls = ReturnType<typeof openMcpCalls>
+
+interface McpParts {
+  calls: Pick<McpCalls, 'fetch'>
+  environment: Environment
+  stores: McpStores
+  /** See `createMcp`. */
+  existing?: Mcp['servers'] | undefined
+  log: FastifyBaseLogger
+}
+
+/** Opens the MCP connections; without any, the client is not even loaded. */
+export async function composeMcp(
+  servers: Readonly<Record<string, McpServer>>,
+  { calls, stores: { artifacts, acceptedTools }, ...parts }: McpParts,
+): Promise<Mcp> {
+  if (Object.keys(servers).length === 0) return NO_CONNECTIONS
+  const { createMcp } = await import('../agent/mcp/mcp.ts')
+  return createMcp({
+    ...parts,
     servers,
-    environment,
-    log,
-    fetch: outbound.fetch,
+    fetch: calls.fetch,
     toolLock: createToolLock(acceptedTools),
     artifacts: (): Artifacts => createArtifacts(artifacts),
   })
-  return {
-    ...mcp,
-    async close() {
-      await mcp.close()
-      await outbound.close()
-    },
-  }
 }
 
 const NO_CONNECTIONS: Mcp = {
+  servers: [],
   start: () => undefined,
   connected: async () => undefined,
   tools: () => [],

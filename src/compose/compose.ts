@@ -1,10 +1,13 @@
-import { type Environment, secretsIn, variablesIn } from '@agent-server/lib/environment.ts'
+import type { Environment } from '@agent-server/lib/environment.ts'
+import { readIfPresent } from '@agent-server/lib/files.ts'
 import type { ChatModel } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { createAnalyser } from '@agent-server/search'
 import type { FastifyBaseLogger } from 'fastify'
 import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
-import { type Config, VARIABLE_NAMES } from '../config.ts'
+import { describeAgent } from '../agent/describe-agent.ts'
+import { roomForTools } from '../agent/run/prompt.ts'
+import type { Config } from '../config.ts'
 import {
   createConversationDocuments,
   createConversationSweep,
@@ -23,8 +26,8 @@ import { type Activity, createActivity } from '../operator/ops/activity.ts'
 import { createClosingModels } from '../operator/ops/closing-models.ts'
 import { createReadiness, notLaunched } from '../operator/ops/readiness.ts'
 import { createRunHistory } from '../operator/ops/runs.ts'
-import { composeAdmin, type GivenEnvironment } from './admin.ts'
-import { composeAgent } from './agent.ts'
+import { type AdminParts, composeAdmin, type GivenEnvironment } from './admin.ts'
+import { type AgentSide, openAgentSide } from './agent.ts'
 import { checkNextStart, type Knowledge, openKnowledge } from './knowledge.ts'
 import { createModel, createReranker, embeddingModel, servedModels } from './models.ts'
 import { createProcessChecks, processesOf } from './processes.ts'
@@ -59,40 +62,46 @@ export async function compose(
   const model = createModel(config, log)
   const knowledge = await openKnowledge(config, model, log, onFatal, signal)
   opened.defer(knowledge.close)
-  const { store, embedding, lexicalOnly, backlog, metrics } = knowledge
+  const { store, embedding, metrics } = knowledge
   const search = createSearch(config, knowledge, model, log)
   const { forClients, folders, ...intake } = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(intake.close)
   const keys = createKeys({ store: store.keys, log })
   opened.defer(keys.close)
-  const referred = variablesIn(JSON.stringify(loaded.configuration.mcpServers))
-  const runs = createRunHistory({
-    maximum: config.RUNS_KEPT,
-    secrets: secretsIn(environment, VARIABLE_NAMES, referred),
-  })
-  const agent = await composeAgent({
-    traces: config.RUNS_KEPT > 0 ? runs : undefined,
+  const runs = createRunHistory(config.RUNS_KEPT)
+  const { configuration } = loaded
+  const agents = await openAgentSide({
     config,
+    configuration,
     environment,
-    loaded,
     log,
     model,
     retrieval: search.retrieval,
+    termsOf: search.termsOf,
     metrics,
     store,
-    reranker: search.reranker?.name,
-    termsOf: search.termsOf,
-    embedder: embedding && backlog && { ...embedding, progress: backlog.progress },
-    lexicalOnly,
+    runs,
   })
-  opened.defer(agent.close)
-  const processes = createProcessChecks({
-    kinds: processesOf(embedding?.kind === 'builtin'),
-    sandbox: agent.usedSandbox,
+  opened.defer(agents.close)
+  const operator = openOperator({
+    config,
     log,
+    environment,
+    given,
+    activity,
+    runs,
+    agents,
+    restart,
+    store,
+    keys,
+    folders,
+    phase: { state: 'running' },
+    checkStart: (next) => checkNextStart(next, config, store),
+    knowledge,
+    search,
+    model,
   })
-  const closingModels = createClosingModels({ models: servedModels(config), log })
-  opened.defer(closingModels.close)
+  opened.defer(operator.close)
   const services = {
     metrics,
     keys,
@@ -102,26 +111,17 @@ export async function compose(
     embedding,
     records: store.responses,
     admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
-    ...agent.services,
-    admin: composeAdmin({
-      config,
-      log,
-      environment,
-      given,
-      loaded,
-      activity,
-      runs,
-      catalogue: agent.beginning.prompt.catalogue,
-      beginning: agent.beginning,
-      openDraft: agent.openDraft,
-      restart,
-      store,
-      keys,
-      folders,
-      phase: { state: 'running' },
-      checkStart: (next) => checkNextStart(next, config, store),
-    }),
-    readiness: composeReadiness({ knowledge, search, processes, loaded, closingModels, log }),
+    conversationStore: store.conversations,
+    feedbackStore: store.feedback,
+    questionStore: store.questions,
+    evaluationStore: store.evaluations,
+    judgeModel: model,
+    agent: agents.agent,
+    dialects: agents.dialects,
+    artifacts: agents.artifacts,
+    artifactLinks: agents.artifactLinks,
+    host: agents.host,
+    ...operator.services,
   }
   const kept = opened.move()
   return {
@@ -129,13 +129,13 @@ export async function compose(
     /** Brings the index up to date, then starts ingestion. Resolves when ingestion has started. */
     async start() {
       kept.defer(activity.watch(metrics))
-      agent.start()
+      agents.start()
       await knowledge.start()
       intake.start()
-      closingModels.start()
+      operator.start()
     },
     /** Warns of processes that cannot be started here. */
-    warn: processes.warn,
+    warn: operator.warn,
     /** Finishes work in flight within bounded time, and closes everything that was opened. */
     close: () => kept.disposeAsync(),
   }
@@ -153,17 +153,56 @@ async function loadAgentFile(
   return loaded
 }
 
+interface OperatorParts extends AdminParts {
+  knowledge: Knowledge
+  search: ReturnType<typeof createSearch>
+  model: ChatModel
+  agents: AgentSide
+}
+
+/** What the operator sees of the server, and changes of it. */
+function openOperator({ knowledge, search, model, ...parts }: OperatorParts) {
+  const { config, log, agents } = parts
+  const { host, window } = agents
+  const { embedding, lexicalOnly, backlog } = knowledge
+  const { sandbox, configuration } = host.current
+  const processes = createProcessChecks({
+    kinds: processesOf(embedding?.kind === 'builtin'),
+    sandbox: model.supportsTools && configuration.tools.run_python ? sandbox : undefined,
+    log,
+  })
+  const closingModels = createClosingModels({ models: servedModels(config), log })
+  const admin = composeAdmin(parts)
+  const description = describeAgent({
+    current: () => host.current,
+    isFileChanged: () => admin.agentFile.isChanged(),
+    model,
+    window,
+    roomForTools: (prompt) => roomForTools(prompt, window),
+    embedder: embedding && backlog && { ...embedding, progress: backlog.progress },
+    lexicalOnly,
+    reranker: search.reranker?.name,
+  })
+  const readiness = composeReadiness({ config, knowledge, search, processes, closingModels, log })
+  return {
+    services: { admin, description, readiness },
+    start: closingModels.start,
+    warn: processes.warn,
+    close: closingModels.close,
+  }
+}
+
 interface ReadinessParts {
+  config: Config
   knowledge: Knowledge
   search: ReturnType<typeof createSearch>
   processes: ReturnType<typeof createProcessChecks>
-  loaded: LoadedConfiguration
   closingModels: ReturnType<typeof createClosingModels>
   log: FastifyBaseLogger
 }
 
 function composeReadiness(parts: ReadinessParts) {
-  const { knowledge, search, processes, loaded, closingModels, log } = parts
+  const { config, knowledge, search, processes, closingModels, log } = parts
   const { store, index, reconciliation, backlog, ingestion, nextModel } = knowledge
   return createReadiness({
     checks: {
@@ -173,7 +212,7 @@ function composeReadiness(parts: ReadinessParts) {
         await reconciliation.check()
         await index.check(signal)
       },
-      agent: async () => void (await loaded.changedFields()),
+      agent: async () => void (await readIfPresent(config.AGENT_CONFIG)),
     },
     ingestion: async () => {
       await processes.check()
@@ -217,8 +256,6 @@ export async function composeIdle(
       restart,
       phase,
       activity,
-      loaded: { changedFields: async () => [] },
-      catalogue: () => '',
       checkStart: async () => undefined,
     }),
     readiness: notLaunched(

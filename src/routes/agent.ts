@@ -59,15 +59,20 @@ export const agentRoutes: FastifyPluginAsyncZod<AgentServices> = async (app, ser
   app.register(agentActionRoutes, services)
 }
 
-export interface ActionServices {
+interface AgentInUse {
   mcp: Pick<Mcp, 'test'>
   sandbox: Pick<CodeSandbox, 'verify'>
   skills: { reload(request: SkillReload, signal: AbortSignal): Promise<SkillList> }
 }
 
+export interface ActionServices {
+  /** Uses the agent that answers at the moment. */
+  host: { use<Result>(work: (agent: AgentInUse) => Promise<Result>): Promise<Result> }
+}
+
 /** For an agent's operator: try its parts, and accept what has changed in them. */
 const agentActionRoutes: FastifyPluginAsyncZod<ActionServices> = async (app, services) => {
-  const { mcp, sandbox, skills } = services
+  const { host } = services
   groupRoutes(app, 'agent', ['admin'])
   app.post('/agent/skills/reload', {
     schema: {
@@ -78,7 +83,7 @@ const agentActionRoutes: FastifyPluginAsyncZod<ActionServices> = async (app, ser
       body: SkillReload,
       response: { 200: SkillList.describe('All skills and their states.'), ...errorResponses() },
     },
-    handler: (request, reply) => skills.reload(request.body, callSignal(reply)),
+    handler: ({ body }, reply) => host.use(({ skills }) => skills.reload(body, callSignal(reply))),
   })
 
   app.post('/agent/sandbox/verify', {
@@ -89,7 +94,7 @@ const agentActionRoutes: FastifyPluginAsyncZod<ActionServices> = async (app, ser
         'Runs real code the way the `run_python` tool does: a computation, reading and writing a file, then attempts to reach environment variables, the server’s files and the network, and to exceed the memory and time limits. Takes a few seconds. A failure is reported as a probe that is not `ok`, with a remedy, rather than as an error. `GET /agent/capabilities` includes the last report.',
       response: { 200: SandboxReport.describe('What was found.'), ...errorResponses() },
     },
-    handler: (_request, reply) => sandbox.verify(callSignal(reply)),
+    handler: (_request, reply) => host.use(({ sandbox }) => sandbox.verify(callSignal(reply))),
   })
 
   app.post('/agent/mcp/:connection/test', {
@@ -102,7 +107,7 @@ const agentActionRoutes: FastifyPluginAsyncZod<ActionServices> = async (app, ser
       body: McpTestRequest,
       response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },
     },
-    handler: (request, reply) =>
-      mcp.test(request.params.connection, request.body, callSignal(reply)),
+    handler: ({ params, body }, reply) =>
+      host.use(({ mcp }) => mcp.test(params.connection, body, callSignal(reply))),
   })
 }

@@ -107,33 +107,3 @@ describe('the agent configuration', () => {
     await expect(loadConfiguration(path)).rejects.toThrow('EISDIR')
   })
 })
-
-describe('a restart', () => {
-  it.each<[string, string | undefined, string | undefined, boolean]>([
-    ['nothing has happened', '{}', '{}', false],
-    ['the file was absent and still is', undefined, undefined, false],
-    ['the file has changed', '{}', '{"name":"other"}', true],
-    ['only its blanks have changed', '{}', '{ }', false],
-    ['it says what was the default', '{}', '{"name":"agent"}', false],
-    ['the file has become wrong', '{}', '{', true],
-    ['the file has appeared', undefined, '{"prompt":"Hi"}', true],
-    ['the file has appeared and says nothing', undefined, '{}', false],
-    ['the file has appeared, empty', undefined, '', true],
-    ['the file has gone', '{"prompt":"Hi"}', undefined, true],
-  ])('is told by what is on disk: %s', async (_case, before, after, isNeeded) => {
-    const path = await newPath(before)
-    const { changedFields } = await loadConfiguration(path)
-    if (after === undefined) await rm(path, { force: true })
-    else await writeFile(path, after)
-    expect((await changedFields()).length > 0).toBe(isNeeded)
-  })
-
-  it('is not needed any more once the file is as it was', async () => {
-    const path = await newPath('{}')
-    const { changedFields } = await loadConfiguration(path)
-    await writeFile(path, '{"name":"other"}')
-    expect(await changedFields()).toEqual(['name'])
-    await writeFile(path, '{}')
-    expect(await changedFields()).toEqual([])
-  })
-})

@@ -11,15 +11,9 @@ function describeTest({
   changed = false,
   roomForTools = 1_000,
 } = {}) {
-  return describeAgent({
-    loaded: {
-      configuration: AgentConfiguration.parse({ name: 'desk', description: 'Knows the library.' }),
-      found: true,
-      changedFields: async () => (changed ? ['prompt'] : []),
-    },
-    model: { name: 'gpt-6.1-terra', supportsTools, supportsImages: false },
-    window: { size: () => 4_096 },
-    roomForTools: () => roomForTools,
+  const agent: ReturnType<Parameters<typeof describeAgent>[0]['current']> = {
+    configuration: AgentConfiguration.parse({ name: 'desk', description: 'Knows the library.' }),
+    prompt: { prompt: '' },
     mcp: { records: async () => [] },
     skills: { records: () => [] },
     plugins: { records: () => [{ name: 'desk', state: 'on' }] },
@@ -29,6 +23,13 @@ function describeTest({
       isEnabled: () => enabled,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     }),
+  }
+  return describeAgent({
+    current: () => agent,
+    isFileChanged: async () => changed,
+    model: { name: 'gpt-6.1-terra', supportsTools, supportsImages: false },
+    window: { size: () => 4_096 },
+    roomForTools: () => roomForTools,
   })
 }
 

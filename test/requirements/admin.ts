@@ -3,6 +3,8 @@ export const ADMIN = {
   'design: administration': {
     'admin.agent.read': 'GET /admin/agent shows what is on disk, each mistake at its field.',
     'admin.agent.save': 'PUT /admin/agent writes the whole file or nothing, and no mistake.',
+    'admin.agent.swap':
+      'A saved configuration answers the next question, without a restart; answers that have begun end with the earlier one.',
     'admin.agent.conflict': 'Who saves over what they have not seen is answered 409.',
     'admin.agent.trials':
       'MCP connections, skills and sandbox of a configuration are tried before it is saved.',

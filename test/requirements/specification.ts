@@ -7,7 +7,8 @@ export const SPECIFICATION = {
     'agent.prompt.combined':
       "The configured prompt is combined with the server's own retrieval and tool-safety rules.",
     'agent.tools.switch': 'A built-in tool can be switched on or off; semantic search is one.',
-    'agent.restart': 'A changed agent configuration takes effect with the next start only.',
+    'agent.restart':
+      'An agent configuration that is changed on disk takes effect with the next start.',
     'reference.served': 'Every server serves an interactive reference at GET /reference.',
     'contract.served': 'Every server serves a machine-readable contract at GET /openapi.json.',
   },

@@ -14,6 +14,7 @@ import { ElicitationRequired } from '../tools/elicitation.ts'
 import { explainFailure } from './explain-failure.ts'
 import {
   createRemoteServer,
+  identityOf,
   type OfferedTool,
   type RemoteServer,
   type RemoteServerOptions,
@@ -28,6 +29,8 @@ const LOOK_MS = 1_000
 
 interface Dependencies extends Omit<RemoteServerOptions, 'name' | 'settings'> {
   servers: Readonly<Record<string, McpServer>>
+  /** Connections of another agent, which are used where nothing about them differs. */
+  existing?: readonly RemoteServer[] | undefined
   /** Stores the files that tested tools return. */
   artifacts: () => Artifacts
 }
@@ -37,13 +40,18 @@ type McpRecord = Capabilities['mcp'][number]
 export type Mcp = ReturnType<typeof createMcp>
 
 /** The connections to MCP servers; none of them can delay or break another. */
-export function createMcp({ servers, artifacts, ...shared }: Dependencies) {
+export function createMcp({ servers, existing = [], artifacts, ...shared }: Dependencies) {
   const create = (name: string, settings: McpServer) =>
     createRemoteServer({ name, settings, ...shared })
-  const all = Object.entries(servers).map(([name, settings]) => create(name, settings))
+  const all = Object.entries(servers).map(([name, settings]) => {
+    const identity = identityOf(name, settings, shared.environment)
+    return existing.find((server) => server.identity === identity) ?? create(name, settings)
+  })
   const enabled = all.filter(({ settings }) => settings.enabled)
 
   return {
+    /** Every configured server. */
+    servers: all as readonly RemoteServer[],
     /** Starts connecting to every enabled server, without waiting. */
     start(): void {
       for (const { connection } of enabled) connection.start()
@@ -66,11 +74,11 @@ export function createMcp({ servers, artifacts, ...shared }: Dependencies) {
       try {
         return await testConnection(tried, request, artifacts(), signal)
       } finally {
-        if (tried !== known) await tried.connection.close()
+        if (tried !== known) await tried.close()
       }
     },
     async close(): Promise<void> {
-      await Promise.all(all.map(({ connection }) => connection.close()))
+      await Promise.all(all.map((server) => server.close()))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { untilAborted } from '@agent-server/lib/abort.ts'
-import type { Environment } from '@agent-server/lib/environment.ts'
+import { type Environment, variablesIn } from '@agent-server/lib/environment.ts'
 import { freeObject } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
@@ -46,6 +46,12 @@ export interface OfferedTool extends ResolvedTool {
 }
 
 export type RemoteServer = ReturnType<typeof createRemoteServer>
+
+/** What a connection depends on: one with the same identity can be used instead of it. */
+export function identityOf(name: string, settings: McpServer, environment: Environment): string {
+  const values = variablesIn(JSON.stringify(settings)).map((variable) => environment[variable])
+  return JSON.stringify([name, settings, values])
+}
 
 /** One configured MCP server: its connection, and the tools that it offers. */
 export function createRemoteServer(options: RemoteServerOptions) {
@@ -127,7 +133,9 @@ export function createRemoteServer(options: RemoteServerOptions) {
   return {
     name,
     settings,
+    identity: identityOf(name, settings, environment),
     connection,
+    close: () => connection.close(),
     /** Throws `MissingVariable` if a variable is missing. */
     checkSettings: () => void target(),
     /** Every tool of the last listing. */

@@ -28,7 +28,7 @@ import {
 import type { PausedRun } from './pause.ts'
 import { answerQuery, type Query, type QueryAnswer } from './query.ts'
 import { begin, type Dependencies, type RunContext } from './run-context.ts'
-import { createRunGate, type RunGate } from './run-gate.ts'
+import type { RunGate } from './run-gate.ts'
 import { checkEffort } from './search-by-effort.ts'
 import { callEvents, type RanCall, resultEvents, resultMessages, runCalls } from './tool-calls.ts'
 
@@ -43,32 +43,31 @@ export interface SearchingAgent extends Agent {
 }
 
 export function createAgent(parts: Dependencies): SearchingAgent {
-  const gate = createRunGate(parts)
   return {
-    query: (query, from, signal) => answerQuery({ ...parts, gate, ...from }, query, signal),
+    query: (query, from, signal) => answerQuery({ ...parts, ...from }, query, signal),
     run(request, signal) {
       const attributes = {
         'gen_ai.operation.name': 'invoke_agent',
         'gen_ai.conversation.id': request.sessionId,
       }
       const span = openSpan('invoke_agent', { attributes })
-      return span.around(run(parts, gate, request, span, signal))
+      return span.around(run(parts, request, span, signal))
     },
   }
 }
 
 async function* run(
   parts: Dependencies,
-  gate: RunGate,
   request: AgentRequest,
   span: StreamSpan,
   signal: AbortSignal,
 ): AsyncGenerator<readonly AgentEvent[]> {
+  using _held = parts.hold?.()
   const { resume } = request
   const paused = resume && (await parts.pauses.open(resume.state, request))
   await request.caller?.verify(true)
   const trace = parts.traces?.begin(request)
-  const pass = gate.enter(trace)
+  const pass = parts.gate.enter(trace)
   const sessionId = sessionOf(request) ?? paused?.sessionId ?? randomUUID()
   let isPaused = false
   using budget = createRunBudget(parts.limits, signal, paused?.spent)

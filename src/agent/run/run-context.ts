@@ -15,12 +15,15 @@ import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filt
 import { createAnswerText } from './model-turn.ts'
 import type { PausedRun, Pauses } from './pause.ts'
 import { type FittedPrompt, fitPrompt, type PromptOptions } from './prompt.ts'
-import type { RunGateOptions } from './run-gate.ts'
+import type { RunGate } from './run-gate.ts'
 import type { RunTrace, RunTraces } from './run-trace.ts'
 import type { SentQuestions } from './sent-questions.ts'
 import type { ModelWindow } from './window.ts'
 
-export interface Dependencies extends RunGateOptions {
+export interface Dependencies {
+  gate: RunGate
+  /** Keeps what the agent uses open until it is disposed of. */
+  hold?: (() => Disposable) | undefined
   model: ChatModel
   retrieval: Pick<Retrieval, 'search'>
   tools: Pick<ToolRegistry, 'open'>

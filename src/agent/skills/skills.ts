@@ -122,8 +122,8 @@ export async function openSkills(parts: Parameters<typeof createSkills>[0]) {
 
   return {
     ...skills,
-    /** Starts to load remote sources, without waiting for them. */
-    start: () => void load(sources.filter(isRemoteSource), {}, closing.signal),
+    /** Reads the remote sources; until then, their copies are used. */
+    start: () => load(sources.filter(isRemoteSource), {}, closing.signal),
     /** Reads one source again, or all. Throws `invalid_request` for one that is not configured. */
     async reload({ source, accept }: SkillReload, signal: AbortSignal): Promise<SkillList> {
       if (source !== undefined && !sources.includes(source)) {

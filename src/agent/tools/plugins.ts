@@ -27,44 +27,62 @@ const PluginTool = z.custom<Tool>(
 )
 const Exported = z.array(PluginTool).min(1).max(MAX_TOOLS)
 
-interface LoadedPlugin {
+interface PluginRecord {
   name: string
   state: 'on' | 'unavailable'
   reason?: string
 }
 
+interface LoadedPlugin extends PluginRecord {
+  path: string
+  /** None if it is unavailable. */
+  tools: readonly Tool[]
+}
+
 export interface Plugins {
+  /** In the order of the configuration. */
+  loaded: readonly LoadedPlugin[]
   tools(): readonly Tool[]
-  records(): LoadedPlugin[]
+  records(): PluginRecord[]
 }
 
 interface Dependencies {
   /** Paths of ES modules, relative to the agent configuration. */
   paths: readonly string[]
+  /** Those of another agent, whose code does not run again. */
+  existing?: Plugins | undefined
   /** The path of the agent configuration. */
   configuration: string
   log: Pick<Log, 'info' | 'error'>
 }
 
-/** Loads the plugins, once at start-up. A plugin that cannot be loaded is logged and does not affect the others. */
-export async function loadPlugins({ paths, configuration, log }: Dependencies): Promise<Plugins> {
-  const tools: Tool[] = []
-  const records: LoadedPlugin[] = []
+/** Loads the plugins. One that cannot be loaded is logged and does not affect the others. */
+export async function loadPlugins({
+  paths,
+  existing,
+  configuration,
+  log,
+}: Dependencies): Promise<Plugins> {
+  const loaded: LoadedPlugin[] = []
   for (const path of paths) {
     const name = basename(path, extname(path)).toLowerCase()
+    const before = existing?.loaded.find((one) => one.path === path && one.state === 'on')
     try {
-      if (records.some((other) => other.name === name)) throw new Error('Its name is taken')
-      const made = await load(name, resolve(dirname(configuration), path))
-      tools.push(...made)
-      records.push({ name, state: 'on' })
-      log.info({ plugin: name, tools: made.length }, 'plugin loaded')
+      if (loaded.some((other) => other.name === name)) throw new Error('Its name is taken')
+      const tools = before?.tools ?? (await load(name, resolve(dirname(configuration), path)))
+      loaded.push({ path, name, tools, state: 'on' })
+      if (!before) log.info({ plugin: name, tools: tools.length }, 'plugin loaded')
     } catch (error) {
       const reason = reasonOf(error, path)
       log.error({ plugin: name, reason }, 'plugin not loaded')
-      records.push({ name, state: 'unavailable', reason })
+      loaded.push({ path, name, tools: [], state: 'unavailable', reason })
     }
   }
-  return { tools: () => tools, records: () => records }
+  return {
+    loaded,
+    tools: () => loaded.flatMap(({ tools }) => tools),
+    records: () => loaded.map(({ path: _path, tools: _tools, ...record }) => record),
+  }
 }
 
 async function load(name: string, path: string): Promise<Tool[]> {
@@ -79,7 +97,7 @@ async function load(name: string, path: string): Promise<Tool[]> {
 
 let loads = 0
 
-/** Imports the file anew each time, since a restart happens within the process; what the file itself imports stays. */
+/** Imports the file anew each time, since a restart happens within the process. What the file itself imports stays. */
 async function exportedBy(path: string): Promise<unknown> {
   const url = pathToFileURL(path)
   url.searchParams.set('load', String(++loads))

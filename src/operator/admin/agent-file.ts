@@ -1,131 +1,190 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { isMissing } from '@agent-server/lib/files.ts'
 import { invalidRequest } from '@agent-server/schemas/invalid-request.ts'
 import type {
   AgentCheck,
   AgentFile,
   AgentSave,
   AgentSaved,
-  AgentVersions,
 } from '@agent-server/schemas/operator/admin.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import {
   AgentConfiguration,
   differentFields,
-  type LoadedConfiguration,
+  inMode,
+  type ReadConfiguration,
   readConfiguration,
+  type ServerMode,
 } from '../../agent/configuration.ts'
 import { RULES, systemPrompt, TOOL_RULES } from '../../agent/run/prompt.ts'
 import { TOOL_SWITCHES } from '../../agent/tools/catalogue.ts'
+import { AgentVersions } from './agent-versions.ts'
 import { digestOf, type FileContent, openEditedFile } from './edited-file.ts'
 
-/** Earlier versions of the file that are kept; one more removes the oldest. */
-const MAX_VERSIONS = 10
-const VERSION_NAME = /^(\d{13})-([0-9a-f]{64})\.json$/
+/** The agent that answers at the moment. */
+interface RunningAgent {
+  /** As it applies in the server's mode. */
+  configuration(): AgentConfiguration
+  /** The list of skills, as the system prompt has it. */
+  catalogue(): string
+  /** Answers with another configuration once `commit` has succeeded. Throws AppError if that cannot be opened. */
+  replace(
+    configuration: AgentConfiguration,
+    commit: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void>
+}
 
-interface Dependencies {
+interface Options {
   /** The path of the agent configuration. */
   path: string
-  /** Where earlier versions are kept; created with the first one. */
+  /** Where earlier versions are kept. */
   directory: string
-  /** The fields in which a configuration on disk differs from the one that runs. */
-  changedFields: LoadedConfiguration['changedFields']
-  /** The current catalogue of skills, as the system prompt has it. */
-  catalogue: () => string
+  mode: ServerMode
+  /** Absent while the server is not launched: a save then only changes the file. */
+  running?: RunningAgent | undefined
 }
 
 const toolSwitches = Object.fromEntries(
   Object.entries(TOOL_SWITCHES).map(([name, { description }]) => [name, description]),
 )
 
-export type AgentFileService = ReturnType<typeof createAgentFile>
+/** The agent configuration: its file is read, checked, saved and restored to earlier versions, and what is saved runs. */
+export class AgentFileService {
+  readonly #path: string
+  readonly #mode: ServerMode
+  readonly #running: RunningAgent | undefined
+  readonly #file: ReturnType<typeof openEditedFile>
+  readonly #versions: AgentVersions
+  /** The file is parsed again only if its text has changed; undefined stands for no file. */
+  #parsed: { text: string | undefined; read: ReadConfiguration } | undefined
 
-/** The agent configuration file on disk: read, checked, saved, and restored to earlier versions. */
-export function createAgentFile({ path, directory, changedFields, catalogue }: Dependencies) {
-  const file = openEditedFile(path)
+  constructor({ path, directory, mode, running }: Options) {
+    this.#path = path
+    this.#mode = mode
+    this.#running = running
+    this.#file = openEditedFile(path)
+    this.#versions = new AgentVersions(directory)
+  }
 
-  function check(text: string): AgentCheck {
-    const { configuration, mistakes } = readConfiguration(text)
-    const skills = catalogue()
+  /** A file that cannot be read counts as an empty one with that mistake. */
+  async read(): Promise<AgentFile> {
+    try {
+      return this.#describe(await this.#file.read())
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const content = { text: '', digest: digestOf(''), found: true }
+      const mistakes = [{ field: '', message: error.message }]
+      const restartFields: string[] = []
+      return {
+        path: this.#path,
+        ...content,
+        ...this.#check({ mistakes }),
+        restartFields,
+        toolSwitches,
+      }
+    }
+  }
+
+  check(text: string): AgentCheck {
+    return this.#check(readConfiguration(text))
+  }
+
+  /** Whether the file differs from the configuration that runs. */
+  async isChanged(): Promise<boolean> {
+    return this.#changedIn(await this.#file.read()).length > 0
+  }
+
+  /** The configuration in a text that is only tried. Throws `invalid_request`, and what `permit` throws. */
+  async tried(text: string, caller: Caller): Promise<AgentConfiguration> {
+    const configuration = configurationOf(text)
+    permit(caller, this.#parse(await this.#file.read()).configuration, configuration)
+    return configuration
+  }
+
+  /**
+   * Saves a configuration, and answers with it from the next question on. Throws AppError `invalid_request`,
+   * `insufficient_scope`, and what `change` of the file throws; nothing has changed then.
+   */
+  save({ text, basedOn }: AgentSave, caller: Caller, signal: AbortSignal): Promise<AgentSaved> {
+    const configuration = configurationOf(text)
+    return this.#file.change(
+      basedOn,
+      async (before, replace) => {
+        const earlier = this.#parse(before).configuration
+        permit(caller, earlier, configuration)
+        let saved = before
+        const commit = async () => {
+          if (before.found && before.text !== text) await this.#versions.keep(before)
+          saved = await replace(text)
+        }
+        if (this.#running) await this.#running.replace(configuration, commit, signal)
+        else await commit()
+        this.#parsed = { text, read: { configuration, mistakes: [] } }
+        return {
+          changed: earlier ? differentFields(earlier, configuration) : Object.keys(configuration),
+          file: this.#describe(saved),
+        }
+      },
+      signal,
+    )
+  }
+
+  /** The replaced versions, latest first. */
+  async versions() {
+    const versions = await this.#versions.list()
+    return {
+      versions: versions.map(({ digest, replacedAt }) => ({
+        digest,
+        replacedAt: replacedAt.toISOString(),
+      })),
+    }
+  }
+
+  /** Throws AppError `version_not_found`. */
+  async version(digest: string) {
+    return { digest, text: await this.#versions.read(digest) }
+  }
+
+  /** Saves an earlier version unchanged. Throws AppError `version_not_found`, and what `save` throws. */
+  async restore(digest: string, basedOn: string, caller: Caller, signal: AbortSignal) {
+    return this.save({ text: await this.#versions.read(digest), basedOn }, caller, signal)
+  }
+
+  #parse(content: FileContent): ReadConfiguration {
+    const text = content.found ? content.text : undefined
+    if (!this.#parsed || this.#parsed.text !== text)
+      this.#parsed = { text, read: readConfiguration(text ?? '{}') }
+    return this.#parsed.read
+  }
+
+  #check({ configuration, mistakes }: ReadConfiguration): AgentCheck {
+    const catalogue = this.#running?.catalogue() ?? ''
     const rules = systemPrompt(RULES, TOOL_RULES)
+    const assembled = systemPrompt(rules, configuration?.prompt ?? '', catalogue)
     return {
       valid: configuration !== undefined,
       mistakes,
       ...(configuration && { configuration }),
-      prompt: {
-        rules,
-        catalogue: skills,
-        assembled: systemPrompt(rules, configuration?.prompt ?? '', skills),
-      },
+      prompt: { rules, catalogue, assembled },
     }
   }
 
-  async function describe(content: FileContent): Promise<AgentFile> {
-    const checked = check(content.found ? content.text : '{}')
-    return { path, ...content, ...checked, restartFields: await changedFields(), toolSwitches }
+  #describe(content: FileContent): AgentFile {
+    const checked = this.#check(this.#parse(content))
+    const restartFields = this.#changedIn(content)
+    return { path: this.#path, ...content, ...checked, restartFields, toolSwitches }
   }
 
-  async function save(
-    { text, basedOn }: AgentSave,
-    caller: Caller,
-    signal: AbortSignal,
-  ): Promise<AgentSaved> {
-    const configuration = configurationOf(text)
-    let changed = Object.keys(configuration)
-    const edit = async (before: FileContent) => {
-      const earlier = parse(before).configuration
-      permit(caller, earlier, configuration)
-      if (earlier) changed = differentFields(earlier, configuration)
-      if (before.found && before.text !== text) await keep(directory, before)
-      return text
-    }
-    const saved = await file.change(basedOn, edit, signal)
-    return { changed, file: await describe(saved) }
-  }
-
-  return {
-    check,
-    save,
-    /** A file that cannot be read counts as an empty one with that mistake. */
-    async read(): Promise<AgentFile> {
-      try {
-        return await describe(await file.read())
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error
-        const empty = { text: '', digest: digestOf(''), found: true }
-        const mistakes = [{ field: '', message: error.message }]
-        return { path, ...empty, ...check(''), mistakes, restartFields: [], toolSwitches }
-      }
-    },
-
-    /** The configuration in a text that is only tried. Throws `invalid_request`, and what `permit` throws. */
-    async tried(text: string, caller: Caller): Promise<AgentConfiguration> {
-      const configuration = configurationOf(text)
-      permit(caller, parse(await file.read()).configuration, configuration)
-      return configuration
-    },
-
-    /** The replaced versions, latest first. */
-    versions: async (): Promise<AgentVersions> => ({
-      versions: (await listVersions(directory)).map(({ digest, replacedAt }) => ({
-        digest,
-        replacedAt: replacedAt.toISOString(),
-      })),
-    }),
-
-    /** Throws AppError `version_not_found`. */
-    version: async (digest: string) => ({ digest, text: await readVersion(directory, digest) }),
-
-    /** Saves an earlier version unchanged. Throws AppError `version_not_found`, and what `save` throws. */
-    async restore(digest: string, basedOn: string, caller: Caller, signal: AbortSignal) {
-      return save({ text: await readVersion(directory, digest), basedOn }, caller, signal)
-    },
+  /** The top-level fields in which the file differs from what runs, including those that are invalid. */
+  #changedIn(content: FileContent): string[] {
+    if (!this.#running) return []
+    const running = this.#running.configuration()
+    const { configuration, mistakes } = this.#parse(content)
+    if (configuration) return differentFields(running, inMode(this.#mode, configuration))
+    const wrong = mistakes.map(({ field }) => field.split('.')[0] ?? '')
+    return wrong.includes('') ? Object.keys(running) : [...new Set(wrong)]
   }
 }
-
-const parse = ({ found, text }: FileContent) => readConfiguration(found ? text : '{}')
 
 /** What makes the server run, open or call something: see docs/guides/keys.md. */
 const GUARDED = ['plugins', 'mcpServers', 'skills', 'sandbox']
@@ -153,41 +212,4 @@ function configurationOf(text: string): AgentConfiguration {
     message,
   }))
   throw invalidRequest(underText, undefined)
-}
-
-async function listVersions(directory: string) {
-  const names = await readdir(directory).catch((error: unknown) => {
-    if (isMissing(error)) return []
-    throw error
-  })
-  return names
-    .toSorted()
-    .reverse()
-    .flatMap((name) => {
-      const [, time, digest = ''] = VERSION_NAME.exec(name) ?? []
-      return time
-        ? [{ digest, replacedAt: new Date(Number(time)), file: join(directory, name) }]
-        : []
-    })
-}
-
-/** Keeps a version. An identical text is kept only once, with its latest time. */
-async function keep(directory: string, { text, digest }: FileContent): Promise<void> {
-  await mkdir(directory, { recursive: true })
-  const file = join(directory, `${Date.now()}-${digest}.json`)
-  await writeFile(file, text, { mode: 0o600, flush: true })
-  const versions = (await listVersions(directory)).filter((version) => version.file !== file)
-  const same = versions.filter((version) => version.digest === digest)
-  const others = versions.filter((version) => version.digest !== digest)
-  for (const version of [...same, ...others.slice(MAX_VERSIONS - 1)]) await rm(version.file)
-}
-
-async function readVersion(directory: string, digest: string): Promise<string> {
-  const version = (await listVersions(directory)).find((one) => one.digest === digest)
-  const text = version && (await readFile(version.file, 'utf8'))
-  if (text !== undefined && digestOf(text) === digest) return text
-  throw new AppError(
-    'version_not_found',
-    'There is no version with this digest, or it has been deleted',
-  )
 }

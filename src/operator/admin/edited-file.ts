@@ -12,6 +12,12 @@ export interface FileContent {
   found: boolean
 }
 
+/** Makes a change; `replace` writes the file. */
+export type Edit<Result> = (
+  content: FileContent,
+  replace: (text: string) => Promise<FileContent>,
+) => Promise<Result>
+
 /** A file that people edit, too: it is replaced whole or not at all, and only by a caller who knows its content. */
 export function openEditedFile(path: string) {
   const turn = createSemaphore(1)
@@ -30,14 +36,10 @@ export function openEditedFile(path: string) {
   return {
     read,
     /**
-     * Replaces the file by what `edit` returns for its content. Throws what `edit` throws, and AppError
-     * `changed_meanwhile` if the digest is not `basedOn`, `not_writable` and `storage_full`; nothing has changed then.
+     * Lets `edit` replace the file; nobody else does meanwhile. Throws what `edit` throws, and AppError
+     * `changed_meanwhile` if the digest is not `basedOn`, `not_writable` and `storage_full`; the file is as before then.
      */
-    change(
-      basedOn: string,
-      edit: (content: FileContent) => string | Promise<string>,
-      signal: AbortSignal,
-    ): Promise<FileContent> {
+    change<Result>(basedOn: string, edit: Edit<Result>, signal: AbortSignal): Promise<Result> {
       return turn.run(async () => {
         const before = await read()
         if (before.digest !== basedOn) {
@@ -45,9 +47,10 @@ export function openEditedFile(path: string) {
           throw new AppError('changed_meanwhile', message, { param: 'basedOn' })
         }
         try {
-          const text = await edit(before)
-          await replaceFile(path, text, NEW_FILE_MODE)
-          return { text, digest: digestOf(text), found: true }
+          return await edit(before, async (text) => {
+            await replaceFile(path, text, NEW_FILE_MODE)
+            return { text, digest: digestOf(text), found: true }
+          })
         } catch (error) {
           throw explainFailure(path, error)
         }

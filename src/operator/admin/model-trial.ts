@@ -57,8 +57,8 @@ interface Dependencies {
   settings: Pick<SettingsService, 'preview' | 'environment'>
   /** Creates the models of a server that has these environment variables. */
   createModels: (environment: Record<string, string | undefined>) => TriedModels
-  /** Absent while there is no agent; a chat is then tried without tools. */
-  beginning?: ConversationBeginning | undefined
+  /** What a conversation begins with now. Absent while there is no agent; a chat is then tried without tools. */
+  beginning?: (() => ConversationBeginning) | undefined
   log: Pick<Log, 'warn'>
 }
 
@@ -83,7 +83,8 @@ export function createModelTrials({ settings, createModels, beginning, log }: De
         throw new AppError('invalid_request', message, { param: 'kind' })
       }
       const begun = performance.now()
-      const work = (stop: AbortSignal) => tryModel(kind, models, { beginning, log }, stop)
+      const work = (stop: AbortSignal) =>
+        tryModel(kind, models, { beginning: beginning?.(), log }, stop)
       const late = () =>
         new AppError('upstream_timeout', `The test took longer than ${TRIAL_MS / 1_000} seconds`)
       const outcome = await withDeadline(TRIAL_MS, work, late, signal)
@@ -162,7 +163,7 @@ function explain(error: unknown): Outcome {
 async function tryModel(
   kind: ModelKind,
   models: TriedModels,
-  means: Pick<Dependencies, 'beginning' | 'log'>,
+  means: Parameters<typeof tryChat>[2],
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { embedding, reranking } = models

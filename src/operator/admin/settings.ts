@@ -8,7 +8,7 @@ import type {
   SettingsSaved,
 } from '@agent-server/schemas/operator/admin.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import { type FileContent, openEditedFile } from './edited-file.ts'
+import { type Edit, type FileContent, openEditedFile } from './edited-file.ts'
 
 /** Variables that the system or the runtime itself reads: the agent configuration cannot make them settable here. */
 const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
@@ -26,8 +26,8 @@ interface Dependencies {
   path: string
   /** Variables that were set before the file was read; they take precedence over it. */
   given: Environment
-  /** What the running server was started with. */
-  running: Environment
+  /** The value of a variable that the running server uses. */
+  running: (name: string) => string | undefined
   /** Every variable, with its default as text in the environment. */
   variables: readonly {
     name: string
@@ -106,16 +106,14 @@ export function createSettings(dependencies: Dependencies) {
 
     /** Throws AppError `invalid_request` with the variable's name, and what `change` of the file throws. */
     async save(patch: SettingsPatch, signal: AbortSignal): Promise<SettingsSaved> {
-      let changed: string[] = []
       const known = await knownNow()
-      const edit = ({ text }: FileContent) => {
+      const edit: Edit<SettingsSaved> = async ({ text }, replace) => {
         const before = environmentOf(text)
         const { edited, environment } = apply(text, withMoves(patch, before), known)
-        changed = [...known.keys()].filter((name) => before[name] !== environment[name])
-        return edited
+        const changed = [...known.keys()].filter((name) => before[name] !== environment[name])
+        return { changed, settings: describe(await replace(edited), known) }
       }
-      const saved = await file.change(patch.basedOn, edit, signal)
-      return { changed, settings: describe(saved, known) }
+      return file.change(patch.basedOn, edit, signal)
     },
   }
 }
@@ -155,7 +153,7 @@ function createReader(dependencies: Dependencies) {
       source: sourceOf(given[name], value),
       ...(!secret && { value: value ?? initial }),
       ...(secret && ending && { ending: value.slice(-SHOWN) }),
-      restartRequired: (value ?? initial) !== (running[name] || initial),
+      restartRequired: (value ?? initial) !== (running(name) || initial),
     }
   }
 

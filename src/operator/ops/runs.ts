@@ -19,13 +19,6 @@ const MAX_MESSAGES = 200
 const MAX_TOOLS = 100
 const MAX_TOOL_CALLS = 200
 
-interface Options {
-  /** How many runs are kept. */
-  maximum: number
-  /** Texts that are never shown. */
-  secrets: readonly string[]
-}
-
 /** A run with all its texts as JSON, which keeps nothing else in memory alive. */
 interface Kept {
   summary: RunSummary
@@ -35,10 +28,8 @@ interface Kept {
 export type RunHistory = ReturnType<typeof createRunHistory>
 
 /** The last runs of the agent on this server, in memory. */
-export function createRunHistory({ maximum, secrets }: Options) {
+export function createRunHistory(maximum: number) {
   const kept: Kept[] = []
-  const hide = (text: string) =>
-    secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text)
 
   const keep = (run: Run) => {
     const json = Buffer.from(JSON.stringify(run))
@@ -60,7 +51,12 @@ export function createRunHistory({ maximum, secrets }: Options) {
   }
 
   return {
-    begin: (request) => createTrace(request, createTexts(hide), keep),
+    /** For the runs of one agent, whose secrets are never shown. */
+    hiding(secrets: readonly string[]): RunTraces {
+      const hide = (text: string) =>
+        secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text)
+      return { begin: (request) => createTrace(request, createTexts(hide), keep) }
+    },
     list({ answerId }: RunListQuery): RunList {
       const summaries = kept.map(({ summary }) => summary)
       const runs = summaries.filter((run) => answerId === undefined || run.answerId === answerId)
@@ -73,7 +69,7 @@ export function createRunHistory({ maximum, secrets }: Options) {
       const message = `There is no run "${id}", or no longer: this server keeps its last ${maximum}`
       throw new AppError('run_not_found', message, { param: 'id' })
     },
-  } satisfies RunTraces & Record<string, unknown>
+  }
 }
 
 type Texts = ReturnType<typeof createTexts>

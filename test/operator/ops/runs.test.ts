@@ -17,8 +17,8 @@ const LONG = 'x'.repeat(50_000)
 
 /** What is kept of a run in which `work` happens. */
 function kept(work: (trace: RunTrace) => void, asked = 'Why?'): Run {
-  const history = createRunHistory({ maximum: 3, secrets: [SECRET] })
-  const trace = history.begin(question(asked))
+  const history = createRunHistory(3)
+  const trace = history.hiding([SECRET]).begin(question(asked))
   work(trace)
   trace.ended(ENDED, undefined)
   return Run.parse(history.get(trace.id))
@@ -59,9 +59,9 @@ describe('What is kept of a run', () => {
   })
 
   it('goes with the oldest, and is none of an unknown run', () => {
-    const history = createRunHistory({ maximum: 2, secrets: [] })
+    const history = createRunHistory(2)
     const ids = ['a', 'b', 'c'].map((asked) => {
-      const trace = history.begin(question(asked))
+      const trace = history.hiding([]).begin(question(asked))
       trace.ended(ENDED, new Error('not to be shown'))
       return trace.id
     })
