@@ -96,7 +96,7 @@ function printed(example: object | undefined): string {
 
 const HEAD = `# agent.json, field by field
 
-Every field of the file that describes the agent, with its default and, in brackets, its values; ≤ bounds the characters of a text, or the entries of a list. All may be left out, and so may the file. With \`{ "$schema": "./agent.schema.json" }\` and that file of this repository beside it, an editor completes and checks it. A mistake is refused at the start, with its field or line. \`\${VARIABLE}\` in values of \`mcpServers\` is a variable of the environment. A change takes a restart. Made from the schema by \`npm run agent:reference\`.
+Every field of the file that describes the agent, with its default and, in brackets, its values; ≤ bounds the characters of a text, or the entries of a list. All may be left out, and so may the file. With \`{ "$schema": "./agent.schema.json" }\` and that file of this repository beside it, an editor completes and checks it. A mistake is refused at the start, with its field or line. \`\${VARIABLE}\` in values of \`mcpServers\` is a variable of the environment. A change that is [saved in the server](../guides/admin.md#the-agent-configuration) answers the next question; one by hand takes a restart. Made from the schema by \`npm run agent:reference\`.
 `
 const TABLE_HEAD = '| field | default | meaning |\n|---|---|---|'
 const NEXT =

@@ -49,7 +49,7 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
       operationId: 'saveAgentFile',
       summary: 'Replace the agent configuration',
       description:
-        'The configuration is validated first; if it is invalid, nothing is written. The previous version is kept, see `GET /admin/agent/versions`. Changes take effect after a restart. Only the SERVER_API_KEY may change `plugins`, `mcpServers`, `skills` and `sandbox`.',
+        'The configuration is validated first; if it is invalid, nothing is written. The previous version is kept, see `GET /admin/agent/versions`. The next question is answered with the new configuration; answers in progress end with the earlier one. A new plugin that cannot be loaded is refused. Only the SERVER_API_KEY may change `plugins`, `mcpServers`, `skills` and `sandbox`.',
       body: AgentSave,
       response: {
         200: AgentSaved.describe('The changes were saved.'),

@@ -96,7 +96,7 @@ function createAgentEditor() {
         else file.value = saved.file
         note.value =
           saved.changed.length > 0
-            ? `Saved: ${saved.changed.join(', ')}.`
+            ? `Saved: ${saved.changed.join(', ')}. It applies to the next question.`
             : 'Saved. The effective configuration is unchanged.'
         await readServerState()
       }),

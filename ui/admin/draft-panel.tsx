@@ -79,7 +79,7 @@ function Answers({ draft, loaded }: { draft: string; loaded: LoadedAgent }) {
         <div class="stack hint">
           <p>
             Ask a question to see how the agent answers with the configuration on this page. The
-            running agent stays as it is until you save and restart.
+            running agent stays as it is until you save.
           </p>
           {loaded.capabilities?.chat.model === 'extractive' && (
             <p>

@@ -1,6 +1,7 @@
 import type { Capabilities, Tool } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { usePolled } from '../poll.ts'
+import { agentEditor } from './agent-editor.ts'
 import { serverState } from './server-state.ts'
 
 const POLL_MS = 15_000
@@ -15,7 +16,11 @@ export interface LoadedAgent {
 
 /** What the agent that runs has loaded. The cards work without. */
 export function useLoadedAgent(): LoadedAgent {
-  const { value, refresh } = usePolled(readLoaded, POLL_MS, serverState.value?.startedAt)
+  const { value, refresh } = usePolled(
+    readLoaded,
+    POLL_MS,
+    `${serverState.value?.startedAt} ${agentEditor.file.value?.digest}`,
+  )
   return { tools: [], ...value.value, refresh }
 }
 

@@ -73,7 +73,7 @@ export function partsOf(
       capabilities.mcp,
       'Check that the server at this URL is running, then test the connection.',
     ),
-    ...namedParts('Skill', capabilities.skills, 'Fix its source in agent.json and restart.'),
+    ...namedParts('Skill', capabilities.skills, 'Fix its source, or change it on the Agent page.'),
     ...namedParts('Plugin', capabilities.plugins, 'Fix its module and restart.'),
   ]
   return parts

@@ -272,7 +272,7 @@ function SaveDialog({
           </span>
         ))}
       </pre>
-      <p class="hint">The previous version is kept. Changes take effect after a restart.</p>
+      <p class="hint">The previous version is kept. Changes apply to the next question.</p>
       <div class="dialog-foot">
         <Button icon="cancel" onClick={onClose}>
           Cancel

@@ -160,7 +160,7 @@ export class Admin {
 }
 
 /**
- * The agent configuration on disk, which takes effect with a restart. A save names the digest that it is based on:
+ * The agent configuration on disk. What is saved answers the next question. A save names the digest that it is based on:
  * if someone else has saved since, it throws `ConflictError`, and so it is never retried.
  */
 class AgentFiles {

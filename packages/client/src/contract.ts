@@ -99,7 +99,7 @@ export interface components {
                 /** @description The server’s own rules, which always come first. */
                 rules: string;
             };
-            /** @description The fields that differ from the running configuration and take effect after a restart. */
+            /** @description The fields that differ from the running configuration, because the file was changed by hand; a save or a restart applies them. */
             restartFields: string[];
             /** @description The text on disk; empty if there is no file. */
             text: string;

@@ -267,7 +267,7 @@ export const AgentFile = AgentCheck.extend({
   restartFields: z
     .array(z.string())
     .describe(
-      'The fields that differ from the running configuration and take effect after a restart.',
+      'The fields that differ from the running configuration, because the file was changed by hand; a save or a restart applies them.',
     ),
   toolSwitches: z
     .record(z.string(), z.string())
