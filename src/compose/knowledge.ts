@@ -145,7 +145,7 @@ function openBacklog(
       index,
       embedding,
       log,
-      alone: (...work) => store.withExclusiveLock('vectors', ...work),
+      exclusively: (...work) => store.withExclusiveLock('vectors', ...work),
       onProgress: () => completionWaiter.ended(),
     })
   const completionWaiter = createCompletionWaiter(store, backlog)
@@ -178,7 +178,7 @@ function openContexts(
             kind: CONTEXTS,
             createWriter: (spend) =>
               createContextWriter({ model, lookup: store.lookup, spend, log }),
-            alone: (...work) => store.withExclusiveLock('contexts', ...work),
+            exclusively: (...work) => store.withExclusiveLock('contexts', ...work),
             onPublished,
           }),
     pictures:
@@ -189,7 +189,7 @@ function openContexts(
             kind: PICTURES,
             createWriter: (spend) =>
               createPictureDescriber({ model, store, extractor, spend, log }),
-            alone: (...work) => store.withExclusiveLock('pictures', ...work),
+            exclusively: (...work) => store.withExclusiveLock('pictures', ...work),
             onPublished,
           }),
   }

@@ -88,7 +88,7 @@ export async function reEmbedAll(
     const embedder = createEmbedder(config, model, undefined, log)
     const { replacement } = store
     try {
-      const isDone = await replacement.alone(
+      const isDone = await replacement.exclusively(
         (alone) => reEmbed({ store, replacement, embedder, progress }, alone),
         signal,
       )

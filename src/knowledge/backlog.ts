@@ -17,28 +17,31 @@ const RETRY_MS = 1_000
 const RESCAN_MS = 60_000
 const DEFAULT_RESCAN_MS = 5_000
 
-/** What every chunk is to get after its document became ready. */
+/** Something that every chunk gets after its document became ready, such as a vector. */
 interface Task {
   /** The key of every chunk that has it, ascending. */
   doneKeys(): Promise<Uint32Array>
-  /** Gives it to these chunks, which the store holds; returns those that are refused it. */
+  /** Adds it to these chunks; returns those that the model refuses. */
   work(chunks: readonly StoredChunk[], signal: AbortSignal): Promise<readonly StoredChunk[]>
-  /** How much longer to leave the model alone, in milliseconds. */
+  /** How much longer to wait before calling the model, in milliseconds. */
   pauseMs(): number
   /** The fewest and the most chunks that are worked on at a time. */
   batch: { least: number; most: number }
-  /** The minimum time between scans for chunks that came meanwhile, in milliseconds. */
+  /** The minimum time between scans for new chunks, in milliseconds. */
   rescanMs?: number
-  /** What the log says when there is something to do, and when it fails. */
-  messages: { begun: string; failed: string }
+  /** Log messages: when there is work, and when it fails. */
+  messages: { start: string; failed: string }
 }
 
 interface Dependencies {
   store: Pick<DocumentStore, 'chunkKeys' | 'readChunks'>
   task: Task
   /** Runs the work unless another server is running it; returns false in that case. */
-  alone: (work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<boolean>
-  /** Called after some chunks have got it. */
+  exclusively: (
+    work: (signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ) => Promise<boolean>
+  /** Called after some chunks were completed. */
   onProgress: () => void
   log: Pick<Log, 'info' | 'warn'>
 }
@@ -56,7 +59,7 @@ interface Progress {
  * What is missing is read from the document store at the start, so a crash loses nothing.
  */
 export function createBacklog(dependencies: Dependencies) {
-  const { task, alone, log } = dependencies
+  const { task, exclusively, log } = dependencies
   const { rescanMs = DEFAULT_RESCAN_MS } = task
   const notifier = createNotifier()
   const work = createWork(dependencies)
@@ -67,9 +70,9 @@ export function createBacklog(dependencies: Dependencies) {
   const isStale = () => scanned < changes
 
   const scan = async () => {
-    const seen = changes
+    const changesBefore = changes
     await work.scan()
-    scanned = seen
+    scanned = changesBefore
   }
   const nextTurn = async (signal: AbortSignal) => {
     if (work.progress().missing > 0) await work.makeSome(signal)
@@ -91,7 +94,7 @@ export function createBacklog(dependencies: Dependencies) {
     }
   }
   const makeOrWait = async (signal: AbortSignal) => {
-    if (await alone(makeAll, signal)) return
+    if (await exclusively(makeAll, signal)) return
     await scan()
     await notifier.wait(RESCAN_MS)
     if (isStale()) await pause(rescanMs, signal)
@@ -116,8 +119,8 @@ export function createBacklog(dependencies: Dependencies) {
       notifier.notify()
     },
     progress(): Progress {
-      const known = work.progress()
-      return isStale() && known.state === 'done' ? { ...known, state: 'working' } : known
+      const progress = work.progress()
+      return isStale() && progress.state === 'done' ? { ...progress, state: 'working' } : progress
     },
     /** The chunks that were refused, and those in flight. */
     refused: work.refused,
@@ -148,7 +151,7 @@ function createWork(dependencies: Dependencies) {
 
   const makeSome = async (signal: AbortSignal) => {
     const keys = missing.take(pace.size)
-    const begun = performance.now()
+    const start = performance.now()
     try {
       const { chunks } = await store.readChunks(everything(), keys)
       underWay = chunks
@@ -160,19 +163,19 @@ function createWork(dependencies: Dependencies) {
     } finally {
       underWay = []
     }
-    const rate = nextRate(pace.perSecond, keys.length, performance.now() - begun)
+    const rate = nextRate(pace.perSecond, keys.length, performance.now() - start)
     pace = { perSecond: rate.mean, size: Math.min(most, Math.max(least, rate.size)) }
     reason = undefined
     onProgress()
   }
 
   const progress = (): Progress => {
-    const left = missing.size() + underWay.length
+    const open = missing.size() + underWay.length
     return {
-      state: reason !== undefined ? 'waiting' : left > 0 ? 'working' : 'done',
-      missing: left,
+      state: reason !== undefined ? 'waiting' : open > 0 ? 'working' : 'done',
+      missing: open,
       refused: refused.size,
-      ...(left > 0 && pace.perSecond > 0 && { seconds: Math.ceil(left / pace.perSecond) }),
+      ...(open > 0 && pace.perSecond > 0 && { seconds: Math.ceil(open / pace.perSecond) }),
       ...(reason !== undefined && { reason }),
     }
   }
@@ -185,8 +188,8 @@ function createWork(dependencies: Dependencies) {
     async scan() {
       scannedAt = performance.now()
       const before = missing.size()
-      const known = await store.chunkKeys()
-      const lacking = compareKeys(await task.doneKeys(), known).missing
+      const existing = await store.chunkKeys()
+      const lacking = compareKeys(await task.doneKeys(), existing).missing
       missing.replace(before, lacking.filter(isWanted))
       if (missing.size() === 0) reason = undefined
     },
@@ -195,7 +198,7 @@ function createWork(dependencies: Dependencies) {
       const chunks = missing.size()
       if (chunks === 0) return
       await makeSome(signal)
-      log.info({ chunks, seconds: progress().seconds ?? 0 }, task.messages.begun)
+      log.info({ chunks, seconds: progress().seconds ?? 0 }, task.messages.start)
     },
     /** Remembers the reason; returns whether it is a new one. */
     failed(error: unknown): boolean {

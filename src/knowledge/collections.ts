@@ -13,15 +13,15 @@ export function placeInCollection(
   { collection: beside, ...content }: Content,
   allowed?: readonly string[],
 ): Content {
-  const named = content.metadata?.[COLLECTION]
-  if (beside !== undefined && named !== undefined && named !== beside) {
+  const inMetadata = content.metadata?.[COLLECTION]
+  if (beside !== undefined && inMetadata !== undefined && inMetadata !== beside) {
     const message = `must equal metadata.${COLLECTION}, or one of them must be omitted`
     throw refusal('collection', message)
   }
-  const only = allowed?.length === 1 && named === undefined ? allowed[0] : undefined
-  const chosen = beside ?? only
+  const only = allowed?.length === 1 && inMetadata === undefined ? allowed[0] : undefined
+  const collection = beside ?? only
   const place = toPlace(
-    chosen === undefined ? content.metadata : { ...content.metadata, [COLLECTION]: chosen },
+    collection === undefined ? content.metadata : { ...content.metadata, [COLLECTION]: collection },
   )
   refuseOther(place.collection, allowed)
   return { ...content, ...place }

@@ -24,7 +24,7 @@ interface Dependencies {
   conversations: Pick<ConversationStore, 'find'>
 }
 
-/** Documents that belong to a conversation: whose it is, and how many there may be. */
+/** Documents that belong to a conversation: checks its owner, and their limits. */
 export function createConversationDocuments({ documents, conversations }: Dependencies) {
   /** Throws `conversation_not_found`. */
   const check = async (conversation: ConversationRef): Promise<void> => {
@@ -39,11 +39,11 @@ export function createConversationDocuments({ documents, conversations }: Depend
     async admit(conversation: ConversationRef, { file, text }: Content): Promise<void> {
       await check(conversation)
       const query = { conversation: conversation.id, limit: MAX_DOCUMENTS }
-      const listed = (await documents.list(everything(), query)).documents
-      const sizes = listed.map(({ file, characters }) => file?.size ?? characters)
+      const existing = (await documents.list(everything(), query)).documents
+      const sizes = existing.map(({ file, characters }) => file?.size ?? characters)
       const size = file?.size ?? Buffer.byteLength(text)
       const total = sizes.reduce((sum, each) => sum + each, size)
-      if (listed.length < MAX_DOCUMENTS && total <= MAX_BYTES) return
+      if (existing.length < MAX_DOCUMENTS && total <= MAX_BYTES) return
       const message = `A conversation takes at most ${MAX_DOCUMENTS} documents of ${MAX_BYTES / 1e6} MB in all: delete some, or keep them in the documents`
       throw new AppError('conversation_full', message, { param: 'conversation' })
     },
@@ -58,8 +58,8 @@ interface Sweeping {
 }
 
 /**
- * Deletes the documents of conversations that are gone, whichever way these went; until then nobody sees them. Begins
- * with those that an earlier process left behind.
+ * Deletes the documents of conversations that no longer exist, for whatever reason; until then they are visible to
+ * nobody. Begins with those that an earlier process left behind.
  */
 export function createConversationSweep({ store, lookup, documents, log }: Sweeping) {
   const closing = new AbortController()
@@ -81,8 +81,8 @@ export function createConversationSweep({ store, lookup, documents, log }: Sweep
   }
 
   const sweep = async (): Promise<void> => {
-    const gone = await lookup.goneConversations(everything(), SWEPT, closing.signal)
-    for (const conversation of gone) await removeAll(conversation)
+    const conversations = await lookup.goneConversations(everything(), SWEPT, closing.signal)
+    for (const conversation of conversations) await removeAll(conversation)
   }
 
   const run = async (): Promise<void> => {

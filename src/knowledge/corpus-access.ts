@@ -22,7 +22,7 @@ import type { createFiles, Uploads } from './ingestion/uploads.ts'
 import type { CallerSearch, Retrieval } from './retrieval/search.ts'
 import type { createPages, Pages } from './web/pages.ts'
 
-/** What clients do with the corpus. */
+/** Operations of clients on the corpus. */
 interface CorpusServices {
   documents: Documents
   files: Uploads
@@ -36,7 +36,7 @@ interface CorpusServices {
 /** The corpus as a caller may see and change it. */
 export type CorpusFor = (caller: Caller) => CorpusServices
 
-/** What routes that take documents in need. */
+/** The services of routes that ingest documents. */
 export interface UploadServices {
   corpusFor: CorpusFor
   /** The largest file accepted, in bytes. */
@@ -102,19 +102,16 @@ export function listCollections(lookup: Pick<DocumentLookup, 'collections'>) {
 function limitFiles(files: Uploads, documents: Pick<Documents, 'get'>): Uploads {
   return {
     ...files,
-    async read(named) {
-      const { id, servedRevision, revision } = await documents.get(named)
-      if (servedRevision === undefined && revision > 1) throw documentNotFound(named)
+    async read(idOrOwnId) {
+      const { id, servedRevision, revision } = await documents.get(idOrOwnId)
+      if (servedRevision === undefined && revision > 1) throw documentNotFound(idOrOwnId)
       return files.read(id)
     },
   }
 }
 
 function limitDocuments(
-  {
-    documents,
-    conversationDocuments: own,
-  }: Pick<Dependencies, 'documents' | 'conversationDocuments'>,
+  { documents, conversationDocuments }: Pick<Dependencies, 'documents' | 'conversationDocuments'>,
   caller: Caller,
 ): Documents {
   const { key, collections, verify } = caller
@@ -123,38 +120,38 @@ function limitDocuments(
   const refTo = (conversation: string) => ({ id: conversation, owner: sender })
 
   /** Finds a document by its id or by the id that the caller chose for it. */
-  const find = async (named: string) => {
-    for (const id of [named, ...(collections ?? []).map((name) => idIn(name, named))]) {
+  const find = async (idOrOwnId: string) => {
+    for (const id of [idOrOwnId, ...(collections ?? []).map((name) => idIn(name, idOrOwnId))]) {
       const document = await documents.find(visibility, id)
       if (document) return document
     }
     return undefined
   }
   /** Throws `document_not_found`. */
-  const get = async (named: string) => {
-    const document = await find(named)
-    if (!document) throw documentNotFound(named)
+  const get = async (idOrOwnId: string) => {
+    const document = await find(idOrOwnId)
+    if (!document) throw documentNotFound(idOrOwnId)
     return document
   }
-  const idOf = async (named: string) => (await get(named)).id
+  const idOf = async (idOrOwnId: string) => (await get(idOrOwnId)).id
   // Verified here too, because a stream or an upload may outlive its key.
   const create: Documents['create'] = async (content, idempotencyKey, digest) => {
     await verify()
     const { conversation } = content
-    if (conversation !== undefined) await own.admit(refTo(conversation), content)
+    if (conversation !== undefined) await conversationDocuments.admit(refTo(conversation), content)
     const ownKey = sender && idempotencyKey ? `${sender}:${idempotencyKey}` : idempotencyKey
     const placed = placeInCollection(content, collections)
     return documents.create({ ...placed, sender }, ownKey, digest)
   }
-  const put: Documents['put'] = async (named, content) => {
+  const put: Documents['put'] = async (idOrOwnId, content) => {
     await verify()
     if (content.conversation !== undefined) {
       throw refusal('conversation', 'can be given only with POST /documents')
     }
-    const found = await find(named)
+    const existing = await find(idOrOwnId)
     const placed = placeInCollection(content, collections)
     const { collection = DEFAULT_COLLECTION } = placed
-    const id = found?.id ?? (collections ? idIn(collection, named) : named)
+    const id = existing?.id ?? (collections ? idIn(collection, idOrOwnId) : idOrOwnId)
     return documents.put(visibility, id, { ...placed, sender })
   }
   return {
@@ -166,21 +163,22 @@ function limitDocuments(
     awaitCompletion: documents.awaitCompletion,
     async list(query, signal) {
       const { conversation } = query
-      if (conversation !== undefined) await own.check(refTo(conversation))
+      if (conversation !== undefined) await conversationDocuments.check(refTo(conversation))
       return documents.list(forCaller(caller, conversation), query, signal)
     },
-    chunks: async (named, page) => documents.chunks(visibility, await idOf(named), page),
-    text: async (named, ...rest) => documents.text(visibility, await idOf(named), ...rest),
-    openText: async (named, ...rest) => documents.openText(visibility, await idOf(named), ...rest),
-    retry: async (named) => documents.retry(visibility, await idOf(named)),
-    remove: async (named) => documents.remove(visibility, await idOf(named)),
+    chunks: async (idOrOwnId, page) => documents.chunks(visibility, await idOf(idOrOwnId), page),
+    text: async (idOrOwnId, ...rest) => documents.text(visibility, await idOf(idOrOwnId), ...rest),
+    openText: async (idOrOwnId, ...rest) =>
+      documents.openText(visibility, await idOf(idOrOwnId), ...rest),
+    retry: async (idOrOwnId) => documents.retry(visibility, await idOf(idOrOwnId)),
+    remove: async (idOrOwnId) => documents.remove(visibility, await idOf(idOrOwnId)),
     removeAll: (query, signal) => documents.removeAll(forCaller(caller), query, signal),
-    async patch(named, change, signal) {
+    async patch(idOrOwnId, change, signal) {
       const place = change.metadata?.[COLLECTION]
       if (place !== undefined) {
         refuseOther(typeof place === 'string' ? place : undefined, collections)
       }
-      return documents.patch(visibility, await idOf(named), { ...change, sender }, signal)
+      return documents.patch(visibility, await idOf(idOrOwnId), { ...change, sender }, signal)
     },
   }
 }

@@ -7,7 +7,7 @@ export interface ShownChunk extends StoredChunk {
   pictureDescription?: true
 }
 
-export function asShown(chunk: StoredChunk): ShownChunk {
+export function withShownText(chunk: StoredChunk): ShownChunk {
   const { text, context } = chunk
   if (context === undefined || !isPictureMark(text)) return chunk
   return { ...chunk, text: describedPicture(text, context), pictureDescription: true }

@@ -24,10 +24,10 @@ export interface SkillCopies {
   /** The stored copy; undefined if there is none. */
   read(source: string): Promise<SkillCopy | undefined>
   /**
-   * Accepts this copy in place of the one with the digest `known`, or of none. Returns false, without a change, if that
-   * is not what was accepted last.
+   * Accepts this copy in place of the one with the digest `expected`, or of none. Returns false, without a change, if
+   * something else was accepted last.
    */
-  keep(source: string, copy: SkillCopy, known: string | undefined): Promise<boolean>
+  keep(source: string, copy: SkillCopy, expected: string | undefined): Promise<boolean>
 }
 
 /** Everything that was accepted, to be copied to another store. */

@@ -25,7 +25,7 @@ export interface StoredArtifact {
 
 /**
  * Files made by tools and responses of the agent, kept for a while within limits of number, size and age. The oldest
- * of the owner that has most are removed first.
+ * files of the owner with the most files are removed first.
  */
 export interface ArtifactStore {
   /** The size of the largest file accepted, in bytes. */

@@ -27,29 +27,29 @@ interface ChunkBatchReader<Batch> {
 export function createChunkBatchReader<
   Batch extends ChunkBatch = ChunkBatch,
 >(): ChunkBatchReader<Batch> {
-  let held: Uint8Array[] = []
+  let buffers: Uint8Array[] = []
   let length = 0
 
   const gather = () => {
-    const bytes = Buffer.concat(held, length)
-    held = [bytes]
+    const bytes = Buffer.concat(buffers, length)
+    buffers = [bytes]
     return bytes
   }
   const lengthOfNext = () => {
     if (length < HEAD_BYTES) return Number.POSITIVE_INFINITY
-    const first = held[0]
+    const first = buffers[0]
     const head = first && first.length >= HEAD_BYTES ? first : gather()
     return HEAD_BYTES + Buffer.from(head.buffer, head.byteOffset, HEAD_BYTES).readUInt32LE()
   }
 
   return {
     *push(bytes) {
-      held.push(bytes)
+      buffers.push(bytes)
       length += bytes.length
       for (let end = lengthOfNext(); end <= length; end = lengthOfNext()) {
         const whole = gather()
         yield deserialize(whole.subarray(HEAD_BYTES, end))
-        held = [whole.subarray(end)]
+        buffers = [whole.subarray(end)]
         length -= end
       }
     },
@@ -58,8 +58,8 @@ export function createChunkBatchReader<
 
 /**
  * Vectors are stored as 16-bit floats, which takes half the space: the rounding error, below 0.05 % of each number,
- * changes a cosine by at most 0.0001. On Cranfield with the built-in model it was 0.00005, and 2 of 225 questions had their
- * first ten chunks in another order.
+ * changes a cosine by at most 0.0001. On Cranfield with the built-in model it was 0.00005, and 2 of 225 questions had
+ * their first ten chunks in another order.
  */
 export function toHalfFloats(vector: Float32Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new Float16Array(vector).buffer)
@@ -90,10 +90,10 @@ export async function* repack(
   let filled = 0
   for await (const incoming of pieces) {
     if (piece.length < Math.min(filled + incoming.length, length)) {
-      const begun = piece.subarray(0, filled)
+      const start = piece.subarray(0, filled)
       // Most small files come at once, and need no more than their own length.
       piece = sharedBytes(filled === 0 ? Math.min(incoming.length, length) : length)
-      piece.set(begun)
+      piece.set(start)
     }
     for (let position = 0; position < incoming.length; ) {
       const part = incoming.subarray(position, position + length - filled)

@@ -1,7 +1,7 @@
 /** A conversation without its items. Times are milliseconds since the epoch. */
 export interface StoredConversation {
   id: string
-  /** Made from the first question until somebody changes it. */
+  /** Derived from the first question until somebody changes it. */
   title: string | undefined
   metadata: Record<string, string>
   /** The end of the branch that is read and continued; undefined if it has no items. */
@@ -50,7 +50,7 @@ interface ConversationQuery {
   after?: string | undefined
 }
 
-/** Names a conversation: each key has its own. */
+/** Identifies a conversation; each key has its own. */
 export interface ConversationRef {
   id: string
   owner: string | undefined
@@ -60,7 +60,7 @@ export interface ItemRef extends ConversationRef {
   item: string
 }
 
-/** The conversations of all keys, shared by all servers on the store. What a revoked key had is removed with it. */
+/** The conversations of all keys, shared by all servers on the store. Those of a revoked key are removed with it. */
 export interface ConversationStore {
   /** Adds a conversation in place of expired ones, and of the key's least recently changed if there is no room. */
   create(conversation: NewConversation): Promise<void>

@@ -1,4 +1,4 @@
-/** A judged question; what is known of it is JSON. Times are milliseconds since the epoch. */
+/** A judged question, as JSON. Times are milliseconds since the epoch. */
 export interface StoredQuestion {
   id: string
   json: string
@@ -10,7 +10,10 @@ export interface StoredQuestion {
 export interface QuestionStore {
   /** All, the oldest first. */
   list(): Promise<StoredQuestion[]>
-  /** Adds questions, or replaces those with the same ids; all or, where there is no room, none. Throws `too_many_questions`. */
+  /**
+   * Adds questions, or replaces those with the same ids; all or, where there is no room, none. Throws
+   * `too_many_questions`.
+   */
   put(questions: readonly Pick<StoredQuestion, 'id' | 'json'>[]): Promise<StoredQuestion[]>
   /** Returns whether it existed. */
   remove(id: string): Promise<boolean>
@@ -23,12 +26,12 @@ export const MAX_CHARACTERS = 4_000_000
 export const RUN_STATES = ['running', 'done', 'failed', 'cancelled', 'interrupted'] as const
 type RunState = (typeof RUN_STATES)[number]
 
-/** An evaluation; what it was asked for and what it measured are JSON. */
+/** An evaluation; its request and its measures are JSON. */
 export interface StoredEvaluation {
   id: string
   state: RunState
   json: string
-  /** Questions that were asked, of how many. */
+  /** Questions asked so far, and how many there are. */
   asked: number
   total: number
   error: string | undefined
@@ -41,7 +44,7 @@ export interface EvaluationEnd extends Pick<StoredEvaluation, 'id' | 'asked'> {
   state: Exclude<RunState, 'running'>
   error?: string | undefined
   measures?: string | undefined
-  /** The outcome of each question, which is read apart. */
+  /** The outcome of each question, which is read separately. */
   report?: string | undefined
 }
 

@@ -2,7 +2,7 @@ import type { RATINGS } from '@agent-server/schemas/bounds.ts'
 
 type Rating = (typeof RATINGS)[number]
 
-/** What somebody thinks of an answer. It is removed with the answer. */
+/** A rating of an answer, which is removed with the answer. */
 interface Judgement {
   id: string
   /** The conversation of the answer; undefined for a stored response. */
@@ -34,14 +34,14 @@ export interface FeedbackQuery {
   cursor?: string | undefined
 }
 
-/** The feedback of all keys, each of which sees only its own. What a revoked key gave is removed with it. */
+/** The feedback of all keys, each of which sees only its own. That of a revoked key is removed with it. */
 export interface FeedbackStore {
   /**
-   * Replaces what the key said of the same answer, whose id it keeps; the oldest feedback of the key is removed if there
-   * is no room. Throws `conversation_not_found`, `item_not_found` and `response_not_found`.
+   * Replaces the key's earlier feedback on the same answer, whose id it keeps; the oldest feedback of the key is
+   * removed if there is no room. Throws `conversation_not_found`, `item_not_found` and `response_not_found`.
    */
   put(feedback: NewFeedback): Promise<StoredFeedback>
-  /** That of a key, the newest first. Throws `invalid_request` for a cursor that is none. */
+  /** That of a key, the newest first. Throws `invalid_request` for an invalid cursor. */
   list(
     owner: string | undefined,
     query: FeedbackQuery,

@@ -30,11 +30,11 @@ export interface OpenedStore extends DocumentStore {
   /** Runs of the agent that wait for approval. */
   readonly runs: ArtifactStore
   readonly conversations: ConversationStore
-  /** What people think of answers. */
+  /** Ratings of answers. */
   readonly feedback: FeedbackStore
   /** Questions whose right documents are known. */
   readonly questions: QuestionStore
-  /** What was measured with them. */
+  /** Measurements with them. */
   readonly evaluations: EvaluationStore
   readonly acceptedTools: AcceptedTools
   readonly skillCopies: SkillCopies
@@ -49,11 +49,11 @@ export interface VectorReplacement {
    * Runs `work` while nobody else is replacing vectors; the signal passed to it is also aborted if that can no longer
    * be guaranteed. Returns false, without running it, if somebody else is replacing vectors.
    */
-  alone(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<boolean>
+  exclusively(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<boolean>
   /** Begins a replacement, or resumes one with the same embedding. Returns how many chunks have a new vector. */
   begin(embedding: EmbeddingModel): Promise<number>
   /** The unfinished replacement, if any, with the number of chunks that have a new vector. */
-  begun(): Promise<(EmbeddingModel & { vectors: number }) | undefined>
+  unfinished(): Promise<(EmbeddingModel & { vectors: number }) | undefined>
   /** Some chunks with keys after `key`, ascending, that have no new vector yet; none if all have one. */
   chunksWithout(key: number, limit: number): Promise<StoredChunk[]>
   /** Stores the new vectors of these chunks; those of chunks removed meanwhile are dropped. */

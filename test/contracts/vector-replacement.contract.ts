@@ -61,13 +61,13 @@ export function describeVectorReplacement(
       await on.store.replacement.begin(NEXT)
       await on.store.delete(everything(), 'a')
       await addNew(keys)
-      expect(await on.store.replacement.begun()).toEqual({ ...NEXT, vectors: 2 })
+      expect(await on.store.replacement.unfinished()).toEqual({ ...NEXT, vectors: 2 })
       const added = await addReady(on.store, 'd')
       expect(await waiting()).toEqual(['d'])
       await addNew([added])
       await on.store.replacement.finish()
       expect([...(await on.store.vectorKeys())]).toEqual([...keys.slice(1), added])
-      expect(await on.store.replacement.begun()).toBeUndefined()
+      expect(await on.store.replacement.unfinished()).toBeUndefined()
     })
 
     it('can be made anew again, and documents added and deleted after it', async () => {

@@ -175,7 +175,7 @@ const NEEDS_NONE: [string, readonly string[]][] = [
     ['countWithoutVector', 'countPictures'],
   ],
   ['is about the store as a whole', ['identity', 'counts', 'check', 'close', 'subscribe']],
-  ['makes others wait', ['withExclusiveLock', 'replacement.alone']],
+  ['makes others wait', ['withExclusiveLock', 'replacement.exclusively']],
 ]
 
 /** The other stores, which have no documents, with whose their records are. */

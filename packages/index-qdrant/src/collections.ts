@@ -112,10 +112,10 @@ export function createCollections({ call }: QdrantConnection, log?: Pick<Log, 'w
 
     /** Points aliases to these collections, or deletes them if undefined, in one atomic step. */
     async serve(names: Readonly<Record<string, string | undefined>>, signal?: AbortSignal) {
-      const known = await aliases(signal)
+      const existing = await aliases(signal)
       const actions = Object.entries(names).flatMap(
         ([alias_name, collection_name]): AliasChange[] => {
-          const freed = known.has(alias_name) ? [{ delete_alias: { alias_name } }] : []
+          const freed = existing.has(alias_name) ? [{ delete_alias: { alias_name } }] : []
           if (collection_name === undefined) return freed
           return [...freed, { create_alias: { alias_name, collection_name } }]
         },

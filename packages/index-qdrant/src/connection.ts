@@ -54,8 +54,8 @@ export function connectToQdrant(address: QdrantAddress) {
      */
     async call<Result>(request: QdrantRequest<Result>, signal?: AbortSignal): Promise<Result> {
       const { deadlineMs = address.deadlineMs } = request
-      const answered = new AbortController()
-      using deadline = startDeadline(deadlineMs, signal, answered.signal)
+      const finished = new AbortController()
+      using deadline = startDeadline(deadlineMs, signal, finished.signal)
       try {
         return await callUntilDone({ ...address, deadlineMs }, nodes, request, deadline.signal)
       } catch (error) {
@@ -63,7 +63,7 @@ export function connectToQdrant(address: QdrantAddress) {
         throw deadline.isOver ? late(deadlineMs)(error) : error
       } finally {
         // Ends the attempts that were slower.
-        answered.abort()
+        finished.abort()
       }
     },
   }

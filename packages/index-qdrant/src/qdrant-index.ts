@@ -84,8 +84,8 @@ function indexOn(
   /** Chunks removed in the meantime have no labels, which does no harm. */
   const labelsOf = async (keys: readonly number[]): Promise<ChunkLabels> => {
     const { chunks } = await source.readChunks(everything(), keys)
-    const known = new Map(chunks.map((chunk) => [chunk.key, chunk]))
-    return keys.map((key) => known.get(key))
+    const byKey = new Map(chunks.map((chunk) => [chunk.key, chunk]))
+    return keys.map((key) => byKey.get(key))
   }
   const lost: ChunkIndex['lost'] = (signal) => findLost(collections, served, opened(), signal)
 

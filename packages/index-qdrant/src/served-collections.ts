@@ -94,10 +94,10 @@ export function createServedCollections(options: Options) {
      * Replaces the vector collection last seen by a new one of this dimension. If another server was faster, its
      * collection stays.
      */
-    async makeVectors(dimension: number, seen: Pick<VectorsMetadata, 'made'> | undefined) {
+    async makeVectors(dimension: number, previous: Pick<VectorsMetadata, 'made'> | undefined) {
       const former = await collections.behind(vectorsAlias)
       const made = former === undefined ? undefined : await identityOf(collections, former)
-      if (made !== seen?.made) return
+      if (made !== previous?.made) return
       const name = nameAfter(vectorsAlias, former)
       await kinds.createVectors(name, dimension)
       await collections.serve({ [vectorsAlias]: name })
@@ -150,8 +150,8 @@ export async function createNextCollections(
 
     async terms() {
       await kinds.createTerms(termsName, signal)
-      const begun = await kinds.termsIn(termsName, signal)
-      if (begun?.analyser !== fingerprint) {
+      const terms = await kinds.termsIn(termsName, signal)
+      if (terms?.analyser !== fingerprint) {
         await collections.drop(termsName, signal)
         await kinds.createTerms(termsName, signal)
       }
@@ -161,15 +161,15 @@ export async function createNextCollections(
 
     async vectors(inTime) {
       if (!(await collections.names(inTime)).includes(vectorsName)) return undefined
-      const held = await kinds.vectorsIn(vectorsName, inTime)
-      hasVectors = held?.fingerprint === vectorFingerprint
-      return hasVectors ? held : undefined
+      const metadata = await kinds.vectorsIn(vectorsName, inTime)
+      hasVectors = metadata?.fingerprint === vectorFingerprint
+      return hasVectors ? metadata : undefined
     },
 
     async makeVectors(dimension) {
       await kinds.createVectors(vectorsName, dimension, signal)
-      const held = await kinds.vectorsIn(vectorsName, signal)
-      if (held?.fingerprint !== vectorFingerprint || held.dimension !== dimension) {
+      const metadata = await kinds.vectorsIn(vectorsName, signal)
+      if (metadata?.fingerprint !== vectorFingerprint || metadata.dimension !== dimension) {
         await collections.drop(vectorsName, signal)
         await kinds.createVectors(vectorsName, dimension, signal)
       }

@@ -32,22 +32,22 @@ export function createVectorsPart(
     return collection?.dimension
   }
 
-  const makeFor = async (wanted: number) => {
-    if (collection?.dimension === wanted || (collection && (await points.count()) > 0)) return
-    await served.makeVectors(wanted, collection)
+  const makeFor = async (dimension: number) => {
+    if (collection?.dimension === dimension || (collection && (await points.count()) > 0)) return
+    await served.makeVectors(dimension, collection)
     indexes.forget()
     collection = await served.vectors()
   }
 
-  const readyFor = async (wanted: number) => {
-    if ((await find()) === wanted) return
+  const readyFor = async (dimension: number) => {
+    if ((await find()) === dimension) return
     // Shared by concurrent calls: a second run would replace the first collection by an empty one.
-    making ??= makeFor(wanted).finally(() => {
+    making ??= makeFor(dimension).finally(() => {
       making = undefined
     })
     await making
-    if (collection?.dimension === wanted) return
-    throw new RangeError(`The index holds vectors of ${collection?.dimension}, not ${wanted}`)
+    if (collection?.dimension === dimension) return
+    throw new RangeError(`The index holds vectors of ${collection?.dimension}, not ${dimension}`)
   }
 
   return {

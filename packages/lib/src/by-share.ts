@@ -1,6 +1,6 @@
 /**
  * Entries, given the oldest first, in the order in which to give them up: first those of the owner that has the most,
- * so that nobody pushes out what others have.
+ * so that no owner displaces the entries of others.
  */
 export function byShare<Entry>(
   entries: Iterable<Entry>,

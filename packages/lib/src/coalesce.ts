@@ -18,7 +18,7 @@ export function createSharedWork<T>() {
 /** One input of a batch. The `work` function settles each of them. */
 export interface Queued<Input, Output> {
   input: Input
-  /** Aborted when nobody waits for the output any more. */
+  /** Aborted once no caller waits for the output. */
   signal: AbortSignal | undefined
   resolve(output: Output): void
   reject(error: unknown): void

@@ -46,7 +46,7 @@ export function filledText(maximum: number) {
     .meta({ minLength: 1 })
 }
 
-/** A count from 1 on; more than `maximum` is taken for `maximum`, so that nobody has to be told of it. */
+/** A count from 1 on; more than `maximum` counts as `maximum` and is not refused. */
 export function countUpTo(maximum: number) {
   return z
     .int()

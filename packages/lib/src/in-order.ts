@@ -4,8 +4,8 @@ import { ignore } from './ignore.ts'
 export function createOrder() {
   let last: Promise<unknown> = Promise.resolve()
   return <Result>(job: () => Promise<Result> | Result): Promise<Result> => {
-    const done = last.then(job)
-    last = ignore(done, 'whoever asked for it hears of it')
-    return done
+    const result = last.then(job)
+    last = ignore(result, 'the caller gets the error')
+    return result
   }
 }

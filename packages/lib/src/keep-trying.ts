@@ -3,7 +3,7 @@ import { backoffMs } from './backoff.ts'
 import { ignore } from './ignore.ts'
 
 const PAUSE = { firstMs: 500, maxMs: 5_000 }
-/** A disk is given room, and a database started again, within this time, or somebody has to look anyway. */
+/** Within this time an operator has freed the disk or restarted the database; otherwise retrying does not help. */
 const LONGEST_MS = 3_600_000
 
 /**

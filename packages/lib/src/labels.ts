@@ -24,8 +24,8 @@ export function shownMetadata({ collection, metadata }: Partial<Place>): Metadat
 }
 
 /** The collection that metadata name as clients send them, and the rest. Only a string names one. */
-export function toPlace(sent: Metadata | undefined): Place {
-  const { [COLLECTION]: named, ...metadata } = sent ?? {}
-  if (typeof named !== 'string') return { collection: undefined, metadata: sent }
-  return { collection: named === DEFAULT_COLLECTION ? undefined : named, metadata }
+export function toPlace(input: Metadata | undefined): Place {
+  const { [COLLECTION]: collection, ...metadata } = input ?? {}
+  if (typeof collection !== 'string') return { collection: undefined, metadata: input }
+  return { collection: collection === DEFAULT_COLLECTION ? undefined : collection, metadata }
 }

@@ -6,13 +6,13 @@ import { ignore } from './ignore.ts'
  */
 export function createNextAnswer<Answer>() {
   let waiting: PromiseWithResolvers<Answer> | undefined
-  let ended: { error: Error } | undefined
+  let ending: { error: Error } | undefined
 
   const settle = (act: (waiting: PromiseWithResolvers<Answer>) => void): boolean => {
-    const asked = waiting
+    const current = waiting
     waiting = undefined
-    if (asked) act(asked)
-    return asked !== undefined
+    if (current) act(current)
+    return current !== undefined
   }
   return {
     /**
@@ -20,7 +20,7 @@ export function createNextAnswer<Answer>() {
      * ended before.
      */
     next(): Promise<Answer> {
-      if (ended) throw ended.error
+      if (ending) throw ending.error
       waiting = Promise.withResolvers()
       void ignore(
         waiting.promise,
@@ -33,7 +33,7 @@ export function createNextAnswer<Answer>() {
     fail: (error: Error) => settle(({ reject }) => reject(error)),
     /** No further answers will come; only the first error counts. */
     end(error: Error) {
-      ended ??= { error }
+      ending ??= { error }
       settle(({ reject }) => reject(error))
     },
   }

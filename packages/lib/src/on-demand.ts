@@ -1,7 +1,7 @@
 interface Options<Part> {
   start: () => Part
   end: (part: Part) => unknown
-  /** It is ended once nobody has used it for so long. */
+  /** It is ended after being idle for this long. */
   idleMs: number
 }
 

@@ -32,7 +32,7 @@ export function createOutage({ name, consequence, isOutage, now, log }: Dependen
   /** How much longer not to call it, in milliseconds; 0 unless it is down. */
   const pauseMs = () => Math.max(0, closedUntil - now())
 
-  const ended = () => {
+  const recover = () => {
     if (last) log.info({ failures }, `${name} works again`)
     last = undefined
     failures = 0
@@ -62,7 +62,7 @@ export function createOutage({ name, consequence, isOutage, now, log }: Dependen
       }
       try {
         const output = await work()
-        ended()
+        recover()
         return output
       } catch (error) {
         if (isOutage(error)) failed(error)

@@ -1,7 +1,7 @@
 import { untilAborted } from './abort.ts'
 
 interface Waiting {
-  /** Who waits, if it is told. */
+  /** The callers in the queue, with or without an owner. */
   owner: string | undefined
   turn: number
   begin: () => void
@@ -15,7 +15,7 @@ export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_IN
   const waiting: Waiting[] = []
   const working = new Map<string | undefined, number>()
   let free = permits
-  /** The turn that was given last: who comes anew is not before those who waited for it. */
+  /** The last turn handed out: a new owner does not go before those who waited for it. */
   let turn = 0
 
   const half = (all: number) => Math.ceil(all / 2)
@@ -28,14 +28,18 @@ export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_IN
   }
 
   function queue(owner: string | undefined) {
-    const own = waiting.filter((each) => each.owner === owner)
-    const isFull = owner !== undefined && own.length >= half(maxWaiting)
+    const queued = waiting.filter((each) => each.owner === owner)
+    const isFull = owner !== undefined && queued.length >= half(maxWaiting)
     if (isFull || waiting.length >= maxWaiting) throw new RangeError('too many are waiting')
-    const begun = Promise.withResolvers<void>()
-    const after = own.at(-1)
-    const place = { owner, turn: Math.max(turn, after ? after.turn + 1 : 0), begin: begun.resolve }
+    const admission = Promise.withResolvers<void>()
+    const after = queued.at(-1)
+    const place = {
+      owner,
+      turn: Math.max(turn, after ? after.turn + 1 : 0),
+      begin: admission.resolve,
+    }
     waiting.push(place)
-    return { place, begun: begun.promise }
+    return { place, begun: admission.promise }
   }
 
   async function acquire(signal: AbortSignal, owner: string | undefined): Promise<void> {
@@ -55,8 +59,8 @@ export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_IN
 
   function release(owner: string | undefined): void {
     free += 1
-    const left = (working.get(owner) ?? 0) - 1
-    if (left > 0) working.set(owner, left)
+    const remaining = (working.get(owner) ?? 0) - 1
+    if (remaining > 0) working.set(owner, remaining)
     else working.delete(owner)
     const next = waiting
       .filter((each) => isWithin(each.owner))
@@ -89,20 +93,20 @@ export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_IN
  * gets all that it asks for.
  */
 export function createBudget(max: number) {
-  let held = 0
+  let total = 0
   let eased = Promise.withResolvers<void>()
 
   return {
     /** Waits until less than the maximum is held. Throws the reason of the signal. */
     async room(signal: AbortSignal): Promise<void> {
       signal.throwIfAborted()
-      while (held >= max) await untilAborted(eased.promise, signal)
+      while (total >= max) await untilAborted(eased.promise, signal)
     },
     /** Counts `weight` as held until the returned function is called. */
     hold(weight: number) {
-      held += weight
+      total += weight
       return () => {
-        held -= weight
+        total -= weight
         eased.resolve()
         eased = Promise.withResolvers()
       }

@@ -9,7 +9,7 @@ export interface Visibility {
   readonly collections: 'all' | readonly string[]
   /** Which documents of conversations there are, besides the documents of none. */
   readonly conversations: 'all' | 'none' | OwnConversations
-  /** Of the documents of no conversation, only those that it takes. */
+  /** Applies to the documents of no conversation. */
   readonly filter?: Filter | undefined
 }
 
@@ -24,7 +24,7 @@ const EVERYTHING: Visibility = { collections: 'all', conversations: 'all' }
 /** For the server's own work, such as ingestion and copies, and for nothing that a client asks for. */
 export const everything = (): Visibility => EVERYTHING
 
-/** Leaves out what a filter does not take, but for the documents of the conversation. */
+/** Narrows it by a filter, which does not apply to the documents of the conversation. */
 export function narrowed(visibility: Visibility, filter: Filter | undefined): Visibility {
   if (!filter) return visibility
   const { filter: before } = visibility

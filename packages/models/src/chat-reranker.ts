@@ -2,7 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { askModel } from './ask-model.ts'
 import { type ChatModel, PromptTooLong } from './chat-model.ts'
-import { type Reranked, type Reranker, RerankerError } from './reranker.ts'
+import { type Reranker, RerankerError, type RerankInput } from './reranker.ts'
 
 /** Texts that one call puts in order; those after them keep their places. */
 const MAX_TEXTS = 20
@@ -31,7 +31,7 @@ export function createChatReranker(
   let room = MAX_TOTAL
 
   const ask = async (
-    { query, texts, spend = () => undefined }: Reranked,
+    { query, texts, spend = () => undefined }: RerankInput,
     signal: AbortSignal,
   ): Promise<string> => {
     for (;;) {

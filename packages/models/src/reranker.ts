@@ -10,10 +10,10 @@ export interface Reranker {
    * Returns a score from 0 to 1 for each text, in the order of the texts. Of a text longer than the model's window, the
    * beginning counts. Throws `RerankerError`, or the signal's reason if it is aborted.
    */
-  rerank(asked: Reranked, signal: AbortSignal): Promise<number[]>
+  rerank(asked: RerankInput, signal: AbortSignal): Promise<number[]>
 }
 
-export interface Reranked {
+export interface RerankInput {
   query: string
   /** The best first, as far as that is known. */
   texts: readonly string[]

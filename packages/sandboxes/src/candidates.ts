@@ -32,8 +32,8 @@ export interface KindSettings {
 const STRONGEST_FIRST = SANDBOX_KINDS.toReversed()
 
 /** The kinds to try in turn. A remote sandbox costs money, so `auto` uses it only if there is a key for it. */
-export function kindsToTry(wanted: WantedKind, hasRemoteKey: boolean): SandboxKind[] {
-  if (wanted !== 'auto') return STRONGEST_FIRST.filter((kind) => kind === wanted)
+export function kindsToTry(choice: WantedKind, hasRemoteKey: boolean): SandboxKind[] {
+  if (choice !== 'auto') return STRONGEST_FIRST.filter((kind) => kind === choice)
   return STRONGEST_FIRST.filter((kind) => kind !== 'e2b' || hasRemoteKey)
 }
 

@@ -121,7 +121,7 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
 
 /** Chooses a sandbox by asking each whether it works; the result is cached. */
 function createSandboxChoice({ candidates, log }: Pick<Dependencies, 'candidates' | 'log'>) {
-  let chosen: Promise<Sandbox> | undefined
+  let choice: Promise<Sandbox> | undefined
   let failure: string | undefined
   let failedAt = Number.NEGATIVE_INFINITY
 
@@ -150,15 +150,15 @@ function createSandboxChoice({ candidates, log }: Pick<Dependencies, 'candidates
   return {
     /** The first that works; throws AppError `sandbox_unavailable`, with the reason of the last one, if none does. */
     choose(signal: AbortSignal): Promise<Sandbox> {
-      if (failure !== undefined && Date.now() - failedAt > RETRY_MS) chosen = undefined
-      chosen ??= tryAll()
-      return untilAborted(chosen, signal)
+      if (failure !== undefined && Date.now() - failedAt > RETRY_MS) choice = undefined
+      choice ??= tryAll()
+      return untilAborted(choice, signal)
     },
     /** The last failure, unless one has worked since. */
     failure: () => failure,
     /** Clears the choice, because the chosen sandbox no longer works; the next call chooses anew. */
     forget(): void {
-      chosen = undefined
+      choice = undefined
     },
   }
 }

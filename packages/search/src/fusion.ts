@@ -134,7 +134,7 @@ function movedToFirst(
   question: Float32Array<ArrayBuffer>,
   { keys, dimension, values, scales }: ScaledVectors,
 ): Float32Array<ArrayBuffer> {
-  const moved = Float32Array.from(question)
+  const vector = Float32Array.from(question)
   const withVectors = candidates.filter(({ dense }) => dense !== undefined)
   for (const [rank, share] of FIRST_HIT_WEIGHTS.entries()) {
     const hit = withVectors[rank]
@@ -143,7 +143,7 @@ function movedToFirst(
     const weight = share * (scales?.[place] ?? 1)
     const from = place * dimension
     for (let i = 0; i < dimension; i++)
-      moved[i] = (moved[i] ?? 0) + weight * (values[from + i] ?? 0)
+      vector[i] = (vector[i] ?? 0) + weight * (values[from + i] ?? 0)
   }
-  return toUnit(moved) ?? question
+  return toUnit(vector) ?? question
 }

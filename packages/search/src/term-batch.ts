@@ -22,7 +22,7 @@ export function joinTermBatches(batches: readonly TermBatch[]): TermBatch {
   if (only && batches.length === 1) return only
   const size = batches.reduce((sum, batch) => sum + batch.size, 0)
   const postings = batches.reduce((sum, { terms }) => sum + terms.length, 0)
-  const joined: TermBatch = {
+  const all: TermBatch = {
     size,
     lengths: new Uint32Array(size),
     offsets: new Uint32Array(size + 1),
@@ -32,13 +32,13 @@ export function joinTermBatches(batches: readonly TermBatch[]): TermBatch {
   let chunk = 0
   let start = 0
   for (const { lengths, offsets, terms, counts } of batches) {
-    joined.lengths.set(lengths, chunk)
-    joined.terms.set(terms, start)
-    joined.counts.set(counts, start)
-    for (const end of offsets.subarray(1)) joined.offsets[++chunk] = start + end
+    all.lengths.set(lengths, chunk)
+    all.terms.set(terms, start)
+    all.counts.set(counts, start)
+    for (const end of offsets.subarray(1)) all.offsets[++chunk] = start + end
     start += terms.length
   }
-  return joined
+  return all
 }
 
 /** The distinct terms of a query, with how often each occurs in it. */

@@ -28,9 +28,9 @@ export async function listTableEntries<Document extends TableDocument, Visibilit
   visibility: Visibility,
   signal: AbortSignal,
 ): Promise<TableEntry<Document>[]> {
-  const found = await Array.fromAsync(documents.list(visibility, MAX_TABLES, signal))
+  const tabular = await Array.fromAsync(documents.list(visibility, MAX_TABLES, signal))
   // Oldest first, so that a new document never takes the name of an older one.
-  const entries = found.toReversed().flatMap((document) => {
+  const entries = tabular.toReversed().flatMap((document) => {
     const format = formatOf(document)
     return format ? [{ title: document.title ?? nameOf(document), document, format }] : []
   })
@@ -82,11 +82,11 @@ function slugOf(text: string): string {
 
 /** Makes names unique, ignoring case: a later duplicate gets a number. */
 export function distinctNames(names: readonly string[]): string[] {
-  const taken = new Set<string>()
+  const usedNames = new Set<string>()
   return names.map((name) => {
     let [distinct, number] = [name, 2]
-    while (taken.has(distinct.toLowerCase())) distinct = `${name}_${number++}`
-    taken.add(distinct.toLowerCase())
+    while (usedNames.has(distinct.toLowerCase())) distinct = `${name}_${number++}`
+    usedNames.add(distinct.toLowerCase())
     return distinct
   })
 }

@@ -165,8 +165,9 @@ function dayShapes(texts: readonly string[], isMonthFirst: boolean): DayShape[] 
   if (all(NUMERIC_DAY)) return numericShapes(texts, isMonthFirst)
   const dayFirst = all(NAMED_DAY)
   const pattern = dayFirst ? NAMED_DAY : NAMED_MONTH
-  const named = dayFirst?.map(([, month = '']) => month) ?? all(pattern)?.map(([name = '']) => name)
-  const months = named && calendarPlaces('month', named)
+  const monthNames =
+    dayFirst?.map(([, month = '']) => month) ?? all(pattern)?.map(([name = '']) => name)
+  const months = monthNames && calendarPlaces('month', monthNames)
   return months ? [{ pattern, order: dayFirst ? 'dmy' : 'mdy', months, guess: 'named months' }] : []
 }
 

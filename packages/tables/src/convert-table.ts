@@ -47,17 +47,17 @@ export async function convertTable(job: ConvertJob): Promise<{ sheets: Sheet[] }
 
 async function loadPart(connection: DuckDBConnection, part: Part, table: string): Promise<Sheet> {
   await load(connection, table, part.source)
-  const read = await describe(connection, table)
-  if (!part.texts) return { name: part.name, table, ...read }
-  const names = read.columns.map(({ name }) => name)
+  const description = await describe(connection, table)
+  if (!part.texts) return { name: part.name, table, ...description }
+  const names = description.columns.map(({ name }) => name)
   const { guesses, notes } = await typeColumns({ connection, table, columns: names }, part.texts)
   const { rows, columns: typed } = await describe(connection, table)
   const columns = typed.map((column) => {
     const guess = guesses.get(column.name)
     return guess === undefined ? column : { ...column, guess }
   })
-  const listed = [...part.notes.slice(0, MAX_NOTES), ...notes]
-  return { name: part.name, table, rows, columns, ...(listed[0] && { notes: listed }) }
+  const allNotes = [...part.notes.slice(0, MAX_NOTES), ...notes]
+  return { name: part.name, table, rows, columns, ...(allNotes[0] && { notes: allNotes }) }
 }
 
 /** Options tried in turn if the rows of a text are inconsistent: pad short rows, then accept invalid quoting, too. */
@@ -198,26 +198,26 @@ async function writeParts(
   sheets: readonly { sheet: string; tables: SheetTable[] }[],
   hasDecimalComma: boolean,
 ): Promise<Part[]> {
-  const named = sheets.flatMap(({ sheet, tables }) => {
+  const entries = sheets.flatMap(({ sheet, tables }) => {
     const filled = tables.filter(hasColumns)
     return filled.map((table, index) => {
-      const own = filled.length > 1 ? [table.notes[0] ?? `table ${index + 1}`] : []
-      return { table, name: [...(sheets.length > 1 ? [sheet] : []), ...own].join(' ') }
+      const suffix = filled.length > 1 ? [table.notes[0] ?? `table ${index + 1}`] : []
+      return { table, name: [...(sheets.length > 1 ? [sheet] : []), ...suffix].join(' ') }
     })
   })
   const parts: Part[] = []
-  for (const [index, { name, table }] of named.slice(0, MAX_SHEETS).entries()) {
+  for (const [index, { name, table }] of entries.slice(0, MAX_SHEETS).entries()) {
     const { head, rows, notes } = table
-    const own = `${path}.${index}.csv`
+    const csvPath = `${path}.${index}.csv`
     const cells: TableRow = head ?? rows[0]?.map(() => '') ?? []
     const names = distinctNames(
       cells.map((cell, n) => String(cell ?? '').trim() || `column${n + 1}`),
     )
     await writeFile(
-      own,
+      csvPath,
       [names, ...rows.filter(isFilled)].map((row) => row.map(toField).join(',')).join('\n'),
     )
-    const source = `read_csv(${quoteText(own)}, ${READ_TEXTS}, delim = ',')`
+    const source = `read_csv(${quoteText(csvPath)}, ${READ_TEXTS}, delim = ',')`
     parts.push({ name, source, notes, texts: { plain: plainColumns(rows), hasDecimalComma } })
   }
   return parts

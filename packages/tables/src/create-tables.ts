@@ -110,12 +110,12 @@ export function createTables<Document extends TableDocument, Visibility>({
     }))
   }
 
-  const openAll = async (named: readonly TableEntry<Document>[], signal: AbortSignal) =>
-    (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
+  const openAll = async (matches: readonly TableEntry<Document>[], signal: AbortSignal) =>
+    (await Promise.all(matches.map((entry) => open(entry, signal)))).flat()
 
   async function find(name: string, visibility: Visibility, signal: AbortSignal) {
-    const named = namedIn(name, await entries(visibility, signal)).slice(0, MAX_VIEWS)
-    const table = (await openAll(named, signal)).find((each) => each.name === name.toLowerCase())
+    const matches = namedIn(name, await entries(visibility, signal)).slice(0, MAX_VIEWS)
+    const table = (await openAll(matches, signal)).find((each) => each.name === name.toLowerCase())
     if (!table) throw new Refusal(`There is no table "${name}": list_tables names them`)
     return table
   }
@@ -125,9 +125,9 @@ export function createTables<Document extends TableDocument, Visibility>({
     open,
     find,
     async query({ sql, maximumRows, visibility, isTrusted = false }, signal) {
-      const named = namedIn(sql, await entries(visibility, signal))
-      if (named.length > MAX_VIEWS) throw new Refusal(`At most ${MAX_VIEWS} tables at once`)
-      const tables = await openAll(named, signal)
+      const matches = namedIn(sql, await entries(visibility, signal))
+      if (matches.length > MAX_VIEWS) throw new Refusal(`At most ${MAX_VIEWS} tables at once`)
+      const tables = await openAll(matches, signal)
       const input: QueryJob = { views: tables.map(toView), sql, maximumRows, isTrusted }
       return { ...(await run(QUERY, QueryResult, input, signal)), tables }
     },

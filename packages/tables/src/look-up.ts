@@ -35,8 +35,8 @@ export function findStatement(
 ): string {
   const tests = conditions.flatMap((condition) => testsOf(condition, columns))
   const from = `${table} WHERE ${tests.join(' AND ')}`
-  const counted = `SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNTED + 1})`
-  return `SELECT (${counted}), rowid + 1, * FROM ${from} ORDER BY rowid LIMIT ${maximumRows}`
+  const countQuery = `SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNTED + 1})`
+  return `SELECT (${countQuery}), rowid + 1, * FROM ${from} ORDER BY rowid LIMIT ${maximumRows}`
 }
 
 export function readMatches({ rows }: Pick<QueryResult, 'rows'>): MatchingRows {

@@ -97,20 +97,20 @@ async function checkSources(
   if (!isRead || !Parsed.safeParse(tree).success) return false
   const defined = nodes.flatMap(({ cte_map }) => cte_map?.map.map(({ key }) => key) ?? [])
   const names = [...views.map(({ name }) => name), ...defined]
-  const known = new Set(names.map((name) => name.toLowerCase()))
+  const tableNames = new Set(names.map((name) => name.toLowerCase()))
   for (const node of nodes) {
-    const refusal = refusalOf(node, known)
+    const refusal = refusalOf(node, tableNames)
     if (refusal !== undefined) throw new Refusal(refusal)
   }
   return true
 }
 
-function refusalOf(node: Node, known: ReadonlySet<string>): string | undefined {
+function refusalOf(node: Node, tableNames: ReadonlySet<string>): string | undefined {
   const { type, schema_name: schema } = node
   const table = node.table_name ?? ''
   const called = node.function_name ?? ''
   if (type === 'SHOW_REF' && node.query === null) return 'list_tables names the tables'
-  if (type === 'BASE_TABLE' && (schema !== '' || !known.has(table.toLowerCase()))) {
+  if (type === 'BASE_TABLE' && (schema !== '' || !tableNames.has(table.toLowerCase()))) {
     return `There is no table "${table}": list_tables names them`
   }
   const rows = type === 'TABLE_FUNCTION' ? (node.function?.function_name ?? '') : undefined

@@ -78,13 +78,13 @@ async function candidatesOf(
     const texts = rows.flatMap((row) => asText(row[index]))
     samples.push(texts.length > 0 ? texts : await firstTexts(connection, name, quoteName(column)))
   }
-  const own = samples.map((texts) => texts.filter((text) => !isMissing(text) && !isTotal(text)))
-  const local = own.filter((_, index) => !plain.has(index))
+  const values = samples.map((texts) => texts.filter((text) => !isMissing(text) && !isTotal(text)))
+  const local = values.filter((_, index) => !plain.has(index))
   const locale: Locale = {
     hasDecimalComma: first(local.map(commaIn)) ?? hasDecimalComma,
     isMonthFirst: first(local.map(monthFirstIn)) ?? false,
   }
-  return own.map((texts, index) => readingsOf(texts, locale, plain.has(index)))
+  return values.map((texts, index) => readingsOf(texts, locale, plain.has(index)))
 }
 
 const asText = (value: unknown) =>
@@ -202,7 +202,7 @@ async function removeTotals(
   if (totals.length === 0) return []
   const where = `${quoteName(table)} WHERE rowid IN (${totals.join(', ')})`
   const rows = await rowsOf(connection, `SELECT * FROM ${where} ORDER BY rowid LIMIT 3`)
-  const shown = rows.map((row) =>
+  const totalRows = rows.map((row) =>
     row
       .filter((value) => value !== null)
       .join(' | ')
@@ -210,8 +210,8 @@ async function removeTotals(
       .toWellFormed(),
   )
   await connection.run(`DELETE FROM ${where}`)
-  const more = totals.length > shown.length ? ', …' : ''
-  return [`Left out, as totals (${totals.length}): ${shown.join('; ')}${more}`]
+  const more = totals.length > totalRows.length ? ', …' : ''
+  return [`Left out, as totals (${totals.length}): ${totalRows.join('; ')}${more}`]
 }
 
 /** The precision of the decimals that columns of amounts become. */
@@ -232,11 +232,11 @@ async function narrowDecimals({ connection, table }: Texts): Promise<void> {
   )
   for (const [column] of doubles) {
     const name = quoteName(String(column))
-    const written = `CAST(${name} AS VARCHAR)`
+    const castText = `CAST(${name} AS VARCHAR)`
     const [measured = []] = await rowsOf(
       connection,
-      `SELECT max(length(split_part(${written}, '.', 2))), max(abs(${name})),
-         bool_or(contains(${written}, 'e') OR NOT isfinite(${name}))
+      `SELECT max(length(split_part(${castText}, '.', 2))), max(abs(${name})),
+         bool_or(contains(${castText}, 'e') OR NOT isfinite(${name}))
        FROM ${quoteName(table)}`,
     )
     const [decimals, largest, isOther] = measured

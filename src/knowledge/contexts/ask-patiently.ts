@@ -12,7 +12,7 @@ const MAX_CALLS = 2
 const DEADLINE_MS = 120_000
 /** The codes of errors that concern one prompt. */
 const REFUSALS = ['upstream_refused', 'context_length_exceeded']
-/** With more refusals in a row it is not the prompts that are refused, e.g. since there is no credit left. */
+/** After more refusals in a row, the cause is not the prompts but e.g. a lack of credit. */
 const MAX_REFUSALS = 5
 
 export interface PatientDependencies {
@@ -22,7 +22,7 @@ export interface PatientDependencies {
   now?: () => number
 }
 
-/** Asks the chat model what nobody waits for. */
+/** Calls the chat model for background work. */
 export function createPatientReader(
   { model, spend, log, now = Date.now }: PatientDependencies,
   words: { name: string; consequence: string },
@@ -69,7 +69,7 @@ export function createPatientReader(
       const inTime = () => withDeadline(DEADLINE_MS, (stop) => tryToAsk(task, stop), late, signal)
       return calls.run(() => outage.run(inTime), signal)
     },
-    /** How long to leave the model alone, in milliseconds; 0 while it works. */
+    /** How long to wait before calling the model again, in milliseconds; 0 while it works. */
     pauseMs: outage.pauseMs,
   }
 }

@@ -9,16 +9,16 @@ import { countExisting, createBacklog } from '../backlog.ts'
 import type { Preparer } from '../ingestion/preparer.ts'
 
 interface Kind {
-  /** Small, so that little is lost where the model fails in the midst of a batch. */
+  /** Small, so that little is lost if the model fails in the middle of a batch. */
   batch: { least: number; most: number }
   rescanMs?: number
-  messages: { begun: string; failed: string }
+  messages: { start: string; failed: string }
 }
 
 export const CONTEXTS: Kind = {
   batch: { least: 4, most: 16 },
   messages: {
-    begun:
+    start:
       'the chat model writes contexts of chunks, which are found without them until then; set CHUNK_CONTEXT=off to do without',
     failed: 'writing the contexts of chunks failed; retrying',
   },
@@ -26,26 +26,26 @@ export const CONTEXTS: Kind = {
 
 export const PICTURES: Kind = {
   batch: { least: 2, most: 4 },
-  // They are found by an index of their own.
+  // A separate index finds them.
   rescanMs: 1_000,
   messages: {
-    begun:
+    start:
       'the chat model describes pictures of documents, which are not found until then; set PICTURE_DESCRIPTIONS=off to do without',
     failed: 'describing pictures failed; retrying',
   },
 }
 
-/** What was written for a chunk, or why nothing was. */
+/** The context of a chunk, or why there is none. */
 export type Written = { context: string } | { refusal: string }
 
-/** Writes what chunks are found by. */
+/** Writes contexts, which search then finds chunks by. */
 export interface ChunkWriter {
   /**
    * For chunks of one document, in their order. Throws AppError `upstream_*` if the model does not work, at once while
    * that is known.
    */
   write(chunks: readonly StoredChunk[], signal: AbortSignal): Promise<Written[]>
-  /** How long to leave the model alone, in milliseconds; 0 while it works. */
+  /** How long to wait before calling the model again, in milliseconds; 0 while it works. */
   pauseMs(): number
 }
 
@@ -56,13 +56,13 @@ interface ContextParts {
   writer: ChunkWriter
   /** Called with the keys of chunks that have no vector yet. */
   onPublished: (keys: readonly number[]) => void
-  /** Why nothing was written for a document's last chunk without a context. */
+  /** Why the last chunk without a context has none. */
   reasons: Map<string, string>
 }
 
 interface Dependencies
   extends Omit<ContextParts, 'writer' | 'reasons'>,
-    Pick<Parameters<typeof createBacklog>[0], 'alone'> {
+    Pick<Parameters<typeof createBacklog>[0], 'exclusively'> {
   kind: Kind
   store: ContextParts['store'] &
     Pick<
@@ -78,7 +78,7 @@ interface Dependencies
  * passages, or descriptions of the pictures that chunks stand for.
  */
 export function createChunkContexts(dependencies: Dependencies) {
-  const { kind, store, createWriter, alone, log } = dependencies
+  const { kind, store, createWriter, exclusively, log } = dependencies
   const ofPictures = kind === PICTURES
   let tokens = 0
   const writer = createWriter((usage, bytes) => {
@@ -93,7 +93,7 @@ export function createChunkContexts(dependencies: Dependencies) {
   }
   const { published, changed, progress, refused, run } = createBacklog({
     store: { chunkKeys, readChunks: store.readChunks },
-    alone,
+    exclusively,
     log,
     onProgress: () => undefined,
     task: {
@@ -123,7 +123,7 @@ export function createChunkContexts(dependencies: Dependencies) {
         tokens,
       }
     },
-    /** How far the pictures of a document are described; undefined if it has none. */
+    /** The progress of describing a document's pictures; undefined if it has none. */
     async picturesOf(id: string) {
       const { pictures, described } = await store.countPictures(id)
       if (pictures === 0) return undefined
@@ -143,11 +143,11 @@ async function addContexts(
   signal: AbortSignal,
 ): Promise<StoredChunk[]> {
   const refused: StoredChunk[] = []
-  for (const [documentId, own] of Map.groupBy(chunks, ({ documentId: id }) => id)) {
+  for (const [documentId, documentChunks] of Map.groupBy(chunks, ({ documentId: id }) => id)) {
     const contexts: (StoredChunk & { context: string })[] = []
-    const written = await parts.writer.write(own, signal)
-    for (const [i, chunk] of own.entries()) {
-      const result = written[i]
+    const results = await parts.writer.write(documentChunks, signal)
+    for (const [i, chunk] of documentChunks.entries()) {
+      const result = results[i]
       if (!result) continue
       if ('context' in result) contexts.push({ ...chunk, context: result.context })
       else {
@@ -177,7 +177,7 @@ async function publish(
     terms,
     chunks,
   )
-  const kept = new Set(await store.addContexts(documentId, keyed))
-  await index.remove(keyed.map(({ key, newKey }) => (kept.has(newKey) ? key : newKey)))
-  onPublished([...kept])
+  const storedKeys = new Set(await store.addContexts(documentId, keyed))
+  await index.remove(keyed.map(({ key, newKey }) => (storedKeys.has(newKey) ? key : newKey)))
+  onPublished([...storedKeys])
 }

@@ -8,7 +8,7 @@ import type { ChunkWriter, Written } from './contexts.ts'
 
 /** Ample for a description and some thinking. */
 const ANSWER_TOKENS = 1_200
-/** UTF-16 code units of a description that are kept: about as much as a chunk of text has. */
+/** Maximum UTF-16 code units of a description: about as much as a chunk of text has. */
 const MAX_DESCRIPTION = 2_000
 /** UTF-16 code units of the title that are sent. */
 const MAX_TITLE = 200
@@ -39,7 +39,7 @@ export function createPictureDescriber(dependencies: Dependencies): ChunkWriter 
     try {
       return await extractor.pictures(file, { open, marks: chunks.map(({ text }) => text) }, signal)
     } catch (error) {
-      // A file that was read once may still be too much for a second time; only the store may recover.
+      // A file that was read once may still exceed a limit the second time; only a failure of the store is temporary.
       if (signal.aborted || error instanceof AppError) throw error
       log.warn({ err: error, documentId }, 'reading pictures of a document failed')
       return new Map<string, PictureFile>()
@@ -53,9 +53,9 @@ export function createPictureDescriber(dependencies: Dependencies): ChunkWriter 
     if (!picture) return { refusal: 'The picture cannot be read from the file' }
     const image = `data:${picture.mediaType};base64,${Buffer.from(picture.bytes).toString('base64')}`
     const prompt = `<title>\n${escapeTags(title.slice(0, MAX_TITLE).toWellFormed(), 'title')}\n</title>\n\n${TASK}`
-    const written = await ask({ rules: RULES, prompt, image, tokens: ANSWER_TOKENS }, signal)
-    if ('refusal' in written) return written
-    return { context: written.context.slice(0, MAX_DESCRIPTION).toWellFormed() }
+    const answer = await ask({ rules: RULES, prompt, image, tokens: ANSWER_TOKENS }, signal)
+    if ('refusal' in answer) return answer
+    return { context: answer.context.slice(0, MAX_DESCRIPTION).toWellFormed() }
   }
 
   return {

@@ -12,14 +12,14 @@ const AFTER = 1_000
 const MAX_CHUNK = 4_000
 /** Ample for two sentences and some thinking. */
 const ANSWER_TOKENS = 600
-/** UTF-16 code units of an answer that are kept. */
+/** Maximum UTF-16 code units of an answer; the rest is cut off. */
 const MAX_CONTEXT = 500
 
 interface Dependencies extends PatientDependencies {
   lookup: Pick<DocumentLookup, 'readPart'>
 }
 
-/** Lets the chat model write what chunks leave unsaid because they stand in their document. */
+/** Lets the chat model write the context of a chunk: what the rest of its document makes clear. */
 export function createContextWriter({ lookup, ...dependencies }: Dependencies): ChunkWriter {
   const { ask, pauseMs } = createPatientReader(dependencies, {
     name: 'the chat model that writes the contexts of chunks',
@@ -47,9 +47,9 @@ export function createContextWriter({ lookup, ...dependencies }: Dependencies): 
 
   const write = async (chunk: StoredChunk, signal: AbortSignal) => {
     const prompt = await toPrompt(chunk, signal)
-    const written = await ask({ rules: RULES, prompt, tokens: ANSWER_TOKENS }, signal)
-    if ('refusal' in written) return written
-    return { context: written.context.replaceAll(/\s+/g, ' ').slice(0, MAX_CONTEXT).toWellFormed() }
+    const answer = await ask({ rules: RULES, prompt, tokens: ANSWER_TOKENS }, signal)
+    if ('refusal' in answer) return answer
+    return { context: answer.context.replaceAll(/\s+/g, ' ').slice(0, MAX_CONTEXT).toWellFormed() }
   }
 
   return {

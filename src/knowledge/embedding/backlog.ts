@@ -9,7 +9,7 @@ import type { Embedding } from './embedding.ts'
 const BATCH = { least: 8, most: 256 }
 
 const MESSAGES = {
-  begun:
+  start:
     'chunks without vectors are found by keywords only until they are embedded; set EMBEDDING_MODEL=none to search by keywords only',
   failed: 'embedding failed; retrying',
 }
@@ -22,7 +22,7 @@ interface VectorParts {
 
 interface Dependencies
   extends VectorParts,
-    Pick<Parameters<typeof createBacklog>[0], 'alone' | 'onProgress' | 'log'> {
+    Pick<Parameters<typeof createBacklog>[0], 'exclusively' | 'onProgress' | 'log'> {
   store: VectorParts['store'] &
     Pick<DocumentStore, 'chunkKeys' | 'vectorKeys' | 'countWithoutVector'>
   embedding: Pick<Embedding, 'documents' | 'pauseMs'>
@@ -53,8 +53,8 @@ export function createVectorBacklog(dependencies: Dependencies) {
     async missingOf(id: string): Promise<number> {
       const without = await store.countWithoutVector(id)
       const keys = [...refused()].flatMap(([key, document]) => (document === id ? [key] : []))
-      const left = without - (await countExisting(store, keys))
-      return Math.max(left, underWay().filter(({ documentId }) => documentId === id).length)
+      const missing = without - (await countExisting(store, keys))
+      return Math.max(missing, underWay().filter(({ documentId }) => documentId === id).length)
     },
   }
 }
@@ -76,8 +76,8 @@ export async function addVectors(
     await store.addVectors(batch, model)
     await index.addVectors(batch)
     // Chunks that were removed in the meantime may have been added to the index again.
-    const { missing: gone } = await store.readChunks(everything(), [...batch.keys])
-    if (gone.length > 0) await index.remove(gone)
+    const { missing: removed } = await store.readChunks(everything(), [...batch.keys])
+    if (removed.length > 0) await index.remove(removed)
     return []
   } catch (error) {
     if (!(error instanceof EmbedderError && error.kind === 'refused')) throw error

@@ -54,7 +54,7 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
       }
     },
 
-    /** How long to leave the embedder alone, in milliseconds; 0 while it works. */
+    /** How long to wait before calling the embedder again, in milliseconds; 0 while it works. */
     pauseMs: outage.pauseMs,
     /** For readiness: throws AppError `upstream_failed` if the embedder is down. Never starts the built-in one. */
     check: (signal: AbortSignal) =>
@@ -78,11 +78,11 @@ export async function checkEmbedding(
   store: Pick<DocumentStore, 'embedding' | 'vectorKeys'>,
   model: string,
 ): Promise<number | undefined> {
-  const kept = await store.embedding()
-  if (!kept || (await store.vectorKeys()).length === 0) return undefined
-  if (kept.model === model) return kept.dimension
+  const stored = await store.embedding()
+  if (!stored || (await store.vectorKeys()).length === 0) return undefined
+  if (stored.model === model) return stored.dimension
   throw new SetupError(
-    `The documents were embedded with "${kept.model}", but EMBEDDING_MODEL is "${model}": set it back, or ${REMEDY}`,
+    `The documents were embedded with "${stored.model}", but EMBEDDING_MODEL is "${model}": set it back, or ${REMEDY}`,
   )
 }
 

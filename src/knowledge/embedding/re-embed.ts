@@ -111,9 +111,9 @@ export function createOnlineReEmbedding(dependencies: OnlineDependencies) {
     const report = (done: number, total: number) => {
       progress = { model, state: progress.state, done, total }
     }
-    const isDone = await dependencies.replacement.alone(async (alone) => {
+    const isDone = await dependencies.replacement.exclusively(async (exclusive) => {
       const after = Math.max(0, last - MAX_KEYS_AHEAD)
-      last = await addShadowVectors({ ...dependencies, progress: report }, after, alone)
+      last = await addShadowVectors({ ...dependencies, progress: report }, after, exclusive)
     }, signal)
     if (!isDone) throw new Error('Another server is creating them')
     if (progress.state !== 'ready') {
@@ -163,13 +163,13 @@ async function missingToSwap(
   { store, replacement }: Pick<SwapDependencies, 'store' | 'replacement'>,
   model: string,
 ): Promise<number | undefined> {
-  const [kept, begun, { chunks }] = await Promise.all([
+  const [current, unfinished, { chunks }] = await Promise.all([
     store.embedding(),
-    replacement.begun(),
+    replacement.unfinished(),
     store.counts(),
   ])
-  if (kept?.model === model || begun?.model !== model) return undefined
-  const missing = chunks - begun.vectors
+  if (current?.model === model || unfinished?.model !== model) return undefined
+  const missing = chunks - unfinished.vectors
   return missing > MAX_EMBEDDED_AT_START ? undefined : missing
 }
 
@@ -189,16 +189,16 @@ export async function swapShadowVectors(
   model: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const swap = async (alone: AbortSignal) => {
+  const swap = async (exclusive: AbortSignal) => {
     const missing = await missingToSwap({ store, replacement }, model)
     // Another server has done it by now.
     if (missing === undefined) return
     log.info({ model, missing }, 'switching to the vectors of the new model')
-    await reEmbed({ store, replacement, embedder: createEmbedder() }, alone)
+    await reEmbed({ store, replacement, embedder: createEmbedder() }, exclusive)
   }
 
   while ((await missingToSwap({ store, replacement }, model)) !== undefined) {
-    if (await replacement.alone(swap, signal)) return
+    if (await replacement.exclusively(swap, signal)) return
     await pause(PAUSE_MS, signal)
   }
 }

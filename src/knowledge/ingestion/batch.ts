@@ -71,20 +71,20 @@ async function inOrder(
 ): Promise<void> {
   const budget = createBudget(MAX_BYTES_UNDER_WAY)
   const failed = new AbortController()
-  const ended = AbortSignal.any([signal, failed.signal])
+  const closing = AbortSignal.any([signal, failed.signal])
   let last: Promise<void> = Promise.resolve()
 
   const begin = (line: Line) => {
-    const done = budget.hold(Math.max(MIN_LINE_WEIGHT, line.bytes?.length ?? 0))
+    const release = budget.hold(Math.max(MIN_LINE_WEIGHT, line.bytes?.length ?? 0))
     last = Promise.all([take(line), last]).then(([result]) => answer(result))
-    last.catch((error: unknown) => failed.abort(error)).finally(done)
+    last.catch((error: unknown) => failed.abort(error)).finally(release)
   }
 
   try {
     for await (const line of lines) {
       signal.throwIfAborted()
       if (line.bytes?.toString().trim() === '') continue
-      await budget.room(ended)
+      await budget.room(closing)
       begin(line)
     }
   } finally {
@@ -97,14 +97,14 @@ async function inOrder(
 /** Yields lines up to the limits of a request; the rest is read and gets a single answer. */
 async function* boundedLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let total = 0
-  const counted = async function* () {
+  const linesInBounds = async function* () {
     for await (const part of source) {
       total += part.length
       yield part
     }
   }
   let isOver = false
-  for await (const line of readLines(counted(), LINES.bytes)) {
+  for await (const line of readLines(linesInBounds(), LINES.bytes)) {
     if (isOver) continue
     isOver = line.number > LINES.count || total > LINES.totalBytes
     yield isOver ? { number: line.number, bytes: undefined } : line

@@ -51,10 +51,10 @@ export function createCompletionWaiter(
       try {
         for (;;) {
           const document = await store.get(everything(), id)
-          const left = deadline - performance.now()
-          if (!document || (await hasEnded(document, goal)) || left <= 0 || signal.aborted)
+          const remaining = deadline - performance.now()
+          if (!document || (await hasEnded(document, goal)) || remaining <= 0 || signal.aborted)
             return document
-          await wait(Math.min(left, RECHECK_MS))
+          await wait(Math.min(remaining, RECHECK_MS))
         }
       } finally {
         attempts.off(eventOf(id), notify)

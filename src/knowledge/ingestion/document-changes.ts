@@ -57,10 +57,10 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
      */
     async removeAll(
       visibility: Visibility,
-      { dryRun, confirm, collection, ...given }: DeletionQuery,
+      { dryRun, confirm, collection, ...labels }: DeletionQuery,
       signal: AbortSignal,
     ): Promise<Deletion> {
-      const selection = { ...given, filter: within({ filter: given.filter, collection }) }
+      const selection = { ...labels, filter: within({ filter: labels.filter, collection }) }
       const matched = await store.countListed(visibility, selection, signal)
       if (dryRun) return { matched, deleted: 0 }
       if (confirm === undefined) {
@@ -75,8 +75,8 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
       let deleted = 0
       for (const batch of batched(ids, DELETED_TOGETHER)) {
         signal.throwIfAborted()
-        const gone = await Promise.all(batch.map((each) => remove(visibility, each)))
-        deleted += gone.filter(Boolean).length
+        const removed = await Promise.all(batch.map((each) => remove(visibility, each)))
+        deleted += removed.filter(Boolean).length
       }
       return { matched, deleted }
     },
@@ -84,7 +84,8 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
     /**
      * Changes metadata without ingesting the document again; the very next query filters by it. Returns undefined if
      * there is no such document. Throws, with nothing changed, `changed_meanwhile` unless the metadata are as
-     * `expected`, and `index_unavailable` if the index would have to change but is down. If the index fails after the store has changed, throws its error; the same change may be sent again.
+     * `expected`, and `index_unavailable` if the index would have to change but is down. If the index fails after the
+     * store has changed, throws its error; the same change may be sent again.
      */
     async patch(
       visibility: Visibility,

@@ -22,7 +22,7 @@ import type { StoredFile } from '../../stores/file-store.ts'
 import type { DocumentLookup, TextPart } from '../../stores/lookup.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
 import type { VectorBacklog } from '../embedding/backlog.ts'
-import { asShown } from '../shown-chunk.ts'
+import { withShownText } from '../shown-chunk.ts'
 
 /** Selects documents, their order and how many to return. */
 export interface DocumentsQuery extends ListQuery {
@@ -51,7 +51,11 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
 
   const text: ReadText = async (visibility, id, { start = 0, end }, signal) => {
     for (;;) {
-      const { servedRevision: revision, status, ...document } = await found(store, visibility, id)
+      const {
+        servedRevision: revision,
+        status,
+        ...document
+      } = await getExisting(store, visibility, id)
       if (revision === undefined) {
         const message = `The document "${id}" cannot be read: it is ${status} and has no text yet`
         throw new AppError('document_not_found', message, { param: 'id' })
@@ -116,7 +120,7 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
   }
 }
 
-async function found(
+async function getExisting(
   store: Pick<DocumentStore, 'get'>,
   visibility: Visibility,
   id: string,
@@ -159,11 +163,11 @@ export async function openText(
 ): Promise<OpenText> {
   const text = (range: TextQuery) => readText(visibility, id, range, signal)
   for (;;) {
-    const held = { start, end: Math.min(end, start + MAX_HELD_CHARACTERS) }
-    const first = await text(held)
+    const firstRange = { start, end: Math.min(end, start + MAX_HELD_CHARACTERS) }
+    const first = await text(firstRange)
     const { revision, length } = first
     const range = { start, end: Math.min(end, length) }
-    if (range.end <= held.end) return inOne(first)
+    if (range.end <= firstRange.end) return inOne(first)
     if (first.isWhole) return inOne(await text(range))
     const parts = () => readParts(text, id, revision, range)
     try {
@@ -230,7 +234,7 @@ export function toCreated({ id, status, error }: StoredDocument): DocumentCreate
 }
 
 function toChunk(chunk: StoredChunk) {
-  const { id, text, heading, start, end, page, pageEnd, pictureDescription } = asShown(chunk)
+  const { id, text, heading, start, end, page, pageEnd, pictureDescription } = withShownText(chunk)
   return {
     id,
     text,

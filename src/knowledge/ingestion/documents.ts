@@ -30,7 +30,7 @@ interface Dependencies extends ChangeDependencies, ReadDependencies {
 
 export type AllDocuments = ReturnType<typeof createDocuments>
 
-/** The same for a caller: what it may see goes without saying. */
+/** The same for one caller, with its visibility applied. */
 export type Documents = {
   [Name in keyof AllDocuments]: AllDocuments[Name] extends (
     visibility: Visibility,
@@ -89,17 +89,17 @@ export function createDocuments(dependencies: Dependencies) {
      * is aborted. Returns `known` if the document was deleted in the meantime.
      */
     async awaitCompletion(
-      known: DocumentCreated,
+      created: DocumentCreated,
       { seconds, goal }: { seconds: number; goal: Goal },
       signal: AbortSignal,
     ): Promise<DocumentCreated> {
-      if (seconds === 0) return known
-      const document = await completionWaiter.wait(known.id, seconds * 1_000, goal, signal)
-      if (!document) return known
+      if (seconds === 0) return created
+      const document = await completionWaiter.wait(created.id, seconds * 1_000, goal, signal)
+      if (!document) return created
       return {
         ...toCreated(document),
-        ...(known.sameFile !== undefined && { sameFile: known.sameFile }),
-        ...(goal === 'embeddings' && (await embeddingProgress(known.id))),
+        ...(created.sameFile !== undefined && { sameFile: created.sameFile }),
+        ...(goal === 'embeddings' && (await embeddingProgress(created.id))),
       }
     },
 
@@ -164,7 +164,8 @@ export type Admission = ReturnType<typeof createAdmission>
 
 /**
  * Before a body is read, throws `queue_full` if the queue is full, or will be once `ahead` more documents are in it;
- * unless the document is already in it or its idempotency key was used before. The document store checks again: the queue may have filled up in the meantime.
+ * unless the document is already in it or its idempotency key was used before. The document store checks again: the
+ * queue may have filled up in the meantime.
  */
 export function createAdmission(
   store: Pick<DocumentStore, 'counts' | 'get' | 'hasKey'>,

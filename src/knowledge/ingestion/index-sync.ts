@@ -38,12 +38,12 @@ interface ReconciliationProgress {
   done: number
   total: number
   /** Chunks and vectors that were already in the index. */
-  held: number
+  present: number
 }
 
 export function createReconciliation(dependencies: Dependencies) {
   const { index, hybrid = false, sweep, onProgress, log } = dependencies
-  let progress: ReconciliationProgress = { state: 'rebuilding', done: 0, total: 0, held: 0 }
+  let progress: ReconciliationProgress = { state: 'rebuilding', done: 0, total: 0, present: 0 }
   const move = (change: Partial<ReconciliationProgress>) => {
     progress = { ...progress, ...change }
     onProgress?.(progress)
@@ -57,16 +57,16 @@ export function createReconciliation(dependencies: Dependencies) {
   }
 
   const rebuild = async (lacked: Missing, signal: AbortSignal) => {
-    const added = (count: number) => move({ done: progress.done + count })
-    const begun = performance.now()
-    const report = (message: string) => log.info(rate(progress, begun), message)
+    const onAdded = (count: number) => move({ done: progress.done + count })
+    const start = performance.now()
+    const report = (message: string) => log.info(rate(progress, start), message)
     const lacking = { chunks: lacked.chunks.length, vectors: lacked.vectors.length }
     log.info(lacking, 'search index lacks chunks or vectors; adding them')
     const timer = setInterval(report, PROGRESS_LOG_MS, 'adding missing chunks to the search index')
     try {
-      await addAll(lacked.chunks, (keys) => addTerms(dependencies, keys), added, signal)
+      await addAll(lacked.chunks, (keys) => addTerms(dependencies, keys), onAdded, signal)
       if (lacked.vectors.length > 0) move({ state: 'adding-vectors' })
-      await addAll(lacked.vectors, (keys) => addVectors(dependencies, keys), added, signal)
+      await addAll(lacked.vectors, (keys) => addVectors(dependencies, keys), onAdded, signal)
     } finally {
       clearInterval(timer)
     }
@@ -82,10 +82,10 @@ export function createReconciliation(dependencies: Dependencies) {
      */
     async run(signal: AbortSignal): Promise<void> {
       signal.throwIfAborted()
-      const { orphans, missing, known } = await compare(dependencies, hybrid)
+      const { orphans, missing, existing } = await compare(dependencies, hybrid)
       const total = missing.chunks.length + missing.vectors.length
       const state = missing.chunks.length > 0 ? 'rebuilding' : 'adding-vectors'
-      move({ state, done: 0, total, held: known - total })
+      move({ state, done: 0, total, present: existing - total })
       await removeAll(orphans, signal)
       if (total > 0) await rebuild(missing, signal)
       move({ state: 'ready' })
@@ -94,7 +94,7 @@ export function createReconciliation(dependencies: Dependencies) {
     /** Marks a part of the index as lost: searches that need it are refused until the next run. */
     lost(part: 'lexical' | 'vectors') {
       const state = part === 'lexical' ? 'rebuilding' : 'adding-vectors'
-      move({ state, done: 0, total: 0, held: 0 })
+      move({ state, done: 0, total: 0, present: 0 })
     },
     /** For readiness, and before a search: throws AppError `index_not_ready` until keyword search finds every chunk. */
     async check(): Promise<void> {
@@ -128,21 +128,21 @@ async function compare({ store, index }: Dependencies, hybrid: boolean) {
   const terms = compareKeys(words, known)
   const missing: Missing = { chunks: terms.missing, vectors: compareKeys(held, vectors).missing }
   const orphans = [...new Set([...terms.orphans, ...compareKeys(held, known).orphans])]
-  return { orphans, missing, known: known.length + vectors.length }
+  return { orphans, missing, existing: known.length + vectors.length }
 }
 
 /** Adds in batches, several at a time. Rejects with the first error and then starts no more batches. */
 async function addAll(
   keys: readonly number[],
   add: (keys: readonly number[]) => Promise<void>,
-  added: (count: number) => void,
+  onAdded: (count: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const batches = { size: BATCH_CHUNKS, workers: CONCURRENCY }
   await forEachBatch(keys, batches, async (batch) => {
     signal.throwIfAborted()
     await add(batch)
-    added(batch.length)
+    onAdded(batch.length)
   })
 }
 
@@ -172,8 +172,8 @@ async function removeKeys(
   }
 }
 
-function rate({ done, total }: ReconciliationProgress, begun: number) {
-  const seconds = (performance.now() - begun) / 1_000
+function rate({ done, total }: ReconciliationProgress, start: number) {
+  const seconds = (performance.now() - start) / 1_000
   const perSecond = seconds > 0 ? Math.round(done / seconds) : 0
   return { done, total, percent: Math.floor((100 * done) / total), perSecond }
 }

@@ -90,9 +90,9 @@ export async function completeIndex(
   parts: Filling,
   signal: AbortSignal,
 ): Promise<void> {
-  const kept = { ...parts, sweep: { suspect: () => undefined } }
+  const fillParts = { ...parts, sweep: { suspect: () => undefined } }
   for (let round = 1; round <= MAX_ROUNDS; round++) {
-    if ((await fill(index, kept, signal)) === 0) break
+    if ((await fill(index, fillParts, signal)) === 0) break
   }
 }
 
@@ -105,7 +105,8 @@ async function fill(
   const reconciliation = createReconciliation({
     ...parts,
     index,
-    onProgress: ({ done, total, held }) => total > 0 && progress(held + done, held + total),
+    onProgress: ({ done, total, present }) =>
+      total > 0 && progress(present + done, present + total),
   })
   await untilAvailable(() => reconciliation.run(signal), parts.log, signal)
   return reconciliation.progress().total

@@ -49,21 +49,21 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
       return bytes
     }
     const notes = createNotes(store, job)
-    const read = await extractor.extract(file, { open, onPage: notes.onPage }, signal)
+    const extraction = await extractor.extract(file, { open, onPage: notes.onPage }, signal)
     // A long text takes half of all, however long, since its process is held.
-    const isLong = read.length > MAX_WHOLE_CHARACTERS
-    const release = budget.hold(isLong ? MAX_EXTRACTED / 2 : read.length)
+    const isLong = extraction.length > MAX_WHOLE_CHARACTERS
+    const release = budget.hold(isLong ? MAX_EXTRACTED / 2 : extraction.length)
     const close = () => {
-      read.close()
+      extraction.close()
       release()
     }
     try {
-      await notes.end(read)
+      await notes.end(extraction)
     } catch (error) {
       close()
       throw error
     }
-    const { length, pieces, pageStarts } = read
+    const { length, pieces, pageStarts } = extraction
     return { length, pieces: storable(pieces), pageStarts, close }
   }
 }
@@ -76,7 +76,7 @@ async function* storable(pieces: Source['pieces']): AsyncGenerator<string> {
 /** Progress is stored at most this often; a page takes about a second. */
 const NOTE_MS = 1_000
 
-/** Stores with the document how far reading has got and, at the end, what could not be read. */
+/** Stores with the document how far reading has progressed and, at the end, what could not be read. */
 function createNotes({ noteFile }: Pick<DocumentStore, 'noteFile'>, job: IngestionJob) {
   let notedAt: number | undefined
   let noting: Promise<unknown> = Promise.resolve()
@@ -131,12 +131,12 @@ export async function* preparedSegments(
 
   const prepareNext = async (text: string): Promise<Segment> => {
     const prepared = await preparer.prepare({ title, text, context }, signal)
-    const moved = prepared.chunks.map((chunk) => ({
+    const shifted = prepared.chunks.map((chunk) => ({
       ...chunk,
       start: chunk.start + characters,
       end: chunk.end + characters,
     }))
-    const chunks = numberPages(moved, source.pageStarts)
+    const chunks = numberPages(shifted, source.pageStarts)
     context = prepared.context
     characters += text.length
     return { text, chunks, terms: prepared.terms }

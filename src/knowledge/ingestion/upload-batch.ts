@@ -49,11 +49,11 @@ export async function createEach(
       const piece = await readWhole(part.bytes, Math.min(maxFileBytes, FILES.bytes))
       const size = piece?.length ?? 0
       total += size
-      const done = budget.hold(Math.max(MIN_FILE_WEIGHT, size))
-      const given = fields
-      const document = afterTwin(piece, () => createOne(create, given, { part, piece }))
+      const release = budget.hold(Math.max(MIN_FILE_WEIGHT, size))
+      const ownFields = fields
+      const document = afterTwin(piece, () => createOne(create, ownFields, { part, piece }))
       stored.push(document)
-      document.then(done, done)
+      document.then(release, release)
       fields = []
     }
   } finally {
@@ -82,9 +82,9 @@ function oneByOneOfEqual() {
   return (piece: Uint8Array | undefined, work: () => Promise<DocumentCreated>) => {
     const digest = piece ? hash('sha256', piece) : ''
     const before = last.get(digest) ?? Promise.resolve()
-    const done = before.then(work, work)
-    last.set(digest, done)
-    return done
+    const result = before.then(work, work)
+    last.set(digest, result)
+    return result
   }
 }
 

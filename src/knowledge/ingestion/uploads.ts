@@ -30,15 +30,17 @@ type IntoDocuments = Pick<Documents, 'create' | 'put' | 'get' | 'list'>
 
 export type Uploads = ReturnType<ReturnType<typeof createFiles>>
 
-/** What callers do with documents that are files, each with its view of the documents and all within the same limits. */
+/**
+ * What callers do with documents that are files, each with its view of the documents and all within the same limits.
+ */
 export function createFiles({ store }: Dependencies) {
   /** The owner of each upload in progress. */
   const uploads: (string | undefined)[] = []
 
   /** Throws `too_many_uploads`. */
   const inTurn = async <Result>(owner: string | undefined, work: () => Promise<Result>) => {
-    const own = uploads.filter((each) => owner !== undefined && each === owner)
-    if (uploads.length >= MAX_UPLOADS || own.length >= MAX_OWN_UPLOADS) {
+    const ownUploads = uploads.filter((each) => owner !== undefined && each === owner)
+    if (uploads.length >= MAX_UPLOADS || ownUploads.length >= MAX_OWN_UPLOADS) {
       const message = 'Too many files are being uploaded at the same time'
       throw new AppError('too_many_uploads', message, { retryAfter: RETRY_SECONDS })
     }
@@ -63,34 +65,34 @@ export function createFiles({ store }: Dependencies) {
   }
 
   const createIn =
-    (into: IntoDocuments) => (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
+    (target: IntoDocuments) => (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
       receive(parts, async ({ content, digest }) => {
         const same = { sha256: content.file.sha256, sort: 'createdAt', limit: 2 } as const
-        // First: what fails after a document is stored would hide that it is.
-        const { documents: found } = await into.list(same)
-        const created = await into.create(content, idempotencyKey, digest)
-        const other = found.find(({ id }) => id !== created.id)
+        // First: an error after the document is stored would hide that it was.
+        const { documents } = await target.list(same)
+        const created = await target.create(content, idempotencyKey, digest)
+        const other = documents.find(({ id }) => id !== created.id)
         return { ...created, ...(other && { sameFile: other.id }) }
       })
 
-  return (into: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>) => ({
+  return (documents: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>) => ({
     /** Like `Documents.create`, for the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
-      inTurn(caller.key?.id, () => createIn(into)(parts, idempotencyKey)),
+      inTurn(caller.key?.id, () => createIn(documents)(parts, idempotencyKey)),
 
     /** See `createEach`; all files of a form count as one upload. */
     createAll: (parts: AsyncIterable<FormPart>, maxFileBytes: number, signal: AbortSignal) =>
       inTurn(caller.key?.id, () =>
-        createEach(parts, { create: createIn(into), maxFileBytes }, signal),
+        createEach(parts, { create: createIn(documents), maxFileBytes }, signal),
       ),
 
     /** Like `Documents.put`, for the file in a form. */
     put: (id: string, parts: AsyncIterable<FormPart>) =>
-      inTurn(caller.key?.id, () => receive(parts, ({ content }) => into.put(id, content))),
+      inTurn(caller.key?.id, () => receive(parts, ({ content }) => documents.put(id, content))),
 
     /** The original file of a document. Throws `document_not_found`, and `file_not_found` if it was sent as text. */
-    async read(named: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {
-      const { id, file } = await into.get(named)
+    async read(idOrOwnId: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {
+      const { id, file } = await documents.get(idOrOwnId)
       const pieces = file && (await store.readFile(forCallerById(caller), id))
       if (file && pieces) return { ...file, pieces }
       const message = `The document "${id}" was sent as text, not as a file. Use GET /documents/{id}/text.`
@@ -128,13 +130,13 @@ export async function receiveFile(
     }
     if (!file) throw invalid('file', 'is required: a form field with the file')
     if (file.size === 0) throw invalid('file', 'must not be empty')
-    const read = readFields(fields)
-    const { title = file.name } = read
+    const values = readFields(fields)
+    const { title = file.name } = values
     const bytes = hash.digest()
     const sha256 = bytes.toString('hex')
     const sent = [bytes.toString('base64url'), file.name, file.mediaType]
-    const content = { text: '' as const, file: { ...file, sha256 }, ...read, title }
-    return { content, digest: digestOf(sent, read) }
+    const content = { text: '' as const, file: { ...file, sha256 }, ...values, title }
+    return { content, digest: digestOf(sent, values) }
   } catch (error) {
     if (file) await discard(store, file.number)
     throw error

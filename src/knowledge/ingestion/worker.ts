@@ -170,7 +170,7 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
   return {
     take(job: IngestionJob) {
       const { documentId, text } = job
-      const begun = performance.now()
+      const start = performance.now()
       characters += text.length
       const running = ingest(job).then((end) => {
         underWay.delete(running)
@@ -178,7 +178,7 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
         ended[end.status]++
         const { chunks, characters: read } =
           end.status === 'ready' ? end : { chunks: 0, characters: text.length }
-        const milliseconds = performance.now() - begun
+        const milliseconds = performance.now() - start
         onEnd({ documentId, status: end.status, milliseconds, characters: read, chunks })
       })
       underWay.add(running)

@@ -4,11 +4,11 @@ import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import type { Candidate } from '@agent-server/search'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import { asShown, type ShownChunk } from '../shown-chunk.ts'
+import { type ShownChunk, withShownText } from '../shown-chunk.ts'
 import { createDistinctTexts } from './near-duplicates.ts'
 
 /** A match together with its chunk from the document store. */
-export interface FoundChunk extends Candidate {
+export interface MatchedChunk extends Candidate {
   chunk: ShownChunk
   /** The reranking model's score; absent if there is no reranking model. */
   rerank?: number
@@ -22,31 +22,31 @@ export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
   visibility: Visibility,
   candidates: readonly Candidate[],
-  wanted: number,
+  limit: number,
 ) {
-  const found: FoundChunk[] = []
+  const matches: MatchedChunk[] = []
   const distinct = createDistinctTexts()
   // The first read is usually enough; each further read doubles in size.
   let from = 0
   const missing: number[] = []
-  for (let size = wanted; from < candidates.length && found.length < wanted; size *= 2) {
+  for (let size = limit; from < candidates.length && matches.length < limit; size *= 2) {
     const part = new Map(candidates.slice(from, from + size).map((each) => [each.key, each]))
     from += size
-    const read = await store.readChunks(visibility, [...part.keys()])
-    for (const chunk of read.chunks.map(asShown)) {
+    const batch = await store.readChunks(visibility, [...part.keys()])
+    for (const chunk of batch.chunks.map(withShownText)) {
       const candidate = part.get(chunk.key)
-      // A picture that is not described yet says nothing.
+      // A picture without a description has no text to show yet.
       if (!candidate || isPictureMark(chunk.text)) continue
-      if (found.length === wanted || !distinct.take(chunk.text)) continue
-      found.push({ ...candidate, chunk })
+      if (matches.length === limit || !distinct.add(chunk.text)) continue
+      matches.push({ ...candidate, chunk })
     }
-    missing.push(...read.missing)
+    missing.push(...batch.missing)
   }
-  return { found, missing }
+  return { matches, missing }
 }
 
 export function toHit(
-  { chunk, lexical, dense, rerank }: FoundChunk,
+  { chunk, lexical, dense, rerank }: MatchedChunk,
   score: number,
   explain: boolean,
 ): Hit {

@@ -19,49 +19,50 @@ interface Fingerprint {
   numbers: string
 }
 
-interface Taken {
+interface DistinctText {
   text: string
   /** Made on first comparison. */
   fingerprint?: Fingerprint
 }
 
 /**
- * Tells new texts from exact or near duplicates of texts taken before. Near duplicates are detected by the runs of
+ * Distinguishes new texts from exact or near duplicates of earlier ones. Near duplicates are detected by the runs of
  * words that two texts share (Broder's resemblance, https://doi.org/10.1109/SEQUEN.1997.666900). Texts with different
  * numbers are never duplicates: table rows, versions and dates often differ in nothing else.
  */
 export function createDistinctTexts() {
-  /** Texts taken, grouped by their digits: only texts of one group need to be compared. */
-  const taken = new Map<string, Taken[]>()
+  /** Only texts with the same digits need to be compared. */
+  const byDigits = new Map<string, DistinctText[]>()
 
   return {
-    /** Takes a text unless it is a duplicate or near duplicate of one taken before; returns whether it did. */
-    take(text: string): boolean {
+    /** Returns whether a text is new, and remembers it; false for a duplicate or near duplicate of an earlier one. */
+    add(text: string): boolean {
       const digits = text.match(/\d+/g)?.join() ?? ''
-      const others = taken.get(digits) ?? []
-      const own: Taken = { text }
-      if (others.some((other) => other.text === text || resembles(own, other))) return false
-      taken.set(digits, [...others, own])
+      const others = byDigits.get(digits) ?? []
+      const candidate: DistinctText = { text }
+      if (others.some((other) => other.text === text || resembles(candidate, other))) return false
+      byDigits.set(digits, [...others, candidate])
       return true
     },
   }
 }
 
-function resembles(some: Taken, other: Taken): boolean {
+function resembles(some: DistinctText, other: DistinctText): boolean {
   const lengths = [some.text.length, other.text.length]
   if (Math.min(...lengths) < MIN_LENGTH_RATIO * Math.max(...lengths)) return false
-  const [own, its] = [fingerprintOf(some), fingerprintOf(other)]
-  if (own.numbers !== its.numbers || Math.min(own.runs.size, its.runs.size) < MIN_RUNS) return false
-  const shared = Array.from(own.runs).filter((run) => its.runs.has(run)).length
-  return shared / (own.runs.size + its.runs.size - shared) >= MIN_RESEMBLANCE
+  const [first, second] = [fingerprintOf(some), fingerprintOf(other)]
+  if (first.numbers !== second.numbers || Math.min(first.runs.size, second.runs.size) < MIN_RUNS)
+    return false
+  const shared = Array.from(first.runs).filter((run) => second.runs.has(run)).length
+  return shared / (first.runs.size + second.runs.size - shared) >= MIN_RESEMBLANCE
 }
 
 /** Ignores case, and punctuation and white space between words. */
-function fingerprintOf(taken: Taken): Fingerprint {
-  if (taken.fingerprint) return taken.fingerprint
-  const words = taken.text.toLowerCase().match(WORDS) ?? []
+function fingerprintOf(distinct: DistinctText): Fingerprint {
+  if (distinct.fingerprint) return distinct.fingerprint
+  const words = distinct.text.toLowerCase().match(WORDS) ?? []
   const runs = new Set(words.slice(2).map((word, i) => `${words[i]} ${words[i + 1]} ${word}`))
   const numbers = words.filter((word) => /\d/.test(word)).join(' ')
-  taken.fingerprint = { runs, numbers }
-  return taken.fingerprint
+  distinct.fingerprint = { runs, numbers }
+  return distinct.fingerprint
 }

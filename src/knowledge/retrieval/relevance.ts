@@ -2,7 +2,7 @@ import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import type { SearchMode } from '@agent-server/schemas/query.ts'
 import type { Analyser, QueryTerms } from '@agent-server/search'
 import type { StoredChunk } from '../../stores/document-store.ts'
-import type { FoundChunk } from './hydrate.ts'
+import type { MatchedChunk } from './hydrate.ts'
 
 /** The distinct terms of a chunk. */
 export type TermsOfChunk = (chunk: StoredChunk) => Uint32Array
@@ -10,20 +10,20 @@ export type TermsOfChunk = (chunk: StoredChunk) => Uint32Array
 /** Weight of the words next to the cosine in the score that is shown; `fusion.ts` has that of the ranking. */
 const SHOWN_WEIGHT = 0.4
 
-/** Chunks whose terms are kept, of some 0.5 kB each. */
-const MAX_KEPT = 4_096
+/** The maximum number of chunks whose terms are cached, at about 0.5 kB each. */
+const MAX_CACHED = 4_096
 
 /**
  * Keeps the terms of the chunks that were found lately: to analyse the hits takes about as long as to find them, and
  * what stands under the key of a chunk never changes.
  */
 export function createTermsOfChunk(analyser: Pick<Analyser, 'batch'>): TermsOfChunk {
-  const kept = new Map<number, Uint32Array>()
+  const cache = new Map<number, Uint32Array>()
   return (chunk) => {
-    const known = kept.get(chunk.key)
-    if (known) return known
+    const cached = cache.get(chunk.key)
+    if (cached) return cached
     const { terms } = analyser.batch([chunk])
-    keepNewest(kept, chunk.key, terms, MAX_KEPT)
+    keepNewest(cache, chunk.key, terms, MAX_CACHED)
     return terms
   }
 }
@@ -34,19 +34,19 @@ export function createTermsOfChunk(analyser: Pick<Analyser, 'batch'>): TermsOfCh
  * score as high as that of any other. The order is that of the ranking: a hit scores at least as high as the next.
  */
 export function scoresOf(
-  found: readonly FoundChunk[],
+  matches: readonly MatchedChunk[],
   query: { terms: QueryTerms; mode: SearchMode },
   termsOf: TermsOfChunk,
 ): number[] {
   let next = 0
-  return found
+  return matches
     .toReversed()
     .map((each) => (next = Math.max(next, relevanceOf(each, query, termsOf))))
     .reverse()
 }
 
 function relevanceOf(
-  { chunk, dense, rerank }: FoundChunk,
+  { chunk, dense, rerank }: MatchedChunk,
   { terms, mode }: { terms: QueryTerms; mode: SearchMode },
   termsOf: TermsOfChunk,
 ): number {
@@ -58,12 +58,12 @@ function relevanceOf(
 }
 
 /** The share of the question's terms, by their weight in it, that a chunk contains. */
-function shareOfWords({ terms, counts }: QueryTerms, held: Uint32Array): number {
+function shareOfWords({ terms, counts }: QueryTerms, chunkTerms: Uint32Array): number {
   let [all, shared] = [0, 0]
   terms.forEach((term, i) => {
     const count = counts[i] ?? 0
     all += count
-    if (held.includes(term)) shared += count
+    if (chunkTerms.includes(term)) shared += count
   })
   return all > 0 ? shared / all : 0
 }

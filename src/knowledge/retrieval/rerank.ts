@@ -1,9 +1,9 @@
 import { withDeadline } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createOutage } from '@agent-server/lib/outage.ts'
-import { type Reranked, type Reranker, RerankerError } from '@agent-server/models'
+import { type Reranker, RerankerError, type RerankInput } from '@agent-server/models'
 import { toEmbeddedText } from '../embedding/embedding.ts'
-import type { FoundChunk } from './hydrate.ts'
+import type { MatchedChunk } from './hydrate.ts'
 
 /** Minimum number of chunks to rerank: a reranker is worth its time only if it sees more than are shown. */
 export const MIN_RERANKED = 50
@@ -14,12 +14,12 @@ export const MIN_RERANKED = 50
  */
 export async function rerank(
   reranking: Pick<Reranking, 'scores' | 'gives'> | undefined,
-  { chunks, ...asked }: Omit<Reranked, 'texts'> & { chunks: readonly FoundChunk[] },
+  { chunks, ...input }: Omit<RerankInput, 'texts'> & { chunks: readonly MatchedChunk[] },
   signal?: AbortSignal,
-): Promise<readonly FoundChunk[] | undefined> {
+): Promise<readonly MatchedChunk[] | undefined> {
   if (!reranking || chunks.length === 0) return chunks
   const texts = chunks.map(({ chunk }) => toEmbeddedText(chunk))
-  const scores = await reranking.scores({ ...asked, texts }, signal)
+  const scores = await reranking.scores({ ...input, texts }, signal)
   return scores
     ?.map((score, position) => ({ score, position }))
     .toSorted((a, b) => b.score - a.score || a.position - b.position)
@@ -57,8 +57,8 @@ export function createReranking({
   })
   const late = () =>
     new RerankerError(`The reranking model did not respond within ${deadlineMs} ms`)
-  const ask = (asked: Reranked, signal?: AbortSignal) =>
-    outage.run(() => withDeadline(deadlineMs, (stop) => reranker.rerank(asked, stop), late, signal))
+  const ask = (input: RerankInput, signal?: AbortSignal) =>
+    outage.run(() => withDeadline(deadlineMs, (stop) => reranker.rerank(input, stop), late, signal))
 
   return {
     gives: reranker.scores,
@@ -66,9 +66,9 @@ export function createReranking({
      * One score per text, in the same order; undefined if the model does not answer in time or fails. Throws the
      * abort reason of `signal`.
      */
-    async scores(asked: Reranked, signal?: AbortSignal) {
+    async scores(input: RerankInput, signal?: AbortSignal) {
       try {
-        return await ask(asked, signal)
+        return await ask(input, signal)
       } catch (error) {
         signal?.throwIfAborted()
         if (!(error instanceof RerankerError)) throw error
@@ -76,7 +76,9 @@ export function createReranking({
       }
     },
 
-    /** Readiness check: throws AppError if the model does not work. A chat model is not asked, since that costs tokens. */
+    /**
+     * Readiness check: throws AppError if the model does not work. A chat model is not asked, since that costs tokens.
+     */
     check: (signal: AbortSignal) =>
       outage.check(
         reranker.scores === 'relevance'

@@ -42,7 +42,7 @@ interface Dependencies {
   reranking?: Pick<Reranking, 'scores' | 'gives'> | undefined
 }
 
-/** What is searched for, wherever. */
+/** A query without its visibility. */
 export interface SearchedFor extends Pick<QueryRequest, 'query' | 'topK' | 'minScore' | 'mode'> {
   /** Earlier questions, the latest first, if the query cannot stand alone. */
   context?: readonly string[] | undefined
@@ -58,7 +58,7 @@ export interface Search extends SearchedFor {
   visibility: Visibility
 }
 
-/** A search by a caller, of what it may see. */
+/** A search within what a caller may see. */
 export interface CallerSearch extends SearchedFor {
   filter?: Filter | undefined
 }
@@ -94,20 +94,21 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   const retrieve = async (
     visibility: Visibility,
     query: Omit<ChunkQuery, 'limit'>,
-    wanted: number,
+    count: number,
     signal?: AbortSignal,
   ) => {
     const isStale = createStaleness()
-    let limit = Math.max(wanted + SPARE_MATCHES, minLimit)
+    let limit = Math.max(count + SPARE_MATCHES, minLimit)
     for (;;) {
       const { candidates, exhausted, degraded } = await index.search(
         visibility,
         { ...query, limit },
         signal,
       )
-      const { found, missing } = await hydrateChunks(store, visibility, candidates, wanted)
+      const { matches, missing } = await hydrateChunks(store, visibility, candidates, count)
       if (isStale(missing)) continue
-      if (found.length === wanted || exhausted || limit >= MAX_MATCHES) return { found, degraded }
+      if (matches.length === count || exhausted || limit >= MAX_MATCHES)
+        return { matches, degraded }
       limit = Math.min(limit * DEEPER, MAX_MATCHES)
     }
   }
@@ -118,10 +119,10 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   }
 
   const analyse = ({ query, context = [] }: Search) => {
-    const asked = [query, ...context].map((each) => each.slice(0, MAX_QUERY))
+    const questions = [query, ...context].map((each) => each.slice(0, MAX_QUERY))
     return {
-      text: asked.toReversed().join('\n'),
-      terms: mixQueryTerms(asked.map(analyseQuery), CONTEXT_WEIGHT),
+      text: questions.toReversed().join('\n'),
+      terms: mixQueryTerms(questions.map(analyseQuery), CONTEXT_WEIGHT),
     }
   }
 
@@ -135,11 +136,11 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       const vector = mode === 'lexical' ? undefined : embed(text, signal, sender)
       if (vector)
         void ignore(vector, 'the index hears of it, unless the document store fails first')
-      const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
+      const count = reranking ? Math.max(topK, MIN_RERANKED) : topK
       const query = { mode, terms, vector }
-      const { found, degraded } = await retrieve(visibility, query, wanted, signal)
-      const reranked = await rerank(reranking, { query: text, chunks: found, spend }, signal)
-      const best = (reranked ?? found).slice(0, topK)
+      const { matches, degraded } = await retrieve(visibility, query, count, signal)
+      const reranked = await rerank(reranking, { query: text, chunks: matches, spend }, signal)
+      const best = (reranked ?? matches).slice(0, topK)
       const scores = scoresOf(best, { terms, mode }, termsOfChunk)
       return {
         hits: best
@@ -157,11 +158,11 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
  * second time was not replaced in between.
  */
 function createStaleness() {
-  const missed = new Set<number>()
+  const earlier = new Set<number>()
   let repeats = 0
   return (missing: readonly number[]): boolean => {
-    const isStale = missing.some((key) => !missed.has(key))
-    for (const key of missing) missed.add(key)
+    const isStale = missing.some((key) => !earlier.has(key))
+    for (const key of missing) earlier.add(key)
     return isStale && repeats++ < MAX_REPEATS
   }
 }
@@ -180,7 +181,7 @@ const RETRIEVAL = { attributes: { 'gen_ai.operation.name': 'retrieval' } }
 export function watchSearches(
   retrieval: Retrieval,
   checkReady: () => Promise<void>,
-  ended: (milliseconds: number) => void,
+  onEnd: (milliseconds: number) => void,
 ): Retrieval {
   return {
     asksModel: retrieval.asksModel,
@@ -190,7 +191,7 @@ export function watchSearches(
       try {
         return await inSpan('retrieval', RETRIEVAL, () => retrieval.search(query, signal))
       } finally {
-        ended(performance.now() - started)
+        onEnd(performance.now() - started)
       }
     },
   }

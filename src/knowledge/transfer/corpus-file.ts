@@ -89,11 +89,11 @@ async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator
 }
 
 function readHeader(file: string, bytes: Buffer): CorpusRecord {
-  const known = parse(AnyHeader, bytes)
-  if (!known) throw damaged(file, 'is not an exported corpus')
-  if (known.version !== FORMAT_VERSION) {
+  const format = parse(AnyHeader, bytes)
+  if (!format) throw damaged(file, 'is not an exported corpus')
+  if (format.version !== FORMAT_VERSION) {
     throw new Error(
-      `${file} has version ${known.version} of the format, and this server reads version ${FORMAT_VERSION}: import it with a matching server`,
+      `${file} has version ${format.version} of the format, and this server reads version ${FORMAT_VERSION}: import it with a matching server`,
     )
   }
   const header = parse(HeaderLine, bytes)
@@ -158,7 +158,7 @@ async function* sealLines(records: AsyncIterable<CorpusRecord>): AsyncGenerator<
   yield Buffer.from(`${block}${JSON.stringify(end)}\n`)
 }
 
-/** What stands in the line of a record. */
+/** The line of a record. */
 function encode(record: CorpusRecord): object {
   switch (record.kind) {
     case 'start': {

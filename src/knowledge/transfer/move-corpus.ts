@@ -25,9 +25,10 @@ export async function moveCorpus(
   watch: Watch,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const begun = await target.copies?.copied()
-  const isWanted = begun !== undefined || !(await isThere(source, target, signal))
-  if (isWanted && target.copies) await continueCopy(source, target.copies, begun, watch, signal)
+  const checkpoint = await target.copies?.copied()
+  const isWanted = checkpoint !== undefined || !(await isThere(source, target, signal))
+  if (isWanted && target.copies)
+    await continueCopy(source, target.copies, checkpoint, watch, signal)
   else if (isWanted) await target.writeCorpus(watch(source.readCorpus(signal), undefined), signal)
   await target.addAccepted(await source.readAccepted())
   return isWanted
@@ -37,14 +38,14 @@ export async function moveCorpus(
 async function continueCopy(
   source: Corpus,
   copies: CorpusCopies,
-  begun: CopyCheckpoint | undefined,
+  checkpoint: CopyCheckpoint | undefined,
   watch: Watch,
   signal: AbortSignal,
 ): Promise<void> {
   const go = (after: CopyCheckpoint | undefined) =>
     copies.continueAfter(after, watch(source.readCorpus(signal, after), after), signal)
   try {
-    await go(begun)
+    await go(checkpoint)
   } catch (error) {
     if (!(error instanceof CorpusChanged)) throw error
     await copies.forget()
@@ -53,13 +54,13 @@ async function continueCopy(
 }
 
 async function isThere(source: Corpus, target: Corpus, signal: AbortSignal): Promise<boolean> {
-  const wanted = await startOf(source, signal)
-  const held = await startOf(target, signal).catch(() => {
+  const sourceStart = await startOf(source, signal)
+  const targetStart = await startOf(target, signal).catch(() => {
     signal.throwIfAborted()
     // A target without tables cannot be read; any other problem shows when it is written.
     return undefined
   })
-  return wanted !== undefined && held !== undefined && isSame(wanted, held)
+  return sourceStart !== undefined && targetStart !== undefined && isSame(sourceStart, targetStart)
 }
 
 async function startOf(corpus: Corpus, signal: AbortSignal): Promise<CorpusStart | undefined> {
@@ -69,12 +70,12 @@ async function startOf(corpus: Corpus, signal: AbortSignal): Promise<CorpusStart
   return undefined
 }
 
-function isSame(wanted: CorpusStart, held: CorpusStart): boolean {
+function isSame(source: CorpusStart, target: CorpusStart): boolean {
   return (
-    wanted.documents > 0 &&
-    wanted.documents === held.documents &&
-    wanted.chunks === held.chunks &&
-    wanted.nextChunkKey === held.nextChunkKey
+    source.documents > 0 &&
+    source.documents === target.documents &&
+    source.chunks === target.chunks &&
+    source.nextChunkKey === target.nextChunkKey
   )
 }
 
@@ -91,10 +92,10 @@ export async function* fittingCorpus(
   }
 }
 
-function refuseOther(kept: string | undefined, model: string): void {
-  if (kept === undefined || kept === model) return
+function refuseOther(current: string | undefined, model: string): void {
+  if (current === undefined || current === model) return
   const remedy = `set EMBEDDING_MODEL=none, import, and run npm run re-embed with "${model}"`
   throw new Error(
-    `The corpus was embedded with "${kept}", but EMBEDDING_MODEL is "${model}": set it to "${kept}", or ${remedy}`,
+    `The corpus was embedded with "${current}", but EMBEDDING_MODEL is "${model}": set it to "${current}", or ${remedy}`,
   )
 }

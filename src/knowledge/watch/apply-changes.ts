@@ -11,15 +11,15 @@ import type { FolderState, StateDependencies } from './folder-state.ts'
 import { dueOf, type Observations, UNSEEN } from './observations.ts'
 import { createTakeFile, type Outcome } from './take-file.ts'
 
-/** How long taking one file may last. */
+/** The deadline for ingesting one file. */
 const TAKE_MS = 600_000
 
 const BUSY = 'Many documents wait to be processed; more files are taken as soon as there is room'
 
 export interface Timing {
-  /** How long a file must not change before it is taken, or be gone before its document is deleted. */
+  /** How long a file must be unchanged before it is ingested, or gone before its document is deleted. */
   settleMs: number
-  /** How often all files are looked at, whether or not a change was reported. */
+  /** The interval of full scans, whether or not a change was reported. */
   rescanMs: number
   /** The pause after a failure. */
   retryMs: number
@@ -45,7 +45,7 @@ interface Watched {
   state: FolderState
 }
 
-/** Returns a function that acts on what is due, until the queue is full or it is time to look again. */
+/** Returns a function that ingests and deletes what is due, until the queue is full or the next scan is due. */
 export function createApplyChanges(watched: Watched, dependencies: ApplyDependencies) {
   const { observations, state } = watched
   const { store, maxQueued, turns, timing } = dependencies
@@ -72,15 +72,15 @@ export function createApplyChanges(watched: Watched, dependencies: ApplyDependen
         await turns.run(() => apply(path, signal), signal)
       }
     }
-    const ended = await Promise.allSettled([worker(), worker()])
-    const failed = ended.find((each) => each.status === 'rejected')
+    const results = await Promise.allSettled([worker(), worker()])
+    const failed = results.find((each) => each.status === 'rejected')
     if (failed && codeOf(failed.reason) !== 'queue_full') throw failed.reason
     if (isFull || failed) state.report('waiting', BUSY)
     else state.report('following')
   }
 }
 
-/** Takes one file and notes the outcome. Throws what concerns all files. */
+/** Ingests one file and records the outcome. Throws errors that concern all files. */
 function createTake({ folder, root, observations, state }: Watched, parts: ApplyDependencies) {
   const { log, timing } = parts
   const takeFile = createTakeFile({ ...parts, folder, root })
@@ -104,17 +104,18 @@ function createTake({ folder, root, observations, state }: Watched, parts: Apply
   const note = (path: string, stamp: string, outcome: Outcome | { failure: string }) => {
     const { isTaken = false } = observations.get(path) ?? {}
     const now = performance.now()
-    const done = { stamp, dueAt: Number.POSITIVE_INFINITY, isTaken }
+    const observation = { stamp, dueAt: Number.POSITIVE_INFINITY, isTaken }
     if (outcome === 'changed') observations.set(path, { stamp: '', dueAt: now, isTaken })
-    else if (outcome === 'later') observations.set(path, { ...done, dueAt: now + timing.settleMs })
+    else if (outcome === 'later')
+      observations.set(path, { ...observation, dueAt: now + timing.settleMs })
     else if (typeof outcome === 'string') {
-      observations.set(path, { ...done, isTaken: true })
+      observations.set(path, { ...observation, isTaken: true })
       state.accept(path)
     } else if ('refusal' in outcome) {
-      observations.set(path, done)
+      observations.set(path, observation)
       state.refuse(path, outcome.refusal)
     } else {
-      observations.set(path, { ...done, dueAt: now + timing.rescanMs })
+      observations.set(path, { ...observation, dueAt: now + timing.rescanMs })
       state.refuse(path, outcome.failure)
     }
   }
@@ -125,11 +126,11 @@ function createTake({ folder, root, observations, state }: Watched, parts: Apply
 
 class LateError extends Error {}
 
-/** Why one file could not be read, which may pass. */
+/** Why one file could not be read; perhaps temporarily. */
 function whyUnread(error: unknown, log: StateDependencies['log']): string {
   if (error instanceof LateError) return error.message
   if (error instanceof Error && 'syscall' in error) return `cannot be read (${codeOf(error)})`
-  log.error({ err: error }, 'taking a file of a watched folder failed')
+  log.error({ err: error }, 'ingesting a file of a watched folder failed')
   return 'failed unexpectedly; the log has the cause'
 }
 
@@ -139,12 +140,12 @@ function createRemove(
   { store, documents, log }: Pick<ApplyDependencies, 'store' | 'documents' | 'log'>,
 ) {
   return async (path: string): Promise<void> => {
-    const known = await store.get(everything(), documentIdOf(folder.path, path))
-    if (!known || !isFrom(folder.path, path, known)) return
+    const document = await store.get(everything(), documentIdOf(folder.path, path))
+    if (!document || !isFrom(folder.path, path, document)) return
     try {
-      await documents.remove(everything(), known.id)
+      await documents.remove(everything(), document.id)
       log.info(
-        { folder: folder.path, path, documentId: known.id },
+        { folder: folder.path, path, documentId: document.id },
         'deleted the document of a file',
       )
     } catch (error) {

@@ -4,7 +4,7 @@ import { everything } from '@agent-server/lib/visibility.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { documentPages } from '../../stores/lookup.ts'
 
-/** The metadata fields of a document that tell its folder, its path below that, and what was taken. */
+/** The metadata fields of a document that tell its folder, its path below that, and the digest of the content. */
 export const FOLDER = 'watched_folder'
 export const PATH = 'watched_path'
 export const DIGEST = 'watched_digest'

@@ -2,10 +2,10 @@ import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '@agent-server/lib/log.ts'
 
-/** Systems allow few; what happens in further folders is seen at the next regular look. */
+/** Systems allow few; changes in further folders are noticed at the next regular scan. */
 const MAX_FOLLOWED = 1_000
 
-/** Reports changes in folders at once. Some are missed, on network drives perhaps all: look regularly as well. */
+/** Reports changes in folders at once. Some are missed, on network drives perhaps all, so scan regularly as well. */
 export function createFolderEvents(root: string, onChange: () => void, log: Pick<Log, 'debug'>) {
   const watchers = new Map<string, FSWatcher>()
 
@@ -16,7 +16,10 @@ export function createFolderEvents(root: string, onChange: () => void, log: Pick
 
   const follow = (folder: string) => {
     const failed = (error: unknown) => {
-      log.debug({ err: error, folder }, 'changes in a watched folder are seen later')
+      log.debug(
+        { err: error, folder },
+        'changes in a watched folder are noticed only by regular scans',
+      )
       leave(folder)
     }
     try {
@@ -30,9 +33,9 @@ export function createFolderEvents(root: string, onChange: () => void, log: Pick
   return {
     /** Follows these folders, relative to the root, and no others. */
     follow(folders: readonly string[]) {
-      const wanted = new Set(folders.slice(0, MAX_FOLLOWED))
-      for (const folder of watchers.keys()) if (!wanted.has(folder)) leave(folder)
-      for (const folder of wanted) if (!watchers.has(folder)) follow(folder)
+      const selection = new Set(folders.slice(0, MAX_FOLLOWED))
+      for (const folder of watchers.keys()) if (!selection.has(folder)) leave(folder)
+      for (const folder of selection) if (!watchers.has(folder)) follow(folder)
     },
     close() {
       for (const folder of [...watchers.keys()]) leave(folder)

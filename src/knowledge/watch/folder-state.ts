@@ -3,7 +3,7 @@ import type { FolderToWatch, WatchedFolder } from '@agent-server/schemas/operato
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { failedOf } from './folder-documents.ts'
 import { type Observations, openOf } from './observations.ts'
-import type { Found } from './walk-folder.ts'
+import type { FolderScan } from './walk-folder.ts'
 
 const MAX_SHOWN = 20
 
@@ -14,7 +14,7 @@ export interface StateDependencies {
 
 export type FolderState = ReturnType<typeof createFolderState>
 
-/** What the operator is told of a folder, in the log and on request. */
+/** The state of a folder, as the log and the API report it. */
 export function createFolderState(
   folder: FolderToWatch,
   observations: Observations,
@@ -27,9 +27,9 @@ export function createFolderState(
   let files = 0
   let lookedAt: string | undefined
 
-  const warn = (path: string, reason: string, known: string | undefined) => {
-    if (known === reason) return
-    log.warn({ folder: folder.path, path, reason }, 'a file of a watched folder is not taken')
+  const warn = (path: string, reason: string, previous: string | undefined) => {
+    if (previous === reason) return
+    log.warn({ folder: folder.path, path, reason }, 'a file of a watched folder was not ingested')
   }
 
   return {
@@ -50,10 +50,10 @@ export function createFolderState(
     /** Forgets that a file was refused. */
     accept: (path: string) => void refused.delete(path),
 
-    looked(found: Found): void {
-      for (const [path, reason] of found.unread) warn(path, reason, unread.get(path))
-      unread = found.unread
-      files = found.files.size
+    scanned(scan: FolderScan): void {
+      for (const [path, reason] of scan.unread) warn(path, reason, unread.get(path))
+      unread = scan.unread
+      files = scan.files.size
       lookedAt = new Date().toISOString()
     },
 

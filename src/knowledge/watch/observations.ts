@@ -1,10 +1,10 @@
-import type { Found } from './walk-folder.ts'
+import type { FolderScan } from './walk-folder.ts'
 
-/** What is known of a path. */
+/** The state of a path. */
 interface Observed {
   /** The stamp of the file when it was last seen; undefined if it is gone, empty if this process has not seen it. */
   stamp: string | undefined
-  /** When to act on it, if it has not changed by then; never if that has been done. */
+  /** When to act on it, if it has not changed by then; infinite once that is done. */
   dueAt: number
   /** Whether there is a document of it. */
   isTaken: boolean
@@ -16,19 +16,19 @@ export type Observations = Map<string, Observed>
 export const UNSEEN: Observed = { stamp: '', dueAt: Number.POSITIVE_INFINITY, isTaken: true }
 
 /**
- * Notes what has changed since the last look. A path is due once it has stayed the same for `settleMs`, so that a file
- * that is still being written is left alone, and one that a program deletes and writes again keeps its document.
+ * Records what has changed since the last scan. A path is due once it has stayed the same for `settleMs`, so that a
+ * file that is still being written is left alone, and one that a program deletes and writes again keeps its document.
  */
 export function observe(
   observations: Observations,
-  { files, unread }: Pick<Found, 'files' | 'unread'>,
+  { files, unread }: Pick<FolderScan, 'files' | 'unread'>,
   now: number,
   settleMs: number,
 ): void {
   const dueAt = now + settleMs
   for (const [path, stamp] of files) {
-    const { stamp: known, isTaken = false } = observations.get(path) ?? {}
-    if (known !== stamp) observations.set(path, { stamp, dueAt, isTaken })
+    const { stamp: earlier, isTaken = false } = observations.get(path) ?? {}
+    if (earlier !== stamp) observations.set(path, { stamp, dueAt, isTaken })
   }
   for (const [path, { stamp, isTaken }] of observations) {
     const isGone = !files.has(path) && !isWithin(path, unread)
@@ -43,14 +43,14 @@ function isWithin(path: string, unread: ReadonlyMap<string, string>): boolean {
   return names.some((_, n) => unread.has(names.slice(0, n + 1).join('/')))
 }
 
-/** What is due, files before those that are gone: one that was moved is found all the time. */
+/** What is due: files before those that are gone, so that search finds a file that was moved at all times. */
 export function dueOf(observations: Observations, now: number): [string, Observed][] {
   const due = [...observations].filter(([, { dueAt }]) => dueAt <= now)
   const isGone = ([, { stamp }]: [string, Observed]) => Number(stamp === undefined)
   return due.sort((one, other) => isGone(one) - isGone(other))
 }
 
-/** How many paths are still to be dealt with, and when the next one is due. */
+/** The number of open paths, and when the next one is due. */
 export function openOf(observations: Observations): { count: number; nextAt: number } {
   const open = [...observations.values()].filter(({ dueAt }) => Number.isFinite(dueAt))
   const nextAt = open.reduce((least, { dueAt }) => Math.min(least, dueAt), Number.POSITIVE_INFINITY)

@@ -16,7 +16,7 @@ import { stampOf } from './walk-folder.ts'
 
 /** The longest path that its document's metadata can hold. */
 const MAX_PATH = 500
-/** At least as long as the longest signature, and more than a file worth calling blank. */
+/** At least as long as the longest signature; a file of zeros is longer than that. */
 const START_BYTES = 512
 /** In the queue for ingestion, watched folders take turns with the API keys. */
 const SENDER = 'watched-folder'
@@ -40,7 +40,7 @@ interface Dependencies {
  */
 export type Outcome = 'taken' | 'unchanged' | 'changed' | 'later' | { refusal: string }
 
-/** A file as it was seen, opened. */
+/** An open file, as the scan saw it. */
 interface OpenFile {
   path: string
   stamp: string
@@ -56,15 +56,15 @@ export function createTakeFile({ store, documents, folder, root, maxBytes }: Dep
     return kindNotRead(handle)
   }
 
-  const isStored = async (file: OpenFile, known: StoredDocument, signal: AbortSignal) => {
-    const { [DIGEST]: digest } = known.metadata ?? {}
+  const isStored = async (file: OpenFile, document: StoredDocument, signal: AbortSignal) => {
+    const { [DIGEST]: digest } = document.metadata ?? {}
     if (digest === undefined) return false
     const content = createHash('sha256')
     for await (const piece of piecesOf(file, signal)) content.update(piece)
     return digestOf(content, folder) === digest
   }
 
-  const put = async (file: OpenFile, known: StoredDocument | undefined, signal: AbortSignal) => {
+  const put = async (file: OpenFile, document: StoredDocument | undefined, signal: AbortSignal) => {
     const { path, stamp, handle } = file
     const content = createHash('sha256')
     const staged = await store.stageFile(hashed(piecesOf(file, signal), content))
@@ -81,14 +81,14 @@ export function createTakeFile({ store, documents, folder, root, maxBytes }: Dep
     function contentOf() {
       const name = toStorable(posix.basename(path))
       const sha256 = content.copy().digest('hex')
-      const own = { [FOLDER]: folder.path, [PATH]: path, [DIGEST]: digestOf(content, folder) }
+      const fields = { [FOLDER]: folder.path, [PATH]: path, [DIGEST]: digestOf(content, folder) }
       return {
         text: '',
         file: { ...staged, sha256, name, mediaType: mediaTypeOfUpload(name, undefined) },
         title: name,
         // What others have added to the metadata stays; the collection too, unless the folder has one.
-        metadata: { ...known?.metadata, ...own },
-        collection: folder.collection ?? known?.collection,
+        metadata: { ...document?.metadata, ...fields },
+        collection: folder.collection ?? document?.collection,
         sender: SENDER,
       }
     }
@@ -97,10 +97,10 @@ export function createTakeFile({ store, documents, folder, root, maxBytes }: Dep
   const take = async (file: OpenFile, signal: AbortSignal): Promise<Outcome> => {
     const refusal = await refusalOf(file)
     if (refusal !== undefined) return { refusal }
-    const known = await store.get(everything(), documentIdOf(folder.path, file.path))
-    if (known && isBeingReplaced(known)) return 'later'
-    if (known && (await isStored(file, known, signal))) return 'unchanged'
-    return put(file, known, signal)
+    const document = await store.get(everything(), documentIdOf(folder.path, file.path))
+    if (document && isBeingReplaced(document)) return 'later'
+    if (document && (await isStored(file, document, signal))) return 'unchanged'
+    return put(file, document, signal)
   }
 
   /** Throws the errors of reading the file, those of storing it, and the reason of `signal`. */

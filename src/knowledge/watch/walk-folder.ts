@@ -13,13 +13,13 @@ export class FolderError extends Error {
   override readonly name = 'FolderError'
 }
 
-/** What a folder holds; paths are below it, with `/` between the names. */
-export interface Found {
+/** The content of a folder; paths are relative to it, with `/` between the names. */
+export interface FolderScan {
   /** The stamp of each file. */
   files: Map<string, string>
   /** The folder itself (an empty path) and those below it. */
   folders: string[]
-  /** Why files and folders could not be looked at. */
+  /** Why files and folders could not be read. */
   unread: Map<string, string>
 }
 
@@ -27,56 +27,61 @@ export interface Found {
 export const stampOf = ({ size, mtimeMs, ctimeMs }: Stats) => `${size} ${mtimeMs} ${ctimeMs}`
 
 /**
- * Looks at all files of a folder, one by one: a disk that does not respond must not occupy more than one thread.
- * Symbolic links are not followed. Throws FolderError, the error of reading the folder itself, and the reason of
- * `signal`.
+ * Reads the state of all files of a folder, one by one: a disk that does not respond must not occupy more than one
+ * thread. Symbolic links are not followed. Throws FolderError, the error of reading the folder itself, and the reason
+ * of `signal`.
  */
 export async function walkFolder(
   root: string,
   signal: AbortSignal,
   maxFiles = MAX_FILES,
-): Promise<Found> {
-  const found: Found = { files: new Map(), folders: [], unread: new Map() }
+): Promise<FolderScan> {
+  const scan: FolderScan = { files: new Map(), folders: [], unread: new Map() }
   const waiting = ['']
   for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
-    for (const entry of await readEntries(root, parent, found)) {
+    for (const entry of await readEntries(root, parent, scan)) {
       signal.throwIfAborted()
       const path = parent === '' ? entry.name : `${parent}/${entry.name}`
       if (entry.isDirectory()) waiting.push(path)
-      else await lookAt(entry, join(root, path), path, found)
-      if (found.files.size + waiting.length > maxFiles) throw tooMany(maxFiles)
+      else await readState(entry, join(root, path), path, scan)
+      if (scan.files.size + waiting.length > maxFiles) throw tooMany(maxFiles)
     }
   }
-  return found
+  return scan
 }
 
 const tooMany = (most: number) =>
   new FolderError(`The folder holds more than ${most} files: divide it into several`)
 
-async function readEntries(root: string, parent: string, found: Found): Promise<Dirent[]> {
+async function readEntries(root: string, parent: string, scan: FolderScan): Promise<Dirent[]> {
   try {
     const entries = await readdir(join(root, parent), { withFileTypes: true })
-    found.folders.push(parent)
+    scan.folders.push(parent)
     return entries.filter(({ name }) => !SKIPPED.test(name))
   } catch (error) {
     if (parent === '') throw error
-    note(parent, error, found)
+    note(parent, error, scan)
     return []
   }
 }
 
-async function lookAt(entry: Dirent, file: string, path: string, found: Found): Promise<void> {
+async function readState(
+  entry: Dirent,
+  file: string,
+  path: string,
+  scan: FolderScan,
+): Promise<void> {
   if (!entry.isFile()) return
   try {
     const state = await lstat(file)
-    if (state.isFile()) found.files.set(path, stampOf(state))
+    if (state.isFile()) scan.files.set(path, stampOf(state))
   } catch (error) {
-    note(path, error, found)
+    note(path, error, scan)
   }
 }
 
-/** What has just been removed is no longer in the folder; anything else may still be. */
-function note(path: string, error: unknown, { unread }: Found): void {
+/** A file that was just removed is no longer in the folder; after any other error it may still be. */
+function note(path: string, error: unknown, { unread }: FolderScan): void {
   const code = codeOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') return
   unread.set(path, `cannot be read (${code})`)

@@ -9,7 +9,7 @@ const TIMING: Timing = { settleMs: 2_000, rescanMs: 60_000, retryMs: 10_000 }
 
 interface WatchSettings {
   folders: readonly FolderToWatch[]
-  /** The largest file that is taken. */
+  /** The largest file that is ingested, in bytes. */
   maxBytes: number
   /** The most documents that may be queued for ingestion; folders use half of it. */
   queueLimit: number
@@ -32,11 +32,11 @@ export function openWatch(
     start() {
       running = watched.map(({ run }) => run(closing.signal))
     },
-    /** What is known of each folder. */
+    /** The state of each folder. */
     async list(): Promise<WatchedFolders> {
       return { folders: await Promise.all(watched.map(({ describe }) => describe())) }
     },
-    /** Takes and deletes nothing more; what was not finished is done after the next start. */
+    /** Ingests and deletes nothing more; unfinished work continues after the next start. */
     async close() {
       closing.abort(new Error('The server is shutting down'))
       await Promise.all(running)

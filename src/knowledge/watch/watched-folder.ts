@@ -12,9 +12,9 @@ import { pathsOf } from './folder-documents.ts'
 import { createFolderEvents } from './folder-events.ts'
 import { createFolderState } from './folder-state.ts'
 import { type Observations, observe, openOf, UNSEEN } from './observations.ts'
-import { FolderError, type Found, walkFolder } from './walk-folder.ts'
+import { FolderError, type FolderScan, walkFolder } from './walk-folder.ts'
 
-/** A look rests four times as long as it took, so that no folder occupies the server. */
+/** The pause after a scan is four times its duration, so that no folder occupies the server. */
 const REST_FACTOR = 4
 const LOOK_MS = 600_000
 
@@ -35,20 +35,20 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
   const events = createFolderEvents(root, notifier.notify, log)
   const state = createFolderState(folder, observations, dependencies)
   const applyChanges = createApplyChanges({ folder, root, observations, state }, dependencies)
-  const look = createLook(root)
+  const scanFolder = createScanner(root)
 
-  const compare = async (found: Found, signal: AbortSignal): Promise<void> => {
-    state.looked(found)
-    events.follow(found.folders)
-    const isEmptied = found.files.size === 0 && observations.values().some(({ isTaken }) => isTaken)
+  const compare = async (scan: FolderScan, signal: AbortSignal): Promise<void> => {
+    state.scanned(scan)
+    events.follow(scan.folders)
+    const isEmptied = scan.files.size === 0 && observations.values().some(({ isTaken }) => isTaken)
     if (isEmptied) return state.report('failed', EMPTY)
-    observe(observations, found, performance.now(), timing.settleMs)
+    observe(observations, scan, performance.now(), timing.settleMs)
     await applyChanges(signal)
   }
 
   /** Waits for a change, or until something is due. */
-  const rest = async (lookMs: number, signal: AbortSignal): Promise<void> => {
-    const restMs = lookMs * REST_FACTOR
+  const rest = async (scanMs: number, signal: AbortSignal): Promise<void> => {
+    const restMs = scanMs * REST_FACTOR
     await pause(Math.max(timing.settleMs, restMs), signal)
     const dueMs = openOf(observations).nextAt - performance.now()
     const waitMs = Math.min(Math.max(timing.rescanMs, restMs), dueMs)
@@ -63,17 +63,17 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
     observations.clear()
     for await (const path of pathsOf(store, folder.path, signal)) observations.set(path, UNSEEN)
     for (;;) {
-      const begun = performance.now()
-      const found = await look(signal)
-      const lookMs = performance.now() - begun
-      await compare(found, signal)
-      await rest(lookMs, signal)
+      const start = performance.now()
+      const scan = await scanFolder(signal)
+      const scanMs = performance.now() - start
+      await compare(scan, signal)
+      await rest(scanMs, signal)
     }
   }
 
   const attempt = async (signal: AbortSignal): Promise<void> => {
     try {
-      // Before the turn is taken: a server that cannot read the folder leaves it to one that can.
+      // Before taking the lock: a server that cannot read the folder leaves it to one that can.
       await inTime(readdir(root), signal)
       const isOurs = await store.withExclusiveLock(`folder:${folder.path}`, follow, signal)
       if (!isOurs) state.report('elsewhere')
@@ -95,14 +95,16 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
   }
 }
 
-/** A look that takes too long is not repeated while it goes on, although nobody waits for it any more. */
-function createLook(root: string) {
-  let looking: Promise<Found> | undefined
-  return (signal: AbortSignal): Promise<Found> => {
-    looking ??= walkFolder(root, signal).finally(() => {
-      looking = undefined
+/**
+ * A scan that takes too long is not started again while it is still running, although its result is no longer awaited.
+ */
+function createScanner(root: string) {
+  let scanning: Promise<FolderScan> | undefined
+  return (signal: AbortSignal): Promise<FolderScan> => {
+    scanning ??= walkFolder(root, signal).finally(() => {
+      scanning = undefined
     })
-    return inTime(looking, signal)
+    return inTime(scanning, signal)
   }
 }
 

@@ -19,7 +19,7 @@ const PAGE_TYPES = ['text/html', 'application/xhtml+xml']
 
 type StagedFiles = Pick<DocumentStore, 'stageFile' | 'dropStaged'>
 
-type Wanted = Pick<StoredSource, 'url' | 'title' | 'refresh'> & Partial<StoredSource>
+type StoredState = Pick<StoredSource, 'url' | 'title' | 'refresh'> & Partial<StoredSource>
 
 interface Fetched {
   /** Absent if it equals what is stored already. */
@@ -33,33 +33,33 @@ const EMPTY = 'The response was empty'
 
 /** Fetches the current content of a source, and stages it if it differs from what is stored. */
 export function createFetchContent(store: StagedFiles, fetchPage: FetchPage) {
-  return (wanted: Wanted, signal: AbortSignal): Promise<Fetched> =>
+  return (stored: StoredState, signal: AbortSignal): Promise<Fetched> =>
     fetchPage.get(
-      wanted.url,
-      conditionsOf(wanted),
-      (response) => readAnswer(store, wanted, response),
+      stored.url,
+      conditionsOf(stored),
+      (response) => readAnswer(store, stored, response),
       signal,
     )
 }
 
 async function readAnswer(
   store: StagedFiles,
-  wanted: Wanted,
+  stored: StoredState,
   response: Response,
 ): Promise<Fetched> {
-  const { url } = wanted
-  const source = answeredBy(wanted, response)
+  const { url } = stored
+  const source = sourceAfter(stored, response)
   if (response.status === NOT_MODIFIED) return { url, title: '', file: undefined, source }
   if (!response.body) throw new FetchError('fetch_failed', EMPTY)
   const { file, sample, digest } = await stage(store, response)
-  const isSame = digest === wanted.digest
+  const isSame = digest === stored.digest
   if (isSame || file.size === 0) await store.dropStaged(file.number)
   if (file.size === 0) throw new FetchError('fetch_failed', EMPTY)
-  const title = wanted.title ?? (await titleOf(sample, file.mediaType)) ?? file.name
+  const title = stored.title ?? (await titleOf(sample, file.mediaType)) ?? file.name
   return { url, title, file: isSame ? undefined : file, source: { ...source, digest } }
 }
 
-function conditionsOf({ etag, lastModified }: Wanted): Record<string, string> {
+function conditionsOf({ etag, lastModified }: StoredState): Record<string, string> {
   return {
     ...(etag !== undefined && { 'if-none-match': etag }),
     ...(lastModified !== undefined && { 'if-modified-since': lastModified }),
@@ -67,8 +67,8 @@ function conditionsOf({ etag, lastModified }: Wanted): Record<string, string> {
 }
 
 /** The source to store after a usable response. */
-function answeredBy(wanted: Wanted, { status, headers }: Response): StoredSource {
-  const { url, title, refresh, digest = '' } = wanted
+function sourceAfter(stored: StoredState, { status, headers }: Response): StoredSource {
+  const { url, title, refresh, digest = '' } = stored
   const isSame = status === NOT_MODIFIED
   return {
     url,
@@ -78,8 +78,8 @@ function answeredBy(wanted: Wanted, { status, headers }: Response): StoredSource
     status,
     failures: 0,
     fetchedAt: Date.now(),
-    etag: headers.get('etag') ?? (isSame ? wanted.etag : undefined),
-    lastModified: headers.get('last-modified') ?? (isSame ? wanted.lastModified : undefined),
+    etag: headers.get('etag') ?? (isSame ? stored.etag : undefined),
+    lastModified: headers.get('last-modified') ?? (isSame ? stored.lastModified : undefined),
     dueAt: refresh === undefined ? undefined : afterAbout(intervalMs(refresh)),
   }
 }
@@ -97,8 +97,8 @@ function describe({ url, headers }: Response) {
   const plain = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
   const ending = extension(plain)
   const isNamed = /\.\w{1,8}$/.test(last) && !PAGE_TYPES.includes(plain)
-  const named = toStorable(last || hostname)
-  const name = isNamed || !ending ? named : `${named.replace(/\.x?html?$/i, '')}.${ending}`
+  const stem = toStorable(last || hostname)
+  const name = isNamed || !ending ? stem : `${stem.replace(/\.x?html?$/i, '')}.${ending}`
   return { name, mediaType: mediaTypeOfUpload(name, declared) }
 }
 

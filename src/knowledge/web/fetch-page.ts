@@ -18,18 +18,18 @@ export const NOT_MODIFIED = 304
 /** Why a page could not be fetched, in words that may be shown to clients. */
 export class FetchError extends AppError {
   /** The HTTP status of the response, if there was one. */
-  readonly answered: number | undefined
-  /** How long the site asks to be left alone. */
+  readonly responseStatus: number | undefined
+  /** How long the site asks to wait (`Retry-After`). */
   readonly waitMs: number | undefined
 
   constructor(
     code: 'fetch_failed' | 'fetch_not_allowed',
     message: string,
-    known: { answered?: number; waitMs?: number | undefined; cause?: unknown } = {},
+    details: { status?: number; waitMs?: number | undefined; cause?: unknown } = {},
   ) {
-    super(code, message, { param: 'url', cause: known.cause })
-    this.answered = known.answered
-    this.waitMs = known.waitMs
+    super(code, message, { param: 'url', cause: details.cause })
+    this.responseStatus = details.status
+    this.waitMs = details.waitMs
   }
 }
 
@@ -99,10 +99,10 @@ function parse(url: string): URL {
 }
 
 function refusalOf({ status, headers }: Response, url: string): FetchError {
-  const gone = status === 404 || status === 410 ? ': there is no such page' : ''
-  const message = `${URL.parse(url)?.host} answered ${status}${gone}`
-  const known = { answered: status, waitMs: retryAfterOf(headers) }
-  return new FetchError('fetch_failed', message, known)
+  const hint = status === 404 || status === 410 ? ': there is no such page' : ''
+  const message = `${URL.parse(url)?.host} answered ${status}${hint}`
+  const details = { status, waitMs: retryAfterOf(headers) }
+  return new FetchError('fetch_failed', message, details)
 }
 
 function explain(error: unknown): unknown {

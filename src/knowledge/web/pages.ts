@@ -104,9 +104,9 @@ export function createPages({ fetchPage, ...parts }: Dependencies) {
   return {
     /** What a caller does with them, with its view of the documents and within the same limits. */
     forCaller(documents: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>): Pages {
-      const own = { ...parts, fetchPage: fetchPage(caller.key?.id) }
-      const refresh = createRefresh(own, forCallerById(caller))
-      return createPagesOf({ ...own, documents, refresh })
+      const ownParts = { ...parts, fetchPage: fetchPage(caller.key?.id) }
+      const refresh = createRefresh(ownParts, forCallerById(caller))
+      return createPagesOf({ ...ownParts, documents, refresh })
     },
     /** Fetches due documents again until `signal` is aborted, each on one server only. */
     run(signal: AbortSignal) {
@@ -186,8 +186,8 @@ function createPagesOf({ store, documents, fetchPage, refresh: refreshDue }: Pag
      * Fetches a document again, and ingests it if it has changed. Throws `document_not_found`, and `FetchError`, which
      * it also stores with the document.
      */
-    async refresh(named: string, signal: AbortSignal): Promise<Document> {
-      const { id } = await documents.get(named)
+    async refresh(idOrOwnId: string, signal: AbortSignal): Promise<Document> {
+      const { id } = await documents.get(idOrOwnId)
       await refreshDue(id, signal)
       return documents.get(id)
     },
@@ -214,26 +214,29 @@ async function runDue(
       if (!signal.aborted) log.warn({ err: error, documentId: id }, 'refreshing a page failed')
     })
   while (!signal.aborted) {
-    const due = await store.takeSources(MAX_REFRESHES, TAKEN_MS).catch((error: unknown) => {
+    const ids = await store.takeSources(MAX_REFRESHES, TAKEN_MS).catch((error: unknown) => {
       log.warn({ err: error }, 'the document store does not respond; refreshing pages is postponed')
       return []
     })
-    await Promise.all(due.map(refreshDue))
-    if (due.length < MAX_REFRESHES) await ignore(pause(pollMs, signal), 'only the signal ends it')
+    await Promise.all(ids.map(refreshDue))
+    if (ids.length < MAX_REFRESHES) await ignore(pause(pollMs, signal), 'only the signal ends it')
   }
 }
 
 /** A page that is gone is still fetched at its regular interval, because pages come back. */
-function failed(source: StoredSource, { message, answered, waitMs = 0 }: FetchError): StoredSource {
+function failed(
+  source: StoredSource,
+  { message, responseStatus, waitMs = 0 }: FetchError,
+): StoredSource {
   const failures = source.failures + 1
-  const isGone = answered === 404 || answered === 410
+  const isGone = responseStatus === 404 || responseStatus === 410
   const due = (usual: number) => {
     const soon = isGone ? usual : Math.min(usual, backoffMs(failures, RETRY_BACKOFF))
     return afterAbout(Math.max(soon, Math.min(waitMs, RETRY_BACKOFF.maxMs)))
   }
   return {
     ...source,
-    status: answered,
+    status: responseStatus,
     error: message,
     failures,
     fetchedAt: Date.now(),
@@ -260,16 +263,16 @@ async function* addSite(
   yield [{ pages: site.pages.length, left: site.left }]
 
   const addPage = async (url: string, page: number): Promise<SiteLine> => {
-    const named = idOf(url, facts.collection)
+    const pageId = idOf(url, facts.collection)
     try {
-      const known = await documents.find(named)
-      const isScheduled = known?.source && known.source.refresh === facts.refresh
+      const existing = await documents.find(pageId)
+      const isScheduled = existing?.source && existing.source.refresh === facts.refresh
       if (!isScheduled) {
-        const { id, status } = await pages.put(named, { ...facts, url }, signal)
+        const { id, status } = await pages.put(pageId, { ...facts, url }, signal)
         return { page, url, id, status, unchanged: false }
       }
-      const { id, status, revision } = await pages.refresh(named, signal)
-      return { page, url, id, status, unchanged: revision === known.revision }
+      const { id, status, revision } = await pages.refresh(pageId, signal)
+      return { page, url, id, status, unchanged: revision === existing.revision }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return { page, url, error: { code: error.code, message: error.message } }

@@ -13,7 +13,7 @@ const KEPT_MS = 3_600_000
 const FAILURE_KEPT_MS = 300_000
 const MAX_ORIGINS = 500
 /** Roughly, the memory for the cached rules of all origins; and that of a rule besides its path. */
-const MAX_KEPT_BYTES = 16 * 1024 * 1024
+const MAX_CACHED_BYTES = 16 * 1024 * 1024
 const RULE_BYTES = 100
 
 interface Rule {
@@ -34,26 +34,26 @@ interface Dependencies {
 
 /** What sites allow programs to fetch, according to https://www.rfc-editor.org/rfc/rfc9309 */
 export function createRobots({ fetch, ignored }: Dependencies) {
-  const kept = new Map<string, { rules: Promise<Rules>; until: number; bytes: number }>()
+  const cache = new Map<string, { rules: Promise<Rules>; until: number; bytes: number }>()
 
   const keep = (origin: string, rules: Promise<Rules>, milliseconds: number) => {
-    kept.delete(origin)
-    kept.set(origin, { rules, until: performance.now() + milliseconds, bytes: 0 })
+    cache.delete(origin)
+    cache.set(origin, { rules, until: performance.now() + milliseconds, bytes: 0 })
     makeRoom()
   }
 
   const makeRoom = () => {
-    let bytes = kept.values().reduce((sum, each) => sum + each.bytes, 0)
-    for (const [origin, each] of kept) {
-      if (kept.size <= MAX_ORIGINS && bytes <= MAX_KEPT_BYTES) return
+    let bytes = cache.values().reduce((sum, each) => sum + each.bytes, 0)
+    for (const [origin, each] of cache) {
+      if (cache.size <= MAX_ORIGINS && bytes <= MAX_CACHED_BYTES) return
       bytes -= each.bytes
-      kept.delete(origin)
+      cache.delete(origin)
     }
   }
 
   /** Counts the rules of an origin, once they are loaded, towards the total limit. */
   const weigh = (origin: string, rules: Rules) => {
-    const entry = kept.get(origin)
+    const entry = cache.get(origin)
     if (entry) entry.bytes = rules.reduce((sum, { path }) => sum + path.length + RULE_BYTES, 0)
     makeRoom()
     return rules
@@ -70,7 +70,7 @@ export function createRobots({ fetch, ignored }: Dependencies) {
       await response.body?.cancel()
       if (status < 500) return []
     } catch (error) {
-      kept.delete(origin)
+      cache.delete(origin)
       throw error
     }
     keep(origin, Promise.resolve(FORBIDDEN), FAILURE_KEPT_MS)
@@ -81,9 +81,9 @@ export function createRobots({ fetch, ignored }: Dependencies) {
     /** Whether a URL may be fetched. Throws `OutboundError`, and the reason of `signal`. */
     async allows({ origin, hostname, pathname, search }: URL, signal: AbortSignal) {
       if (ignored.includes(hostname)) return true
-      const known = kept.get(origin)
-      const isKnown = known !== undefined && performance.now() < known.until
-      const rules = isKnown ? known.rules : load(origin)
+      const cached = cache.get(origin)
+      const isKnown = cached !== undefined && performance.now() < cached.until
+      const rules = isKnown ? cached.rules : load(origin)
       if (!isKnown) keep(origin, rules, KEPT_MS)
       return isAllowed(await untilAborted(rules, signal), pathname + search)
     },
@@ -112,9 +112,9 @@ export function parseRobots(text: string): Rules {
       })
     }
   }
-  const named = (agent: string) => groups.filter(({ agents }) => agents.includes(agent))
-  const own = named(PRODUCT)
-  return (own.length > 0 ? own : named('*')).flatMap(({ rules }) => rules)
+  const groupsFor = (agent: string) => groups.filter(({ agents }) => agents.includes(agent))
+  const ours = groupsFor(PRODUCT)
+  return (ours.length > 0 ? ours : groupsFor('*')).flatMap(({ rules }) => rules)
 }
 
 /** The longest matching rule decides; if two are equally long, the one that allows. */
@@ -134,9 +134,9 @@ function matches(pattern: string, path: string): boolean {
   let end = start.length
   const last = isWhole ? parts.pop() : undefined
   for (const part of parts) {
-    const found = path.indexOf(part, end)
-    if (found === -1) return false
-    end = found + part.length
+    const position = path.indexOf(part, end)
+    if (position === -1) return false
+    end = position + part.length
   }
   if (!isWhole) return true
   if (last === undefined) return end === path.length

@@ -10,7 +10,7 @@ const MAX_BYTES = 50 * 2 ** 20
 /** The most files read of a sitemap index. */
 const MAX_FILES = 50
 /** The most addresses in one file, by the same protocol, and in all files of an index together. */
-const MAX_NAMED = 50_000
+const MAX_ADDRESSES = 50_000
 const MAX_NAMED_TOGETHER = 200_000
 /** The longest address that a document may have, with some room for whitespace. */
 const MAX_ADDRESS = 4_096
@@ -24,11 +24,11 @@ const unpack = promisify(gunzip)
 interface Site {
   /** Addresses of pages on the sitemap's own host, in its order. */
   pages: string[]
-  /** How many more addresses it names, as far as it was read: on other hosts, or beyond the limit. */
+  /** The number of further addresses in the part that was read: on other hosts, or beyond the limit. */
   left: number
 }
 
-interface Named {
+interface Addresses {
   pages: string[]
   sitemaps: string[]
 }
@@ -65,31 +65,31 @@ async function readBytes({ body }: Response): Promise<Buffer> {
 }
 
 /** Parses XML, or text with one address per line. Addresses beyond the maximum of a file are not read. */
-async function parse(bytes: Buffer, base: string): Promise<Named> {
+async function parse(bytes: Buffer, base: string): Promise<Addresses> {
   const start = bytes.subarray(0, SLICE_BYTES).toString('utf8')
   const isXml = start
     .replace(/^\uFEFF/, '')
     .trimStart()
     .startsWith('<')
-  const named: Named = { pages: [], sitemaps: [] }
-  const add = (kind: keyof Named, address: string) => {
+  const addresses: Addresses = { pages: [], sitemaps: [] }
+  const add = (kind: keyof Addresses, address: string) => {
     const isGiven = address.length <= MAX_ADDRESS && (isXml || /^https?:/.test(address))
     const { href } = (isGiven && URL.parse(address.trim(), base)) || {}
-    if (href?.startsWith('http')) named[kind].push(href)
+    if (href?.startsWith('http')) addresses[kind].push(href)
   }
   const reader = isXml ? await readXml(add) : readLines((line) => add('pages', line))
   const decoder = new TextDecoder()
-  for (let at = 0; at < bytes.length && countOf(named) < MAX_NAMED; at += SLICE_BYTES) {
+  for (let at = 0; at < bytes.length && countOf(addresses) < MAX_ADDRESSES; at += SLICE_BYTES) {
     reader.write(decoder.decode(bytes.subarray(at, at + SLICE_BYTES), { stream: true }))
     // The file may be large or malicious, so yield to the event loop in between.
     await nextTurn()
   }
   reader.end()
-  if (countOf(named) === 0) throw noSitemap()
-  return named
+  if (countOf(addresses) === 0) throw noSitemap()
+  return addresses
 }
 
-const countOf = ({ pages, sitemaps }: Named) => pages.length + sitemaps.length
+const countOf = ({ pages, sitemaps }: Addresses) => pages.length + sitemaps.length
 
 interface Reader {
   write(text: string): void
@@ -108,7 +108,7 @@ function readLines(add: (line: string) => void): Reader {
   }
 }
 
-async function readXml(add: (kind: keyof Named, address: string) => void): Promise<Reader> {
+async function readXml(add: (kind: keyof Addresses, address: string) => void): Promise<Reader> {
   const { Parser } = await import('htmlparser2')
   const open: string[] = []
   let text = ''

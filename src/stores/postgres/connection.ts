@@ -48,7 +48,9 @@ function withCommonTls(url: string): string {
   return common.href
 }
 
-/** Our tables need no schema in their names. Every new connection runs it, as a pooler may ignore startup parameters. */
+/**
+ * Our tables need no schema in their names. Every new connection runs it, as a pooler may ignore startup parameters.
+ */
 export const SEARCH_PATH = 'SET search_path = agent_server, pg_temp'
 
 /** Statements on one connection, which belong to a transaction or not. */
@@ -81,7 +83,7 @@ const names = new Map<string, string>()
 
 /** A named statement is prepared once on each connection. */
 function toQuery(statement: Statement) {
-  if (typeof statement !== 'string') return { text: statement.made }
+  if (typeof statement !== 'string') return { text: statement.unprepared }
   const name = names.get(statement) ?? hash('sha1', statement)
   names.set(statement, name)
   return { name, text: statement }
@@ -208,12 +210,12 @@ interface WaitOptions {
  */
 export async function awaitDatabase({ url, log, deadline }: WaitOptions): Promise<void> {
   const { milliseconds, signal } = deadline ?? { milliseconds: 0 }
-  const begun = performance.now()
+  const start = performance.now()
   for (;;) {
     const failure = await failureOf(url)
     signal?.throwIfAborted()
     if (failure === undefined) return
-    const waited = performance.now() - begun
+    const waited = performance.now() - start
     if (!mayPass(failure) || waited + PAUSE_MS > milliseconds) {
       const after = mayPass(failure) && waited >= PAUSE_MS ? `, after ${inSeconds(waited)} s` : ''
       throw unavailable(`${nameOf(url)} is unavailable${after}: ${reasonFor(failure)}`)

@@ -196,13 +196,13 @@ async function begin(
 ): Promise<CopyCheckpoint> {
   const { run } = session
   await run('LOCK TABLE documents IN EXCLUSIVE MODE')
-  const held = await readCheckpoint(session)
-  if (held?.digest !== after?.digest) {
+  const last = await readCheckpoint(session)
+  if (last?.digest !== after?.digest) {
     throw new Error('Another process is also copying into this database: run the command again')
   }
-  if (held) {
+  if (last) {
     writes.resume(start)
-    return held
+    return last
   }
   await refuseDocuments(session)
   const checkpoint = firstCheckpoint(start)
@@ -214,8 +214,8 @@ async function begin(
 
 /** Throws `store_unavailable` if the database contains documents. */
 async function refuseDocuments({ one }: Session): Promise<void> {
-  const found = await one('SELECT count(*) AS documents FROM documents')
-  const documents = integer(found, 'documents')
+  const row = await one('SELECT count(*) AS documents FROM documents')
+  const documents = integer(row, 'documents')
   if (documents === 0) return
   throw unavailable(
     `This database already contains ${documents} documents. Set DATABASE_URL to an empty database.`,

@@ -55,10 +55,10 @@ export function openDatabase({ url, size, log }: PoolOptions) {
             (client) => createTx(client, milliseconds).all(statement, values),
             milliseconds,
           )
-        const begun = performance.now()
+        const start = performance.now()
         return run().catch((error: unknown) => {
           // A connection that died while idle is only noticed by the first statement on it.
-          if (isLost(error) && performance.now() - begun < PAUSE_MS) return run()
+          if (isLost(error) && performance.now() - start < PAUSE_MS) return run()
           throw error
         })
       }),
@@ -84,7 +84,7 @@ export function openDatabase({ url, size, log }: PoolOptions) {
 
 // Without a name, it costs less.
 
-const COMMIT = { made: 'COMMIT' }
+const COMMIT = { unprepared: 'COMMIT' }
 
 /** The work itself has failed, not the database. */
 class Refused extends Error {
@@ -174,7 +174,7 @@ function createPool({ url, size, log }: PoolOptions) {
         throw unavailable('Too many statements wait for the document store')
       }
       const used = pool
-      const begun = performance.now()
+      const start = performance.now()
       const client = await used.connect()
       try {
         const result = await work(client)
@@ -185,8 +185,8 @@ function createPool({ url, size, log }: PoolOptions) {
         const isRefused = error instanceof Refused
         // After an error, a statement that was sent with others may be half prepared.
         client.release(!isRefused)
-        const isLate = performance.now() - begun >= milliseconds
-        if (!isRefused && isLost(error) && isLate && answeredAt < begun) startAfresh(used)
+        const isLate = performance.now() - start >= milliseconds
+        if (!isRefused && isLost(error) && isLate && answeredAt < start) startAfresh(used)
         throw error
       }
     },

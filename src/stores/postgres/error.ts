@@ -153,8 +153,8 @@ function failureOf(thrown: unknown): Failure | undefined {
 /** What a failure of the connection means; unknown failures count as no answer. */
 export function connectionFailure(thrown: unknown): Failure {
   const { message, code } = wordsOf(thrown)
-  const known = knownFailure(code)
-  if (known) return known
+  const failure = knownFailure(code)
+  if (failure) return failure
   const lasting = LASTING_WORDS.entries().find(([words]) => message.includes(words))?.[1]
   return { reason: lasting ?? 'it does not respond', passes: lasting === undefined }
 }

@@ -23,10 +23,10 @@ export function createLeases({ write, log, milliseconds = LEASE_MS }: LeaseDepen
   const stopped = new AbortController()
 
   const renew = async () => {
-    const held = [...claims]
-    if (held.length === 0) return
-    const renewed = new Set(await write.renewClaims(held, { owner, leaseMs: milliseconds }))
-    const missing = held.filter((claim) => !renewed.has(claim) && claims.has(claim))
+    const current = [...claims]
+    if (current.length === 0) return
+    const renewed = new Set(await write.renewClaims(current, { owner, leaseMs: milliseconds }))
+    const missing = current.filter((claim) => !renewed.has(claim) && claims.has(claim))
     // Either the claim has just ended, or another server has taken it over and our result will be refused.
     if (missing.length > 0) log.warn({ claims: missing.length }, 'renewing leases failed')
   }
@@ -48,7 +48,7 @@ export function createLeases({ write, log, milliseconds = LEASE_MS }: LeaseDepen
 
   return {
     /** The owner identifies this server among those that claim; different after each start. */
-    claimant: (): Claimant => ({ owner, leaseMs: milliseconds, held: [...claims] }),
+    claimant: (): Claimant => ({ owner, leaseMs: milliseconds, claims: [...claims] }),
     track(jobs: readonly Pick<IngestionJob, 'claim'>[]) {
       for (const { claim } of jobs) claims.add(claim)
     },

@@ -54,7 +54,7 @@ export async function migrate(
   }
 }
 
-async function readVersion(session: Session, known: number): Promise<number> {
+async function readVersion(session: Session, newest: number): Promise<number> {
   const schema = await session.one(VERSION)
   checkServer({
     version: integer(schema, 'server_version'),
@@ -71,9 +71,9 @@ async function readVersion(session: Session, known: number): Promise<number> {
   }
   const row = await session.one('SELECT version FROM agent_server.schema_version')
   const from = integer(row, 'version')
-  if (from <= known) return from
+  if (from <= newest) return from
   throw unavailable(
-    `The document store was written by a newer server (schema ${from}; this one knows up to ${known}). Start the newer server again, or restore a backup made before the upgrade.`,
+    `The document store was written by a newer server (schema ${from}; this one knows up to ${newest}). Start the newer server again, or restore a backup made before the upgrade.`,
   )
 }
 
@@ -85,7 +85,7 @@ async function apply(
   const schema = await one(`SELECT to_regnamespace('agent_server') IS NULL AS missing`)
   if (schema?.missing === true) await run('CREATE SCHEMA agent_server')
   await run('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)')
-  for (const text of texts) await run({ made: text })
+  for (const text of texts) await run({ unprepared: text })
   await run('DELETE FROM schema_version')
   await run(`INSERT INTO schema_version VALUES (${version})`)
 }

@@ -37,7 +37,7 @@ const LONG_MS: Partial<Record<WriteName, number>> = {
 /** A file that no document took is dropped this long after its last piece was added. */
 const FORGOTTEN_MS = 24 * 3_600_000
 
-/** The second half of advisory locks that are held for as long as somebody works. */
+/** The second half of advisory locks that are held while work is in progress. */
 const REPLACEMENT_LOCK = 6
 const LOCKS: Record<string, number> = { vectors: 7, contexts: 13, pictures: 14 }
 /** That of a folder is negative, unlike all others. */
@@ -106,7 +106,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     withExclusiveLock: (name, work, signal) => holdLock({ url, lock: lockOf(name) }, work, signal),
     replacement: {
       ...replacement,
-      alone: (work, signal) => holdLock({ url, lock: REPLACEMENT_LOCK }, work, signal),
+      exclusively: (work, signal) => holdLock({ url, lock: REPLACEMENT_LOCK }, work, signal),
     },
     lookup,
     list,

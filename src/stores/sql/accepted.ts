@@ -66,11 +66,11 @@ export function createAcceptedWrites(dialect: Dialect) {
       tx: Tx,
       source: string,
       copy: SkillCopy,
-      known: string | undefined,
+      expected: string | undefined,
     ): Promise<boolean> {
       await dialect.exclude(tx, 'accepted')
       const row = await tx.one(DIGEST, [digestOf(source)])
-      if ((row && text(row, 'digest')) !== known) return false
+      if ((row && text(row, 'digest')) !== expected) return false
       await tx.run('DELETE FROM skill_copies WHERE source = $1', [digestOf(source)])
       await insertInto(tx, 'skill_copies', { source: digestOf(source), ...copy })
       return true
@@ -114,8 +114,8 @@ export async function addAccepted(tx: Tx, { connections, tools, copies }: Accept
   for (const { name, url } of connections) {
     const added = 'ON CONFLICT (name) DO NOTHING RETURNING name'
     const isNew = (await insertInto(tx, 'mcp_connections', { name, url }, added)).length > 0
-    const own = isNew ? tools.filter(({ connection }) => connection === name) : []
-    for (const tool of own) await insertInto(tx, 'mcp_tools', { ...tool })
+    const newTools = isNew ? tools.filter(({ connection }) => connection === name) : []
+    for (const tool of newTools) await insertInto(tx, 'mcp_tools', { ...tool })
   }
   for (const copy of copies) {
     await insertInto(tx, 'skill_copies', { ...copy }, 'ON CONFLICT (source) DO NOTHING')

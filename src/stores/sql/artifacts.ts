@@ -61,10 +61,10 @@ export function createArtifacts(
 }
 
 const DROP_EXPIRED = 'DELETE FROM artifacts WHERE kind = $1 AND created_at <= now_ms() - $2'
-const KEPT = `SELECT count(*) AS count, CAST(coalesce(sum(size), 0) AS bigint) AS size
+const TOTALS = `SELECT count(*) AS count, CAST(coalesce(sum(size), 0) AS bigint) AS size
   FROM artifacts WHERE kind = $1`
-// What each owner has up to a file, the newest first and the new one included, decides which files go: those of whoever
-// has most. So nobody pushes out what others have.
+// Files are removed from whoever has the most, counted up to each file, the newest first and the new one included. So
+// nobody displaces the files of others.
 const MAKE_ROOM = `DELETE FROM artifacts WHERE number IN (
     SELECT number FROM (
       SELECT number, row_number() OVER (ORDER BY own_place, number DESC) AS place,
@@ -85,7 +85,10 @@ const REMOVE = `DELETE FROM artifacts
 
 export function createArtifactWrites(dialect: Dialect) {
   return {
-    /** Adds an artifact in place of expired ones and, if there is no room, of the oldest of who has most. Returns when. */
+    /**
+     * Adds an artifact in place of expired ones and, if there is no room, of the oldest of the owner with the most.
+     * Returns when it expires.
+     */
     async addArtifact(tx: Tx, row: NewRow, bounds: ArtifactBounds): Promise<number> {
       const { maximumAgeMs, maximumCount, maximumTotalBytes } = bounds
       const { mediaType, ...columns } = row
@@ -93,10 +96,10 @@ export function createArtifactWrites(dialect: Dialect) {
       await dialect.exclude(tx, 'artifacts')
       const now = integer(await tx.one('SELECT now_ms() AS now'), 'now')
       await tx.run(DROP_EXPIRED, [row.kind, maximumAgeMs])
-      const kept = await tx.one(KEPT, [row.kind])
+      const totals = await tx.one(TOTALS, [row.kind])
       if (
-        integer(kept, 'count') >= maximumCount ||
-        integer(kept, 'size') + row.size > maximumTotalBytes
+        integer(totals, 'count') >= maximumCount ||
+        integer(totals, 'size') + row.size > maximumTotalBytes
       ) {
         const room = [row.kind, maximumCount, row.size, maximumTotalBytes, row.owner]
         await tx.run(MAKE_ROOM, room)

@@ -46,9 +46,9 @@ export function createChunkReads(
 ): Pick<DocumentStore, 'readChunks' | 'listChunks'> {
   return {
     async readChunks(visibility, keys) {
-      const found = new Map<number, StoredChunk | undefined>()
+      const chunks = new Map<number, StoredChunk | undefined>()
       for (const batch of batched(keys, MAX_CHUNKS_PER_READ)) {
-        if (found.size > 0) await setImmediate()
+        if (chunks.size > 0) await setImmediate()
         const { sql, values, statement } = visibleTo(visibility, {
           values: [batch],
           testing: 'each',
@@ -56,12 +56,12 @@ export function createChunkReads(
         const query = `SELECT ${COLUMNS}, (${sql}) AS is_visible
           FROM chunks JOIN documents ON number = document WHERE chunks.key ${isIn('$1')}`
         for (const row of await read(statement(query), values)) {
-          found.set(integer(row, 'key'), row.is_visible ? toChunk(row) : undefined)
+          chunks.set(integer(row, 'key'), row.is_visible ? toChunk(row) : undefined)
         }
       }
       return {
-        chunks: keys.flatMap((key) => found.get(key) ?? []),
-        missing: keys.filter((key) => !found.has(key)),
+        chunks: keys.flatMap((key) => chunks.get(key) ?? []),
+        missing: keys.filter((key) => !chunks.has(key)),
       }
     },
 
@@ -102,16 +102,16 @@ export async function readAllKeys(
 ): Promise<Uint32Array> {
   const page = `SELECT ${LISTED} FROM (
     SELECT key FROM ${dialect.keysOf[table]} WHERE key > $1 ORDER BY key LIMIT $2) AS page`
-  const found: Uint32Array[] = []
+  const parts: Uint32Array[] = []
   for (let last = 0; ; ) {
     const keys = toKeys(await read(page, [last, KEYS_PER_PAGE], KEYS_MS))
-    found.push(keys)
+    parts.push(keys)
     if (keys.length < KEYS_PER_PAGE) break
     last = keys.at(-1) ?? last
   }
-  const all = new Uint32Array(found.reduce((sum, { length }) => sum + length, 0))
+  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0))
   let filled = 0
-  for (const keys of found) {
+  for (const keys of parts) {
     all.set(keys, filled)
     filled += keys.length
   }
@@ -125,9 +125,9 @@ export async function readVisibleKeys(
   visibility: Visibility,
 ): Promise<Uint32Array> {
   const { sql, values } = visibleTo(visibility)
-  const made = `SELECT ${LISTED} FROM ${dialect.keysOf.chunks}
+  const unprepared = `SELECT ${LISTED} FROM ${dialect.keysOf.chunks}
     WHERE document IN (SELECT number FROM documents WHERE ${sql})`
-  return toKeys(await read({ made }, values, KEYS_MS))
+  return toKeys(await read({ unprepared }, values, KEYS_MS))
 }
 
 function toKeys([row]: readonly Row[]): Uint32Array {
@@ -147,7 +147,7 @@ export function createVectorReads(
   read: Read,
   { isIn }: Dialect,
 ): Pick<DocumentStore, 'embedding' | 'vectorsGeneration' | 'readVectors' | 'countWithoutVector'> &
-  Pick<VectorReplacement, 'begun' | 'chunksWithout'> {
+  Pick<VectorReplacement, 'unfinished' | 'chunksWithout'> {
   const GENERATION = `SELECT value FROM meta WHERE name = 'vectors_generation'`
   const VECTORS = `SELECT key, vector FROM vectors WHERE key ${isIn('$1')} ORDER BY key`
   const WITHOUT_VECTOR = `SELECT count(*) AS n FROM documents JOIN chunks ON document = number
@@ -164,7 +164,7 @@ export function createVectorReads(
     vectorsGeneration: async () => integer((await read(GENERATION))[0], 'value'),
     readVectors: async (keys) => toVectors(await read(VECTORS, [keys])),
     countWithoutVector: async (id) => integer((await read(WITHOUT_VECTOR, [id]))[0], 'n'),
-    async begun() {
+    async unfinished() {
       const [row] = await read(BEGUN, [], REPLACEMENT_MS)
       const embedding = toEmbedding(row)
       return embedding && { ...embedding, vectors: integer(row, 'vectors') }
@@ -225,8 +225,8 @@ const NEXT_GENERATION = `UPDATE meta SET value = value + 1 WHERE name = 'vectors
 /** Writes vectors that come after their chunks, and those of a replacement. */
 export function createVectorWrites(dialect: Dialect) {
   const isKept = async (tx: Tx, set: 'current' | 'next', { model, dimension }: EmbeddingModel) => {
-    const kept = toEmbedding(await tx.one(EMBEDDING, [set]))
-    return kept?.model === model && kept.dimension === dimension
+    const embedding = toEmbedding(await tx.one(EMBEDDING, [set]))
+    return embedding?.model === model && embedding.dimension === dimension
   }
 
   /** Vectors of one embedding only are kept. Those who add some share a lock, so that nobody changes it meanwhile. */

@@ -18,7 +18,7 @@ import {
   type Value,
 } from './query.ts'
 
-/** How a property is kept: the name of its column, and how that is read and written. */
+/** How a property is stored: the name of its column, and how to read and write it. */
 interface Column<T> {
   name: string
   read: (row: Row | undefined, name: string) => T
@@ -46,16 +46,18 @@ export const json = <T>(
   write: (value: T) => (value == null ? null : JSON.stringify(toJson(value))),
 })
 
-/** For columns that nothing but this server writes. Zod would double the time that the store's threads take to start. */
+/**
+ * For columns that nothing but this server writes. Zod would double the time that the store's threads take to start.
+ */
 export const unchecked = <T>(value: unknown) => value as T
 
 /** The name loses characters that PostgreSQL's JSON cannot hold. */
 function plainFile({ name, mediaType, size, sha256, notes }: StoredFile): StoredFile {
-  const kept = { name: name.replaceAll('\0', ' ').toWellFormed(), mediaType, size }
-  return { ...kept, ...(sha256 && { sha256 }), ...(notes && { notes }) }
+  const file = { name: name.replaceAll('\0', ' ').toWellFormed(), mediaType, size }
+  return { ...file, ...(sha256 && { sha256 }), ...(notes && { notes }) }
 }
 
-/** What belongs to a revision, and waits in `replacements` while another one is served. */
+/** The properties of a revision, which wait in `replacements` while another one is served. */
 const CONTENT: Columns<DocumentContent> = {
   title: plain('title', optionalText),
   url: plain('url', optionalText),
@@ -87,10 +89,10 @@ const SOURCE = json('source', unchecked<StoredSource | undefined>)
 export const CONTENT_NAMES = Object.values(CONTENT).map(({ name }) => name)
 
 export function readAll<Of extends object>(columns: Columns<Of>, row: Row | undefined): Of {
-  const found: Partial<Of> = {}
-  for (const key in columns) found[key] = columns[key].read(row, columns[key].name)
+  const properties: Partial<Of> = {}
+  for (const key in columns) properties[key] = columns[key].read(row, columns[key].name)
   // There is a column for each property.
-  return found as Of
+  return properties as Of
 }
 
 /** The given properties by the names of their columns. */
@@ -98,12 +100,12 @@ export function writeAll<Of extends object>(
   columns: Columns<Of>,
   given: Partial<Of>,
 ): Record<string, Value> {
-  const kept: Record<string, Value> = {}
+  const values: Record<string, Value> = {}
   for (const key in columns) {
     // A given property may be undefined only if its type says so.
-    if (key in given) kept[columns[key].name] = columns[key].write(given[key] as Of[typeof key])
+    if (key in given) values[columns[key].name] = columns[key].write(given[key] as Of[typeof key])
   }
-  return kept
+  return values
 }
 
 /** Reads a row of `documents`, with `source` if it was joined. */
@@ -121,8 +123,8 @@ export function documentColumns({
   source: _,
   ...own
 }: Partial<StoredDocument>): Record<string, Value> {
-  const kept = writeAll(DOCUMENT, own)
-  return error ? { ...kept, error_code: error.code, error_message: error.message } : kept
+  const values = writeAll(DOCUMENT, own)
+  return error ? { ...values, error_code: error.code, error_message: error.message } : values
 }
 
 export const contentColumns = (content: Partial<DocumentContent>) => writeAll(CONTENT, content)

@@ -47,9 +47,9 @@ export function createContextWrites(dialect: Dialect) {
       const least = optionalInteger(mark, 'least') ?? 0
       if (contexts.some(({ newKey }) => newKey < least)) return 'stale'
       await tx.one(DOCUMENT, [documentId])
-      const kept: number[] = []
-      for (const each of contexts) if (await addContext(tx, each)) kept.push(each.newKey)
-      return kept
+      const newKeys: number[] = []
+      for (const each of contexts) if (await addContext(tx, each)) newKeys.push(each.newKey)
+      return newKeys
     },
   }
 }

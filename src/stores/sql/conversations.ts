@@ -104,7 +104,7 @@ function toItem(row: Row): StoredItem {
 
 const NOW = 'SELECT now_ms() AS now'
 const DROP_EXPIRED = 'DELETE FROM conversations WHERE updated_at <= now_ms() - $1'
-const KEPT = `SELECT count(*) AS conversations, CAST(coalesce(sum(size), 0) AS bigint) AS size
+const TOTALS = `SELECT count(*) AS conversations, CAST(coalesce(sum(size), 0) AS bigint) AS size
   FROM conversations WHERE owner = $1`
 const MAKE_ROOM = `DELETE FROM conversations WHERE number IN (
     SELECT number FROM (
@@ -204,9 +204,9 @@ function createItemWrites(dialect: Dialect) {
 
     async removeItem(tx: Tx, { item, ...of }: ItemRef): Promise<boolean> {
       const number = integer(await lock(tx, dialect, of), 'number')
-      const found = await tx.one(ITEM, [number, item])
-      if (!found) return false
-      const parent = optionalText(found, 'parent')
+      const row = await tx.one(ITEM, [number, item])
+      if (!row) return false
+      const parent = optionalText(row, 'parent')
       await tx.run(REPARENT, [number, item, parent])
       await tx.run(`DELETE FROM conversation_items WHERE ${OF_CONVERSATION}`, [number, item])
       await tx.run(SHRUNK, [number, item, parent])
@@ -281,9 +281,9 @@ const sizeOf = (json: string) => Buffer.byteLength(json)
 
 async function makeRoom(tx: Tx, owner: string, maximumCount: number): Promise<void> {
   const { maximumTotalBytes } = CONVERSATION_BOUNDS
-  const kept = await tx.one(KEPT, [owner])
+  const totals = await tx.one(TOTALS, [owner])
   const isWithin =
-    integer(kept, 'conversations') <= maximumCount && integer(kept, 'size') <= maximumTotalBytes
+    integer(totals, 'conversations') <= maximumCount && integer(totals, 'size') <= maximumTotalBytes
   if (!isWithin) await tx.run(MAKE_ROOM, [owner, maximumCount, maximumTotalBytes])
 }
 

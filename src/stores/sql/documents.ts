@@ -72,7 +72,10 @@ export function createDocumentReads(
   }
 }
 
-/** Far from the limit nobody waits for anybody: there are fewer connections than this that could add meanwhile. */
+/**
+ * Far from the limit no write waits for another: there are fewer connections than this that could add documents
+ * meanwhile.
+ */
 const NEAR_THE_LIMIT = 1_000
 const QUEUED = 'SELECT CAST(sum(jobs) AS bigint) AS jobs, now_ms() AS now FROM counts'
 const JOB_OF =
@@ -86,10 +89,10 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
   return {
     async add(tx: Tx, document: NewDocument, idempotency?: Idempotency): Promise<StoredDocument> {
       if (idempotency) await dialect.exclude(tx, `key:${idempotency.key}`)
-      const known = idempotency && (await selectByKey(tx, idempotency))
-      if (known) {
+      const earlier = idempotency && (await selectByKey(tx, idempotency))
+      if (earlier) {
         if (document.file) await FILE_WRITES.dropStaged(tx, document.file.number)
-        return toDocument(known)
+        return toDocument(earlier)
       }
       const row = await insert(tx, document, await enterQueue(tx))
       if (idempotency) {
@@ -106,11 +109,11 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       before?: Version,
     ): Promise<StoredDocument> {
       const queue = await enterQueue(tx)
-      const found = await lock(tx, visibility, document.id)
-      const isHidden = found && !found.is_visible
-      if (isHidden || isChanged(found, before)) throw documentNotFound(document.id)
+      const row = await lock(tx, visibility, document.id)
+      const isHidden = row && !row.is_visible
+      if (isHidden || isChanged(row, before)) throw documentNotFound(document.id)
       return toDocument(
-        found ? await replace(tx, found, document, queue) : await insert(tx, document, queue),
+        row ? await replace(tx, row, document, queue) : await insert(tx, document, queue),
       )
     },
 
@@ -121,23 +124,23 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       { metadata: patch = {}, conversation }: LabelsPatch,
       expected?: MetadataPatch,
     ): Promise<StoredDocument | undefined> {
-      const found = await lock(tx, visibility, id)
-      if (!found?.is_visible) return undefined
-      const number = integer(found, 'number')
-      const place = patchedPlace(found, patch, expected)
+      const row = await lock(tx, visibility, id)
+      if (!row?.is_visible) return undefined
+      const number = integer(row, 'number')
+      const place = patchedPlace(row, patch, expected)
       const own = documentColumns({
         ...place,
         ...(conversation === null && { conversation: undefined }),
-        updatedAt: integer(found, 'now'),
+        updatedAt: integer(row, 'now'),
       })
-      const isTaken = text(found, 'status') === 'processing'
+      const isTaken = text(row, 'status') === 'processing'
       const [rows] = await Promise.all([
         updateDocument(tx, number, own, isTaken ? [PENDING_AGAIN] : [], RETURNING),
         patchReplacement(tx, number, patch),
         tx.run('DELETE FROM metadata WHERE document = $1', [number]),
         insertMetadata(tx, number, place),
         isTaken && tx.run(GIVE_BACK, [number]),
-        isTaken && count(tx, dialect, moved(found, 'pending')),
+        isTaken && count(tx, dialect, moved(row, 'pending')),
       ])
       return toDocument(rows[0])
     },
@@ -150,32 +153,32 @@ export function createEndWrites(dialect: Dialect) {
 
   return {
     async delete(tx: Tx, visibility: Visibility, id: string): Promise<number[] | undefined> {
-      const found = await lock(tx, visibility, id)
-      if (!found?.is_visible) return undefined
-      const number = integer(found, 'number')
+      const row = await lock(tx, visibility, id)
+      if (!row?.is_visible) return undefined
+      const number = integer(row, 'number')
       const [keys] = await Promise.all([
         tx.all('SELECT key FROM chunks WHERE document = $1 ORDER BY key', [number]),
         tx.run('DELETE FROM documents WHERE number = $1', [number]),
       ])
-      const jobs = found.is_queued ? -1 : 0
-      await count(tx, dialect, moved(found, undefined, { chunks: -keys.length, jobs }))
+      const jobs = row.is_queued ? -1 : 0
+      await count(tx, dialect, moved(row, undefined, { chunks: -keys.length, jobs }))
       return keys.map((row) => integer(row, 'key'))
     },
 
     async retry(tx: Tx, visibility: Visibility, id: string): Promise<StoredDocument> {
-      const found = await lock(tx, visibility, id)
-      if (!found?.is_visible) throw documentNotFound(id)
-      if (text(found, 'status') !== 'failed') {
+      const row = await lock(tx, visibility, id)
+      if (!row?.is_visible) throw documentNotFound(id)
+      if (text(row, 'status') !== 'failed') {
         throw new AppError('document_not_failed', 'Only a failed document can be retried')
       }
-      const [number, now] = [integer(found, 'number'), integer(found, 'now')]
+      const [number, now] = [integer(row, 'number'), integer(row, 'now')]
       const pending = documentColumns({ status: 'pending', attempts: 0, updatedAt: now })
-      const [[row]] = await Promise.all([
+      const [[updated]] = await Promise.all([
         updateDocument(tx, number, pending, [NO_FAILURE], RETURNING),
-        tx.run(QUEUE, [number, integer(found, 'revision'), now, '']),
-        count(tx, dialect, moved(found, 'pending', { jobs: 1 })),
+        tx.run(QUEUE, [number, integer(row, 'revision'), now, '']),
+        count(tx, dialect, moved(row, 'pending', { jobs: 1 })),
       ])
-      return toDocument(row)
+      return toDocument(updated)
     },
   }
 }
@@ -237,7 +240,7 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     const pending = { revision, status: 'pending', attempts: 0, updatedAt: now } as const
     const content = contentColumns(toContentOf(document))
     const served = optionalInteger(before, 'served_revision') ?? 0
-    const [[row]] = await Promise.all([
+    const [[updated]] = await Promise.all([
       updateDocument(tx, number, documentColumns(pending), [NO_FAILURE], RETURNING),
       tx.run('DELETE FROM replacements WHERE document = $1', [number]),
       insertInto(tx, 'replacements', { document: number, ...content }),
@@ -247,7 +250,7 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
       enqueue(tx, number, revision, document, now),
       count(tx, dialect, moved(before, 'pending', { jobs: isQueued ? 0 : 1 })),
     ])
-    return row
+    return updated
   }
 
   return { enterQueue, insert, replace }
@@ -331,9 +334,9 @@ async function enqueue(
 /** Assigns a staged upload to the revision that was created from it. */
 async function takeFile(tx: Tx, file: NewFile | undefined, document: number, revision: number) {
   if (!file) return
-  const taken = await tx.run(
+  const assigned = await tx.run(
     'UPDATE files SET document = $1, revision = $2 WHERE number = $3 AND document IS NULL',
     [document, revision, file.number],
   )
-  if (taken === 0) throw new Error(`There is no staged upload ${file.number}`)
+  if (assigned === 0) throw new Error(`There is no staged upload ${file.number}`)
 }

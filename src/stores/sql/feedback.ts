@@ -25,10 +25,10 @@ export function createFeedbackReads(read: Read): Pick<FeedbackStore, 'list'> {
         cursor === undefined ? undefined : decodeCursor(LIST_NAME, cursor, isInteger).number
       const values = [ownerOf({ owner }), rating, conversationId, before, limit + 1]
       const rows = await read(LIST, values)
-      const shown = rows.slice(0, limit)
-      const last = rows.length > limit ? shown.at(-1) : undefined
+      const page = rows.slice(0, limit)
+      const last = rows.length > limit ? page.at(-1) : undefined
       return {
-        feedback: shown.map((row) => toFeedback(row, optionalText(row, 'conversation_id'))),
+        feedback: page.map((row) => toFeedback(row, optionalText(row, 'conversation_id'))),
         nextCursor: last && encodeCursor(LIST_NAME, { key: 0, number: integer(last, 'number') }),
       }
     },

@@ -37,7 +37,7 @@ export interface Claimant {
   /** For so long nobody else takes over a claim. */
   leaseMs: number
   /** The claims that it is working on; they are not claimed again even if their leases have expired. */
-  held: readonly number[]
+  claims: readonly number[]
 }
 
 /** What a claimed revision is made of: the replacement's, if it is one. */
@@ -80,24 +80,24 @@ export function createClaimWrites(dialect: Dialect) {
   return {
     /** Puts the claims of `owner` back, and those whose leases have expired. Returns how many. */
     async recoverJobs(tx: Tx, owner: string): Promise<number> {
-      const lost = (await tx.all(LOST, [owner])).map((row) => integer(row, 'document'))
-      if (lost.length === 0) return 0
-      const back = lost.flatMap((document) => [
+      const documents = (await tx.all(LOST, [owner])).map((row) => integer(row, 'document'))
+      if (documents.length === 0) return 0
+      const releases = documents.flatMap((document) => [
         tx.run(GIVE_BACK, [document]),
         tx.run(RELEASE, [document, 0, null, null]),
       ])
-      await Promise.all(back)
-      await count(tx, dialect, { processing: -lost.length, pending: lost.length })
-      return lost.length
+      await Promise.all(releases)
+      await count(tx, dialect, { processing: -documents.length, pending: documents.length })
+      return documents.length
     },
 
     async claimJobs(
       tx: Tx,
       limit: number,
-      { owner, leaseMs, held }: Claimant,
+      { owner, leaseMs, claims }: Claimant,
     ): Promise<IngestionJob[]> {
       const most = Math.max(0, Math.min(limit, MAX_JOBS_PER_CLAIM))
-      const due = await tx.all(DUE, [held, most])
+      const due = await tx.all(DUE, [claims, most])
       let characters = 0
       const few = due.filter((row, i) => {
         characters += integer(row, 'characters')
@@ -167,8 +167,8 @@ export function createClaimEndWrites(dialect: Dialect) {
       const table = replacement
         ? 'replacements SET file = $2 WHERE document'
         : 'documents SET file = $2 WHERE number'
-      const noted = contentColumns({ file: { ...file, notes } }).file
-      await tx.run(`UPDATE ${table} = $1`, [document, noted])
+      const column = contentColumns({ file: { ...file, notes } }).file
+      await tx.run(`UPDATE ${table} = $1`, [document, column])
     },
 
     async failJob(
@@ -213,7 +213,7 @@ function createCurrentJob(dialect: Dialect) {
 interface Completion {
   document: number
   revision: number
-  /** Whether any server wants to hear of it. */
+  /** Whether any server wants an event. */
   announces: boolean
   /** What the revision changes besides its chunks; a first revision replaces nothing. */
   replacement: DocumentContent | undefined
@@ -324,21 +324,21 @@ async function insertStaged(
   { file, firstKey, count: expected }: StagedChunks,
 ) {
   const reader = createChunkBatchReader()
-  let found = 0
+  let total = 0
   for await (const piece of storedPieces(tx.all, file)) {
     for (const { chunks } of reader.push(piece)) {
-      const first = found
+      const first = total
       const keyed = chunks.map((chunk, i) => ({
         ...chunk,
         ordinal: first + i,
         key: firstKey + first + i,
       }))
       await dialect.insertChunks(tx, document, revision, keyed)
-      found += chunks.length
+      total += chunks.length
     }
     freeYoungMemory()
   }
-  if (found !== expected) throw new Error(`There are ${found} staged chunks instead of ${expected}`)
+  if (total !== expected) throw new Error(`There are ${total} staged chunks instead of ${expected}`)
   await FILE_WRITES.dropStaged(tx, file)
 }
 

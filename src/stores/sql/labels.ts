@@ -8,9 +8,9 @@ import type { Row, Tx } from './query.ts'
 
 /** Throws `changed_meanwhile` unless the fields are as expected, `invalid_request` for too many fields. */
 export function patchedPlace(row: Row, patch: MetadataPatch, expected: MetadataPatch = {}) {
-  const shown = shownMetadata(toContent(row))
-  refuseOther(shown, expected)
-  return toPlace(patched(shown, patch))
+  const metadata = shownMetadata(toContent(row))
+  refuseOther(metadata, expected)
+  return toPlace(patched(metadata, patch))
 }
 
 /** The content that waits is changed as well. */
@@ -19,9 +19,9 @@ export async function patchReplacement(
   document: number,
   patch: MetadataPatch,
 ): Promise<void> {
-  const found = await tx.one('SELECT * FROM replacements WHERE document = $1', [document])
-  if (!found) return
-  const { collection, metadata } = contentColumns(patchedPlace(found, patch))
+  const replacement = await tx.one('SELECT * FROM replacements WHERE document = $1', [document])
+  if (!replacement) return
+  const { collection, metadata } = contentColumns(patchedPlace(replacement, patch))
   await tx.run('UPDATE replacements SET collection = $2, metadata = $3 WHERE document = $1', [
     document,
     collection,
@@ -65,7 +65,7 @@ function refuseOther(metadata: Metadata = {}, expected: MetadataPatch): void {
 /** The metadata without what the patch sets to null. Throws `invalid_request` for too many fields. */
 function patched(metadata: Metadata | undefined, patch: MetadataPatch): Metadata {
   const all = Object.entries({ ...metadata, ...patch })
-  const kept = all.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
-  if (kept.length > MAX_METADATA_FIELDS) throw tooManyFields()
-  return Object.fromEntries(kept)
+  const entries = all.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
+  if (entries.length > MAX_METADATA_FIELDS) throw tooManyFields()
+  return Object.fromEntries(entries)
 }

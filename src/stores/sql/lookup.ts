@@ -58,20 +58,20 @@ export function createLookup(ask: Ask, dialect: Dialect) {
 
     async collections(visibility: Visibility, limit: number, signal?: AbortSignal) {
       const { sql, values } = visibleTo(visibility)
-      const made = `SELECT collection, count(*) AS documents FROM documents
+      const query = `SELECT collection, count(*) AS documents FROM documents
         WHERE ${SERVED} AND collection IS NOT NULL AND ${sql}
         GROUP BY collection ORDER BY documents DESC, collection LIMIT $${values.length + 1}`
-      const rows = await ask({ made }, [...values, limit], signal)
+      const rows = await ask({ unprepared: query }, [...values, limit], signal)
       return rows.map((row) => text(row, 'collection'))
     },
 
     async goneConversations(visibility: Visibility, limit: number, signal?: AbortSignal) {
       const { sql, values } = visibleTo(visibility)
-      const made = `SELECT DISTINCT conversation FROM documents
+      const query = `SELECT DISTINCT conversation FROM documents
         WHERE conversation IS NOT NULL AND ${sql} AND NOT EXISTS (
           SELECT 1 FROM conversations WHERE id = documents.conversation)
         LIMIT $${values.length + 1}`
-      const rows = await ask({ made }, [...values, limit], signal)
+      const rows = await ask({ unprepared: query }, [...values, limit], signal)
       return rows.map((row) => text(row, 'conversation'))
     },
 
@@ -87,14 +87,14 @@ export function createLookup(ask: Ask, dialect: Dialect) {
         FROM metadata
         WHERE document IN (SELECT number FROM documents WHERE ${SERVED} AND ${sql})
         GROUP BY name, kind ORDER BY documents DESC, name LIMIT $${values.length + 1}`
-      return (await ask({ made: query }, [...values, limit], signal)).map(toField)
+      return (await ask({ unprepared: query }, [...values, limit], signal)).map(toField)
     },
 
     async metadataValues(visibility: Visibility, query: ValueQuery, signal?: AbortSignal) {
       const { field, filter, characters, inOrder, limit } = query
       const { sql, values } = visibleTo(visibility, { filter })
-      const counted = characters ? `substr(string, 1, ${Math.trunc(characters)})` : 'string'
-      const made = `SELECT kind, number AS counted_number, ${counted} AS counted_string,
+      const expression = characters ? `substr(string, 1, ${Math.trunc(characters)})` : 'string'
+      const statement = `SELECT kind, number AS counted_number, ${expression} AS counted_string,
           count(*) AS documents
         FROM metadata
         WHERE name = $${values.length + 1} AND document IN (
@@ -102,7 +102,7 @@ export function createLookup(ask: Ask, dialect: Dialect) {
         GROUP BY kind, counted_number, counted_string
         ORDER BY ${inOrder ? '' : 'documents DESC,'} counted_number NULLS LAST, counted_string
         LIMIT $${values.length + 2}`
-      const rows = await ask({ made }, [...values, field, limit], signal)
+      const rows = await ask({ unprepared: statement }, [...values, field, limit], signal)
       return rows.map((row) => ({
         value: toValue(row, 'counted', kindOf(row)),
         documents: integer(row, 'documents'),
@@ -234,20 +234,20 @@ function createLists(ask: Ask, dialect: Dialect) {
     const order = sort.startsWith('-') ? 'DESC' : 'ASC'
     const query = `SELECT *, ${key} AS sort_key FROM documents WHERE ${conditions.join(' AND ')}
       ORDER BY ${key} ${order}, number ${order} LIMIT $${all.push(length + 1)}`
-    const rows = await ask({ made: query }, all, signal)
-    const shown = rows.slice(0, length)
-    const last = rows.length > length ? shown.at(-1) : undefined
+    const rows = await ask({ unprepared: query }, all, signal)
+    const page = rows.slice(0, length)
+    const last = rows.length > length ? page.at(-1) : undefined
     const cursorAfter = (row: Row) =>
       encodeCursor(sort, {
         key: keyIn(row, sort),
         number: integer(row, 'number'),
       })
-    return { documents: shown.map(toDocument), nextCursor: last && cursorAfter(last) }
+    return { documents: page.map(toDocument), nextCursor: last && cursorAfter(last) }
   }
 
   const countOf = async ({ sql, values }: Selected, signal?: AbortSignal) => {
-    const made = `SELECT count(*) AS n FROM documents WHERE ${sql}`
-    const [row] = await ask({ made }, values, signal)
+    const query = `SELECT count(*) AS n FROM documents WHERE ${sql}`
+    const [row] = await ask({ unprepared: query }, values, signal)
     return integer(row, 'n')
   }
 

@@ -53,8 +53,8 @@ export function createOutboxWrites(dialect: Dialect) {
       const due = await tx.all(DUE, [Math.max(0, limit)])
       const documents = due.map((row) => integer(row, 'document'))
       await Promise.all(documents.map((document) => tx.run(TAKE, [document, milliseconds])))
-      const taken = await Promise.all(documents.map((document) => tx.one(TAKEN, [document])))
-      return taken.flatMap((row) => (row ? [toEvent(row)] : []))
+      const rows = await Promise.all(documents.map((document) => tx.one(TAKEN, [document])))
+      return rows.flatMap((row) => (row ? [toEvent(row)] : []))
     },
 
     async postponeEvent(tx: Tx, id: string, dueAt: number): Promise<void> {

@@ -5,9 +5,9 @@ export type Row = Readonly<Record<string, unknown>>
 
 /**
  * One statement in SQL that both databases understand; `$1` is its first parameter. Each connection prepares it once
- * and keeps it, unless it is `made` for a particular query, because there would be too many of these.
+ * and keeps it, unless it was composed for a particular query, because there would be too many of these.
  */
-export type Statement = string | { made: string }
+export type Statement = string | { unprepared: string }
 
 /** Runs a query that sees what was committed before it. Stops waiting for the result after `milliseconds`. */
 export type Read = (
@@ -53,9 +53,9 @@ export function oneOf<T extends string>(
   column: string,
 ): T {
   const value = text(row, column)
-  const known = values.find((each) => each === value)
-  if (known === undefined) throw new TypeError(`The column ${column} should not hold ${value}`)
-  return known
+  const match = values.find((each) => each === value)
+  if (match === undefined) throw new TypeError(`The column ${column} should not hold ${value}`)
+  return match
 }
 
 /** The value of a bytes column. Throws `TypeError` if there is no row or the value has another type. */

@@ -23,7 +23,8 @@ import type { WriteCalls } from './writes.ts'
 /** Keys reserved an hour ago are refused: see `retireChunkKeys`. */
 const FRESH_KEYS_MS = 20 * 60_000
 
-// A claim of this owner is in hand; another server's is due when its lease expires, because that server may have died.
+// A claim of this owner is being worked on; another server's is due when its lease expires, because that server may
+// have died.
 const NEXT_JOB = `SELECT due_at FROM jobs WHERE claim IS NULL OR owner <> $1
   ORDER BY due_at LIMIT 1`
 
@@ -54,7 +55,7 @@ interface Dependencies {
 /** The parts of a store that are the same for both databases. */
 export function createStore({ write, read, readFiles, dialect, claims }: Dependencies) {
   const keys = createChunkKeyAllocator(write.reserveChunkKeys, { freshMs: FRESH_KEYS_MS })
-  const { begun, chunksWithout, ...vectors } = createVectorReads(read, dialect)
+  const { unfinished, chunksWithout, ...vectors } = createVectorReads(read, dialect)
   const { owner } = claims.claimant()
 
   const withJob = async <Output>(output: Promise<Output>) => {
@@ -129,7 +130,7 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
       begin: write.beginVectors,
       add: write.addNextVectors,
       finish: write.swapVectors,
-      begun,
+      unfinished,
       chunksWithout,
     },
     ...createServerStores(write, read),
@@ -142,14 +143,14 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
 
     check: createCheck(write, read),
   } satisfies Partial<Omit<OpenedStore, 'replacement'>> & {
-    replacement: Omit<OpenedStore['replacement'], 'alone'>
+    replacement: Omit<OpenedStore['replacement'], 'exclusively'>
   }
 }
 
 function createContextCall(write: WriteCalls, dropKeys: () => void): OpenedStore['addContexts'] {
   return async (documentId, contexts) => {
-    const kept = await write.addContexts(documentId, contexts)
-    if (kept !== 'stale') return kept
+    const keys = await write.addContexts(documentId, contexts)
+    if (keys !== 'stale') return keys
     dropKeys()
     throw new StaleKeysError()
   }

@@ -14,7 +14,7 @@ export interface Condition {
 }
 
 interface Selection {
-  /** What is chosen of the documents that are visible. */
+  /** A selection of the visible documents. */
   filter?: Filter | undefined
   /** The values of the parameters before. */
   values?: readonly Value[]
@@ -31,41 +31,45 @@ export function visibleTo(
 ): Condition {
   const values = [...before]
   const parameter: Parameter = (value) => `$${values.push(value)}`
-  const taken = (wanted: Filter | undefined) =>
-    wanted ? [filterCondition(wanted, parameter, testing)] : []
+  const conditionsOf = (filter: Filter | undefined) =>
+    filter ? [filterCondition(filter, parameter, testing)] : []
   const { collections } = visibility
   const parts = [
     ...(collections === 'all' ? [] : [isIn(collections, parameter)]),
-    ...inConversations(visibility, parameter, taken(visibility.filter)),
-    ...taken(filter),
+    ...inConversations(visibility, parameter, conditionsOf(visibility.filter)),
+    ...conditionsOf(filter),
   ]
   const isFixed = isBroad(visibility) && !filter
   return {
     sql: parts.join(' AND ') || 'true',
     values,
-    statement: (sql) => (isFixed ? sql : { made: sql }),
+    statement: (sql) => (isFixed ? sql : { unprepared: sql }),
   }
 }
 
 function isIn(collections: readonly string[], parameter: Parameter): string {
-  const named = collections.filter((name) => name !== DEFAULT_COLLECTION)
+  const others = collections.filter((name) => name !== DEFAULT_COLLECTION)
   const parts = [
-    ...(named.length < collections.length ? ['documents.collection IS NULL'] : []),
-    ...(named.length > 0 ? [`documents.collection IN (${named.map(parameter).join(', ')})`] : []),
+    ...(others.length < collections.length ? ['documents.collection IS NULL'] : []),
+    ...(others.length > 0 ? [`documents.collection IN (${others.map(parameter).join(', ')})`] : []),
   ]
   return `(${parts.join(' OR ') || 'false'})`
 }
 
-/** Holds for the documents of no conversation that meet the conditions `taken`, and for those of these conversations. */
+/**
+ * Holds for the documents of no conversation that meet the conditions `taken`, and for those of these conversations.
+ */
 function inConversations(
   { conversations }: Visibility,
   parameter: Parameter,
-  taken: readonly string[],
+  conditions: readonly string[],
 ): string[] {
   if (conversations === 'all') {
-    return taken.length > 0 ? [`(documents.conversation IS NOT NULL OR ${taken.join('')})`] : []
+    return conditions.length > 0
+      ? [`(documents.conversation IS NOT NULL OR ${conditions.join('')})`]
+      : []
   }
-  const shared = ['documents.conversation IS NULL', ...taken].join(' AND ')
+  const shared = ['documents.conversation IS NULL', ...conditions].join(' AND ')
   if (conversations === 'none') return [shared]
   const { owner, id } = conversations
   const own = `EXISTS (SELECT 1 FROM conversations

@@ -25,8 +25,8 @@ export async function checkDatabaseFile(directory: string): Promise<string> {
   try {
     using database = openForReading(file)
     schemaVersion(database)
-    const found = text(database.prepare('PRAGMA quick_check(1)').get(), 'quick_check')
-    if (found === 'ok') return 'is sound'
+    const outcome = text(database.prepare('PRAGMA quick_check(1)').get(), 'quick_check')
+    if (outcome === 'ok') return 'is sound'
   } catch (error) {
     throw toStoreError(error)
   }

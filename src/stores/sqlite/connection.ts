@@ -128,7 +128,7 @@ interface Prepared {
 
 /** Runs statements on a connection, keeping prepared ones. */
 export function createRunner(database: DatabaseSync) {
-  const kept = new Map<string, Prepared>()
+  const prepared = new Map<string, Prepared>()
 
   const prepare = (text: string): Prepared => {
     const places: number[] = []
@@ -140,9 +140,9 @@ export function createRunner(database: DatabaseSync) {
     return { statement: database.prepare(anonymous), places }
   }
   const find = (statement: Statement): Prepared => {
-    if (typeof statement !== 'string') return prepare(statement.made)
-    const ready = kept.get(statement) ?? prepare(statement)
-    kept.set(statement, ready)
+    if (typeof statement !== 'string') return prepare(statement.unprepared)
+    const ready = prepared.get(statement) ?? prepare(statement)
+    prepared.set(statement, ready)
     return ready
   }
   const bind = ({ places }: Prepared, values: readonly Value[]) =>
@@ -150,13 +150,13 @@ export function createRunner(database: DatabaseSync) {
 
   return {
     all(text: Statement, values: readonly Value[] = []): Row[] {
-      const found = find(text)
-      return found.statement.all(...bind(found, values))
+      const query = find(text)
+      return query.statement.all(...bind(query, values))
     },
     /** Returns how many rows were changed. */
     run(text: Statement, values: readonly Value[] = []): number {
-      const found = find(text)
-      return Number(found.statement.run(...bind(found, values)).changes)
+      const query = find(text)
+      return Number(query.statement.run(...bind(query, values)).changes)
     },
   }
 }
@@ -211,6 +211,6 @@ export function lockDirectory(directory: string): DirectoryLock {
       error,
     )
   }
-  const held = file
-  return { release: () => held.close() }
+  const lock = file
+  return { release: () => lock.close() }
 }

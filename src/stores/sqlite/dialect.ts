@@ -46,12 +46,12 @@ export const SQLITE: Dialect = {
   async insertVectors(tx, table, { keys, dimension, values }) {
     const statement = `INSERT OR REPLACE INTO ${table} (key, vector)
       SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM chunks WHERE key = $1)`
-    const kept: number[] = []
+    const stored: number[] = []
     for (const [position, key] of keys.entries()) {
       const vector = values.subarray(position * dimension, (position + 1) * dimension)
-      if ((await tx.run(statement, [key, toHalfFloats(vector)])) > 0) kept.push(key)
+      if ((await tx.run(statement, [key, toHalfFloats(vector)])) > 0) stored.push(key)
     }
-    return kept
+    return stored
   },
 
   keysOf: {

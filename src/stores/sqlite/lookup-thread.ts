@@ -10,8 +10,8 @@ import { FOLD, SQLITE } from './dialect.ts'
 import { toStoreError } from './error.ts'
 
 /** The keys that are visible are cached until the next commit, up to this many keys and answers. */
-const MAX_KEYS_KEPT = 4_000_000
-const MAX_ANSWERS_KEPT = 100
+const MAX_CACHED_KEYS = 4_000_000
+const MAX_CACHED_ANSWERS = 100
 
 const { file }: { file: string } = workerData
 let run: ReturnType<typeof createRunner> | undefined
@@ -35,8 +35,8 @@ function open(): DatabaseSync {
 }
 
 let seenVersion = 0
-let keptKeys = 0
-const kept = new Map<string, Uint32Array>()
+let cachedKeys = 0
+const cache = new Map<string, Uint32Array>()
 
 const lookup = createLookup((statement, values) => read(statement, values), SQLITE)
 type Lookup = typeof lookup
@@ -48,8 +48,8 @@ const methods = {
   async visibleKeys(visibility: Visibility): Promise<Uint32Array> {
     forgetIfChanged()
     const name = JSON.stringify(visibility)
-    const known = kept.get(name)
-    if (known) return known
+    const cachedResult = cache.get(name)
+    if (cachedResult) return cachedResult
     const keys = await readVisibleKeys(read, SQLITE, visibility)
     keep(name, keys)
     return keys
@@ -80,13 +80,13 @@ function forgetIfChanged(): void {
 }
 
 function keep(name: string, keys: Uint32Array): void {
-  if (keptKeys + keys.length > MAX_KEYS_KEPT || kept.size >= MAX_ANSWERS_KEPT) forget()
-  if (keys.length > MAX_KEYS_KEPT) return
-  kept.set(name, keys)
-  keptKeys += keys.length
+  if (cachedKeys + keys.length > MAX_CACHED_KEYS || cache.size >= MAX_CACHED_ANSWERS) forget()
+  if (keys.length > MAX_CACHED_KEYS) return
+  cache.set(name, keys)
+  cachedKeys += keys.length
 }
 
 function forget(): void {
-  kept.clear()
-  keptKeys = 0
+  cache.clear()
+  cachedKeys = 0
 }

@@ -29,8 +29,8 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
     visibleKeys: (visibility, signal) =>
       filters.ask(({ call }) => call('visibleKeys', visibility), signal),
     list: (of, query, signal) => ask(({ call }) => call('list', [of, query]), signal),
-    countListed: (of, chosen, signal) =>
-      ask(({ call }) => call('countListed', [of, chosen]), signal),
+    countListed: (of, selection, signal) =>
+      ask(({ call }) => call('countListed', [of, selection]), signal),
     lookup: {
       findDocuments: (of, query, signal) =>
         ask(({ call }) => call('findDocuments', [of, query]), signal),
@@ -69,7 +69,7 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
 
   return {
     async ask<T>(
-      question: (asked: Thread<LookupMethods>) => Promise<T>,
+      question: (lookups: Thread<LookupMethods>) => Promise<T>,
       signal?: AbortSignal,
     ): Promise<T> {
       refuse()
@@ -78,8 +78,8 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
       return threads.use((thread) => {
         const answer = question(thread)
         unanswered++
-        const answered = () => void unanswered--
-        answer.then(answered, answered)
+        const settle = () => void unanswered--
+        answer.then(settle, settle)
         const late = (cause: unknown) =>
           unavailable('The document store did not answer the look-up in time', cause)
         return withDeadline(DEADLINE_MS, (limit) => untilAborted(answer, limit), late, signal)

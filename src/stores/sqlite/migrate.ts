@@ -37,7 +37,7 @@ export function migrate(database: DatabaseSync, steps: readonly string[] = MIGRA
  * Reads the version without changing anything. Throws `store_unavailable` for a database of a newer server or of
  * another program.
  */
-export function schemaVersion(database: DatabaseSync, known: number = MIGRATIONS.length): number {
+export function schemaVersion(database: DatabaseSync, newest: number = MIGRATIONS.length): number {
   const version = integer(database.prepare('PRAGMA user_version').get(), 'user_version')
   const owner = integer(database.prepare('PRAGMA application_id').get(), 'application_id')
   const tables = integer(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get(), 'n')
@@ -45,9 +45,9 @@ export function schemaVersion(database: DatabaseSync, known: number = MIGRATIONS
   if (owner !== APPLICATION_ID && !isNew) {
     throw unavailable('It belongs to another program. Set DATA_DIR to a directory of its own.')
   }
-  if (version > known) {
+  if (version > newest) {
     throw unavailable(
-      `It was written by a newer server (schema ${version}; this one knows up to ${known}). Start the newer server again, or restore a backup made before the upgrade.`,
+      `It was written by a newer server (schema ${version}; this one knows up to ${newest}). Start the newer server again, or restore a backup made before the upgrade.`,
     )
   }
   return version

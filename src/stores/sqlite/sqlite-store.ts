@@ -93,17 +93,17 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Op
 }
 
 /** Only one process uses the directory, and it makes vectors in one place. */
-const alone: VectorReplacement['alone'] = async (work, signal) => {
+const exclusively: VectorReplacement['exclusively'] = async (work, signal) => {
   await work(signal)
   return true
 }
 
 const withExclusiveLock: OpenedStore['withExclusiveLock'] = (_name, work, signal) =>
-  alone(work, signal)
+  exclusively(work, signal)
 
 /** Nobody else claims, so that a claim needs no lease: it ends when its process starts again. */
 const OWN_CLAIMS: Claims = {
-  claimant: () => ({ owner: 'self', leaseMs: Number.MAX_SAFE_INTEGER / 2, held: [] }),
+  claimant: () => ({ owner: 'self', leaseMs: Number.MAX_SAFE_INTEGER / 2, claims: [] }),
   track: () => undefined,
   release: () => undefined,
   notifyJob: () => undefined,
@@ -140,7 +140,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
     ...store,
     ...lookups,
     withExclusiveLock,
-    replacement: { ...replacement, alone },
+    replacement: { ...replacement, exclusively },
 
     async check(signal: AbortSignal) {
       requireRoom(dirname(file), LEFT_FREE_BYTES)

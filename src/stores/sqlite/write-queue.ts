@@ -52,7 +52,7 @@ export function createWriteQueue({
   send,
   stalledAfterMs = STALLED_AFTER_MS,
 }: Dependencies): WriteQueue {
-  let closed: AppError | undefined
+  let closure: AppError | undefined
   let stalled: AppError | undefined
   let waitingCharacters = 0
 
@@ -97,7 +97,7 @@ export function createWriteQueue({
 
   return {
     async write(write) {
-      const refusal = closed ?? stalled
+      const refusal = closure ?? stalled
       if (refusal) throw refusal
       const characters = charactersOf(write)
       if (CAUSED_BY_CLIENTS.has(write.name) && isFullFor(characters)) throw backlogFull()
@@ -105,7 +105,7 @@ export function createWriteQueue({
       return queue.submit(write)
     },
     async close() {
-      closed ??= unavailable('The document store is closed')
+      closure ??= unavailable('The document store is closed')
       await queue.idle()
     },
   }

@@ -23,7 +23,9 @@ const chunkOf = (key: number): StoredChunk => ({
 /** Chunks of other servers are looked for at least this often while there are new ones. */
 const LOOK_MS = 11_000
 
-/** Chunks in memory; `embed` may throw, and remove some meanwhile. `isAlone` unless another server makes the vectors. */
+/**
+ * Chunks in memory; `embed` may throw, and remove some meanwhile. `isAlone` unless another server makes the vectors.
+ */
 function open(
   keys: number[],
   embed: (texts: readonly number[]) => void = () => undefined,
@@ -62,7 +64,7 @@ function open(
       remove: async (gone) => void removed.push(...gone),
     },
     embedding: { documents, pauseMs: () => 0 },
-    alone: async (work, signal) => {
+    exclusively: async (work, signal) => {
       if (isAlone) await work(signal)
       return isAlone
     },

@@ -37,7 +37,7 @@ function createForTest(keys: number[], behave: () => void = () => undefined) {
     isTaken: () => false,
   }
   const replacement: VectorReplacement = {
-    async alone(work, signal) {
+    async exclusively(work, signal) {
       if (state.isTaken()) return false
       await work(signal)
       return true
@@ -46,7 +46,7 @@ function createForTest(keys: number[], behave: () => void = () => undefined) {
       state.embedding = embedding
       return made.size
     },
-    begun: async () => state.embedding && { ...state.embedding, vectors: made.size },
+    unfinished: async () => state.embedding && { ...state.embedding, vectors: made.size },
     chunksWithout: async (after, limit) =>
       keys
         .filter((key) => key > after && !made.has(key))

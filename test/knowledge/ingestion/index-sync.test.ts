@@ -42,7 +42,7 @@ describe('reconciliation', () => {
     const { index, known } = await keysOf(parts)
     expect(index).toEqual(known)
     expect(await find(parts, 'document612')).toEqual(['document612'])
-    const all = { state: 'ready', done: 700, total: 700, held: 0 }
+    const all = { state: 'ready', done: 700, total: 700, present: 0 }
     expect(reconciliation.progress()).toEqual(all)
     await expect(reconciliation.check()).resolves.toBeUndefined()
   })

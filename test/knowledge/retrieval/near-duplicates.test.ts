@@ -12,7 +12,7 @@ const replaced = (at: number, by: string) => text(WORDS.with(at, by))
 
 function takes(...texts: string[]): boolean[] {
   const distinct = createDistinctTexts()
-  return texts.map((each) => distinct.take(each))
+  return texts.map((each) => distinct.add(each))
 }
 
 describe('a text', () => {

@@ -1,5 +1,5 @@
 import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
-import type { Reranked } from '@agent-server/models'
+import type { RerankInput } from '@agent-server/models'
 import type { ChunkQuery } from '@agent-server/search'
 import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
@@ -65,7 +65,7 @@ function createForTest({ count = 3, vector, hasAllVectors = true, scores }: Part
   }
   const reranking = scores && {
     gives: 'relevance' as const,
-    async scores({ texts }: Reranked) {
+    async scores({ texts }: RerankInput) {
       reranked.push(texts.length)
       return scores(texts)
     },

@@ -11,7 +11,7 @@ import { migrate } from '../../../src/stores/sqlite/migrate.ts'
 import { createGroupRunner } from '../../../src/stores/sqlite/writes.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
-const CLAIMANT = { owner: 'self', leaseMs: 60_000, held: [] }
+const CLAIMANT = { owner: 'self', leaseMs: 60_000, claims: [] }
 const add = (id: string, text = 'A text'): Write => ({ name: 'add', input: [{ id, text }] })
 
 describe('A group of writes', () => {

@@ -48,7 +48,7 @@ describe.skipIf(!hasPostgres)('Vectors made anew on one database (needs PostgreS
       onTestFinished(store.close)
       // Another process is in the middle of it.
       const work = Promise.withResolvers<void>()
-      const others = store.replacement.alone(() => work.promise, new AbortController().signal)
+      const others = store.replacement.exclusively(() => work.promise, new AbortController().signal)
       await expect
         .poll(() => run(environment, 'model-b').catch(String))
         .toMatch(/Another process is already re-embedding this database/)

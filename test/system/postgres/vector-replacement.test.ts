@@ -43,31 +43,35 @@ describe.skipIf(!hasPostgres)('Vectors made anew in a database (needs PostgreSQL
     it('are made by nobody else meanwhile, and by anybody after that', async () => {
       const other = await openOther()
       const done: string[] = []
-      const took = await store.replacement.alone(async () => {
-        expect(await other.replacement.alone(async () => void done.push('other'), never)).toBe(
-          false,
-        )
+      const took = await store.replacement.exclusively(async () => {
+        expect(
+          await other.replacement.exclusively(async () => void done.push('other'), never),
+        ).toBe(false)
         done.push('first')
       }, never)
       expect(took).toBe(true)
-      expect(await other.replacement.alone(async () => void done.push('next'), never)).toBe(true)
+      expect(await other.replacement.exclusively(async () => void done.push('next'), never)).toBe(
+        true,
+      )
       expect(done).toEqual(['first', 'next'])
     })
 
     it('are given up by one that can no longer keep others out', async () => {
-      const lost = store.replacement.alone(async (signal) => {
+      const lost = store.replacement.exclusively(async (signal) => {
         await data.sql(`SELECT pg_terminate_backend(pid) FROM pg_locks
           WHERE locktype = 'advisory' AND objid = 6 AND pid <> pg_backend_pid()`)
         await untilAborted(new Promise(() => undefined), signal)
       }, never)
       await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' })
-      expect(await store.replacement.alone(async () => undefined, never)).toBe(true)
+      expect(await store.replacement.exclusively(async () => undefined, never)).toBe(true)
     })
 
     it('leave the lock to others when they fail', async () => {
-      const failing = store.replacement.alone(() => Promise.reject(new Error('no')), never)
+      const failing = store.replacement.exclusively(() => Promise.reject(new Error('no')), never)
       await expect(failing).rejects.toThrow('no')
-      expect(await (await openOther()).replacement.alone(async () => undefined, never)).toBe(true)
+      expect(await (await openOther()).replacement.exclusively(async () => undefined, never)).toBe(
+        true,
+      )
     })
   })
 })

@@ -29,7 +29,7 @@ const TAG = /^<[A-Za-z/!?]/
 
 /** Splits a streamed Markdown text into code and other text. The kind of a character does not depend on the pieces. */
 export class CodeScanner {
-  #held = ''
+  #pending = ''
   #beginsLine = true
   /** Whether there is only white space on the line so far. */
   #isBlank = true
@@ -45,7 +45,7 @@ export class CodeScanner {
 
   /** Takes the next piece; returns what is decided. */
   write(piece: string): Span[] {
-    this.#held += piece
+    this.#pending += piece
     return this.#scan(false)
   }
 
@@ -57,12 +57,12 @@ export class CodeScanner {
   #scan(isEnd: boolean): Span[] {
     const spans: Span[] = []
     let end = this.#endOfLine()
-    while (this.#held !== '') {
-      const line = this.#held.slice(0, Math.min(end, MAX_LOOKED_AT))
+    while (this.#pending !== '') {
+      const line = this.#pending.slice(0, Math.min(end, MAX_LOOKED_AT))
       const isAll = isEnd || line.length === end || line.length === MAX_LOOKED_AT
       const span = this.#next(line, !isAll, isEnd)
       if (!span) break
-      this.#held = this.#held.slice(span.text.length)
+      this.#pending = this.#pending.slice(span.text.length)
       end -= span.text.length
       if (end <= 0) end = this.#endOfLine()
       this.#pass(span.text)
@@ -73,7 +73,7 @@ export class CodeScanner {
 
   /** How many characters the rest of the line has, with its end; infinite if it has not ended. */
   #endOfLine(): number {
-    return this.#held.indexOf('\n') + 1 || Number.POSITIVE_INFINITY
+    return this.#pending.indexOf('\n') + 1 || Number.POSITIVE_INFINITY
   }
 
   /** The next span of the rest of a line; undefined if more of the line is needed first. */
@@ -105,7 +105,7 @@ export class CodeScanner {
     if (line.length === 1 && isWaiting) return undefined
     const formula = this.#formulaLength(line, !isEnd)
     if (formula === undefined) return undefined
-    if (formula > 0) return { text: this.#held.slice(0, formula), code: 'likely' }
+    if (formula > 0) return { text: this.#pending.slice(0, formula), code: 'likely' }
     this.#hasTag ||= TAG.test(line)
     return { text: line.slice(0, line[0] === '\\' ? 2 : 1), code: 'none' }
   }
@@ -113,7 +113,7 @@ export class CodeScanner {
   /** The length of the formula at the beginning, which may go on over the ends of lines; undefined if more is needed. */
   #formulaLength(line: string, isWaiting: boolean): number | undefined {
     if (!FORMULA.test(line) || WITHIN_WORD.test(this.#last)) return 0
-    return formulaLength(this.#held, { beginsLine: this.#isHead, isWaiting })
+    return formulaLength(this.#pending, { beginsLine: this.#isHead, isWaiting })
   }
 
   /** The code between backticks at the beginning, or the backticks alone if no others on the line close them. */

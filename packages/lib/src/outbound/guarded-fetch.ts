@@ -130,11 +130,11 @@ function guardLiterals(policy: OutboundPolicy): Dispatcher.DispatcherComposeInte
 
 function guardedLookup(policy: OutboundPolicy): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0)
       const allowed = policy.allowsName(hostname)
-        ? found
-        : found.filter(({ address }) => policy.allowsAddress(address))
+        ? addresses
+        : addresses.filter(({ address }) => policy.allowsAddress(address))
       const [first] = allowed
       if (!first) return callback(forbidden(hostname), '', 0)
       if (options.all) return callback(null, allowed)
@@ -178,8 +178,8 @@ function wrapResponse(
 
 function explainFailure(error: unknown, host: string, signal: AbortSignal | undefined) {
   if (signal?.aborted) return signal.reason
-  const known = outboundCause(error)
-  if (known) return known
+  const cause = outboundCause(error)
+  if (cause) return cause
   const timedOut = isTimeout(error)
   return new OutboundError(
     timedOut ? 'timeout' : 'unreachable',

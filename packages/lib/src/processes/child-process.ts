@@ -203,13 +203,13 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<unknown> {
   signal.throwIfAborted()
-  const answered = Promise.withResolvers<JobAnswer>()
-  const handlers = { onMessage: answered.resolve, onEnd: answered.reject }
+  const reply = Promise.withResolvers<JobAnswer>()
+  const handlers = { onMessage: reply.resolve, onEnd: reply.reject }
   const child = startProcess({ entry: JOB_ENTRY, job: { module, run } }, limits, handlers)
   using deadline = startDeadline(deadlineMs, signal)
   try {
-    child.send({ input }).catch(answered.reject)
-    const answer = await untilAborted(answered.promise, deadline.signal)
+    child.send({ input }).catch(reply.reject)
+    const answer = await untilAborted(reply.promise, deadline.signal)
     return outputOf(answer)
   } catch (error) {
     signal.throwIfAborted()

@@ -83,12 +83,12 @@ export function startThread<Methods extends ThreadMethods>(
   })
   const waiting = new Map<number, Waiting>()
   let lastId = 0
-  let ended: Error | undefined
+  let failure: Error | undefined
   let terminating = false
 
   const end = (error: Error) => {
-    if (ended) return
-    ended = error
+    if (failure) return
+    failure = error
     for (const { reject } of waiting.values()) reject(error)
     waiting.clear()
     if (!terminating) onCrash?.(error)
@@ -110,7 +110,7 @@ export function startThread<Methods extends ThreadMethods>(
 
   return {
     call(method, input, transfer = []) {
-      if (ended) return Promise.reject(ended)
+      if (failure) return Promise.reject(failure)
       return new Promise((resolve, reject) => {
         // The thread answers with the method's own output, as a structured clone.
         waiting.set(++lastId, { resolve: resolve as Waiting['resolve'], reject })

@@ -20,14 +20,14 @@ function namesOf(unit: 'month' | 'weekday', count: number): ReadonlyMap<string, 
     const formats = styles.map((style) =>
       Intl.DateTimeFormat(language, { timeZone: 'UTC', ...style }),
     )
-    const named = formats.flatMap((format) =>
+    const entries = formats.flatMap((format) =>
       days.map((day, place): [string, number] => {
         const name = format.formatToParts(day).find(({ type }) => type === unit)?.value ?? ''
         return [keyOf(name), place]
       }),
     )
     const isEnglishMonth = language === 'en' && unit === 'month'
-    return new Map(isEnglishMonth ? [...named, ['sept', 8]] : named)
+    return new Map(isEnglishMonth ? [...entries, ['sept', 8]] : entries)
   })
 }
 
@@ -42,9 +42,9 @@ export function calendarPlaces(
   texts: readonly string[],
 ): ReadonlyMap<string, number> | undefined {
   names[unit] ??= namesOf(unit, unit === 'month' ? 12 : 7)
-  const wanted = [...new Set(texts.map(keyOf))]
-  if (wanted.length === 0) return undefined
-  return names[unit].find((known) => wanted.every((name) => known.has(name)))
+  const keys = [...new Set(texts.map(keyOf))]
+  if (keys.length === 0) return undefined
+  return names[unit].find((places) => keys.every((name) => places.has(name)))
 }
 
 /** The position of a name in a result of `calendarPlaces`; after all others if it is not in it. */

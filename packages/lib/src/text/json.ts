@@ -85,7 +85,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
  * are left to the parser.
  */
 export function whyTooComplex(bytes: Uint8Array, maxValues = MAX_VALUES): string | undefined {
-  const { open, close, goOn } = createLevels(maxValues)
+  const { open, close, next } = createLevels(maxValues)
   let reason: string | undefined
   for (let at = 0; at < bytes.length && reason === undefined; at += 1) {
     switch (bytes[at] ?? 0) {
@@ -93,7 +93,7 @@ export function whyTooComplex(bytes: Uint8Array, maxValues = MAX_VALUES): string
         at = endOfString(bytes, at)
         break
       case COMMA:
-        reason = goOn()
+        reason = next()
         break
       case OPEN_OBJECT:
         reason = open(MAX_FIELDS)
@@ -129,10 +129,12 @@ function createLevels(maxValues: number) {
       room[depth] = most
       return count()
     },
-    goOn(): string | undefined {
-      const left = (room[depth] ?? 0) - 1
-      room[depth] = left
-      return left === 0 ? `must not contain an object of more than ${MAX_FIELDS} fields` : count()
+    next(): string | undefined {
+      const remaining = (room[depth] ?? 0) - 1
+      room[depth] = remaining
+      return remaining === 0
+        ? `must not contain an object of more than ${MAX_FIELDS} fields`
+        : count()
     },
     close() {
       depth = Math.max(0, depth - 1)

@@ -17,17 +17,17 @@ export async function* readLines(
   maxBytes: number,
 ): AsyncGenerator<Line> {
   let number = 0
-  let held: Uint8Array[] = []
+  let parts: Uint8Array[] = []
   let length = 0
 
   const hold = (part: Uint8Array) => {
     length += part.length
-    if (length > maxBytes) held = []
-    else if (part.length > 0) held.push(part)
+    if (length > maxBytes) parts = []
+    else if (part.length > 0) parts.push(part)
   }
   const take = (): Line => {
-    const bytes = length > maxBytes ? undefined : withoutReturn(Buffer.concat(held, length))
-    held = []
+    const bytes = length > maxBytes ? undefined : withoutReturn(Buffer.concat(parts, length))
+    parts = []
     length = 0
     return { number: ++number, bytes }
   }

@@ -17,6 +17,6 @@ const MARK = /^\[Picture \d{1,5}(?: on page \d{1,5})?(?: in attachment [\d.]{1,9
 
 export const isPictureMark = (text: string) => MARK.test(text)
 
-/** A description of a picture as it is shown: nobody may take it for text of the document. */
+/** A description of a picture as it is shown: it must not look like text of the document. */
 export const describedPicture = (mark: string, description: string) =>
   `${mark.slice(0, -1)}: a model’s description, not text of the document]\n${description}`

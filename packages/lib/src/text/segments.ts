@@ -22,8 +22,8 @@ function endOfSegment(text: string, start: number, maxLength: number): number {
   const latest = start + maxLength
   const earliest = latest - Math.floor(maxLength * SLACK_SHARE)
   for (const end of ['\n\n', '\n', ' ']) {
-    const found = text.lastIndexOf(end, latest - end.length)
-    if (found >= earliest) return found + end.length
+    const position = text.lastIndexOf(end, latest - end.length)
+    if (position >= earliest) return position + end.length
   }
   return atCodePoint(text, latest)
 }

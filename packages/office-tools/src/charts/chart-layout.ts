@@ -75,7 +75,7 @@ const OTHER_AXIS = { x: 'y', y: 'x', '-x': '-y', '-y': '-x' } as const
 function turned<C extends Channel>(channel: C | undefined): C | undefined {
   const { sort } = channel ?? {}
   if (!channel || !sort || !(sort in OTHER_AXIS)) return channel
-  const other = Object.entries(OTHER_AXIS).find(([own]) => own === sort)?.[1]
+  const other = Object.entries(OTHER_AXIS).find(([axis]) => axis === sort)?.[1]
   return other ? { ...channel, sort: other } : channel
 }
 

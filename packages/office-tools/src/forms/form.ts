@@ -39,7 +39,7 @@ export interface OpenedForm {
 /** The mistakes in the values, one line each. */
 export function mistakesOf(fields: readonly FormField[], values: FormValues): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
-    const field = fields.find((known) => known.name === name)
+    const field = fields.find((candidate) => candidate.name === name)
     if (!field) return [`There is no field "${name}"`]
     const mistake = mistakeOf(field, value)
     return mistake ? [`${name}: ${mistake}`] : []

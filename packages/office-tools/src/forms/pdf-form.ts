@@ -73,9 +73,9 @@ const MAX_HINT = 300
 
 /** The tooltip that viewers show for the field. */
 function hintOf({ acroField }: PDFField): string {
-  const written = acroField.dict.lookup(PDFName.of('TU'))
-  const isText = written instanceof PDFString || written instanceof PDFHexString
-  return isText ? written.decodeText().replaceAll(/\s+/g, ' ').trim().slice(0, MAX_HINT) : ''
+  const tooltip = acroField.dict.lookup(PDFName.of('TU'))
+  const isText = tooltip instanceof PDFString || tooltip instanceof PDFHexString
+  return isText ? tooltip.decodeText().replaceAll(/\s+/g, ' ').trim().slice(0, MAX_HINT) : ''
 }
 
 function write(field: PDFField, value: FormValue): void {

@@ -26,20 +26,20 @@ export function createFieldPen(document: PDFDocument, fonts: FormFonts) {
   document.registerFontkit(fontkit)
 
   return async (field: PDFField, text: string): Promise<void> => {
-    const chosen = fonts.fontFor(text)
-    const embedding = embedded.get(chosen) ?? embed(document, chosen)
-    embedded.set(chosen, embedding)
+    const match = fonts.fontFor(text)
+    const embedding = embedded.get(match) ?? embed(document, match)
+    embedded.set(match, embedding)
     const font = await embedding
     if (!(field instanceof PDFTextField)) {
       if (field.needsAppearancesUpdate()) field.defaultUpdateAppearances(font)
       return
     }
-    const drawn = toDrawn(text)
+    const visualText = toDrawn(text)
     const formSize = sizeOf(field)
-    field.setText(drawn)
+    field.setText(visualText)
     // Drawing stores the size that it chose, which is why the form's size is read before.
     field.updateAppearances(font)
-    if (!fonts.isDefault(text)) layOut(field, { text: drawn, formSize }, font)
+    if (!fonts.isDefault(text)) layOut(field, { text: visualText, formSize }, font)
     // The stored value is the text as given, regardless of how it was broken into lines.
     field.acroField.setValue(PDFHexString.fromText(text))
   }
@@ -194,9 +194,9 @@ function runsOf(order: readonly number[], isBackward: (index: number) => boolean
     const run = runs.at(-1)
     const last = run?.at(-1)
     const step = isBackward(place) ? -1 : 1
-    const goesOn =
+    const isSameLine =
       last !== undefined && place === last + step && isBackward(last) === isBackward(place)
-    if (goesOn) run?.push(place)
+    if (isSameLine) run?.push(place)
     else runs.push([place])
   }
   return runs

@@ -42,7 +42,7 @@ export async function createControlGroup(limits: SandboxLimits): Promise<Control
 }
 
 async function findPlaces(limits: SandboxLimits): Promise<Place[]> {
-  const own = await readOwnGroups()
+  const groups = await readOwnGroups()
   const name = `${NAME}-${randomUUID()}`
   const memory = String(limits.memoryMegabytes * BYTES_PER_MEGABYTE)
   const processes = String(limits.processes)
@@ -50,7 +50,7 @@ async function findPlaces(limits: SandboxLimits): Promise<Place[]> {
 
   if (existsSync(join(ROOT, 'cgroup.controllers'))) {
     // Next to the server's own group: a group with processes cannot pass limits on to child groups.
-    const beside = dirname(own.get('') ?? '/')
+    const beside = dirname(groups.get('') ?? '/')
     const cpu = `${quota} ${PERIOD_MICROSECONDS}`
     const values = { 'memory.max': memory, 'memory.swap.max': '0', 'pids.max': processes }
     return [{ directory: join(ROOT, beside, name), values: { ...values, 'cpu.max': cpu } }]
@@ -63,7 +63,7 @@ async function findPlaces(limits: SandboxLimits): Promise<Place[]> {
   return Object.entries(values)
     .filter(([controller]) => existsSync(join(ROOT, controller, 'cgroup.procs')))
     .map(([controller, written]) => ({
-      directory: join(ROOT, controller, own.get(controller) ?? '/', name),
+      directory: join(ROOT, controller, groups.get(controller) ?? '/', name),
       values: written,
     }))
 }

@@ -77,10 +77,10 @@ export class MemoryDirectory extends Directory {
 function* entriesBelow(...roots: MemoryDirectory[]): Generator<{ name: string; entry: Inode }> {
   const pending = roots.map((directory) => ({ directory, path: '' }))
   // A directory that was moved into itself forms a cycle.
-  const seen = new Set<Inode>()
+  const visited = new Set<Inode>()
   for (let next = pending.pop(); next; next = pending.pop()) {
-    if (seen.has(next.directory)) continue
-    seen.add(next.directory)
+    if (visited.has(next.directory)) continue
+    visited.add(next.directory)
     for (const [name, entry] of next.directory.contents) {
       const path = `${next.path}${name}`
       yield { name: path, entry }
@@ -216,9 +216,9 @@ class OpenMemoryFile extends OpenFile {
 
   override fd_write(data: Uint8Array) {
     if (this.#appends) this.file_pos = this.file.size
-    const written = this.fd_pwrite(data, this.file_pos)
-    this.file_pos += BigInt(written.nwritten)
-    return written
+    const result = this.fd_pwrite(data, this.file_pos)
+    this.file_pos += BigInt(result.nwritten)
+    return result
   }
 
   override fd_pwrite(data: Uint8Array, offset: bigint) {
@@ -241,19 +241,19 @@ export type Quota = ReturnType<typeof createQuota>
  * limit.
  */
 export function createQuota(most: Usage, measure: () => Usage) {
-  let used: Usage = { bytes: 0, nodes: 0 }
+  let usage: Usage = { bytes: 0, nodes: 0 }
   const fits = (bytes: number, nodes: number) =>
-    used.bytes + bytes <= most.bytes && used.nodes + nodes <= most.nodes
+    usage.bytes + bytes <= most.bytes && usage.nodes + nodes <= most.nodes
 
   return {
     most,
     /** Reserves `bytes` and `nodes` and returns true; returns false if they do not fit. */
     take(bytes: number, nodes: number): boolean {
       // Deletions are not counted as they happen; only measuring takes them into account.
-      if (!fits(bytes, nodes)) used = measure()
+      if (!fits(bytes, nodes)) usage = measure()
       if (!fits(bytes, nodes)) return false
-      used.bytes += bytes
-      used.nodes += nodes
+      usage.bytes += bytes
+      usage.nodes += nodes
       return true
     },
   }

@@ -163,8 +163,8 @@ function finish(exitCode: number): void {
 
 function send(header: object, parts: readonly Uint8Array[]): void {
   for (const bytes of encodeFrame(header, parts)) {
-    for (let written = 0; written < bytes.byteLength; ) {
-      written += writeSync(STDOUT, bytes, written)
+    for (let position = 0; position < bytes.byteLength; ) {
+      position += writeSync(STDOUT, bytes, position)
     }
   }
 }
@@ -175,10 +175,10 @@ function readFrame(): Frame | undefined {
   let step = decoder.next()
   while (!step.done) {
     const bytes = Buffer.alloc(step.value)
-    for (let read = 0; read < bytes.length; ) {
-      const count = readSync(STDIN, bytes, read, bytes.length - read, null)
+    for (let position = 0; position < bytes.length; ) {
+      const count = readSync(STDIN, bytes, position, bytes.length - position, null)
       if (count === 0) return undefined
-      read += count
+      position += count
     }
     step = decoder.next(bytes)
   }

@@ -17,7 +17,7 @@ type Imports = Record<string, (...parameters: never[]) => unknown>
 export function wasiImports(system: WASI): Imports {
   const shim = system.wasiImport
   const memory = () => new DataView(system.inst.exports.memory.buffer)
-  const done = () => wasi.ERRNO_SUCCESS
+  const succeed = () => wasi.ERRNO_SUCCESS
   const unsupported = () => wasi.ERRNO_NOTSUP
 
   return {
@@ -26,12 +26,12 @@ export function wasiImports(system: WASI): Imports {
       sleep(memory, subscriptions, events, count, happened),
     path_open: (...parameters: number[]) => openAtFreeDescriptor(system, memory, parameters),
     // The standard streams are shared by all runs and stay open.
-    fd_close: (fd: number) => (fd <= wasi.FD_STDERR ? done() : shim.fd_close?.(fd)),
+    fd_close: (fd: number) => (fd <= wasi.FD_STDERR ? succeed() : shim.fd_close?.(fd)),
     fd_renumber: (from: number, to: number) =>
       Math.min(from, to) <= wasi.FD_STDERR ? wasi.ERRNO_BADF : shim.fd_renumber?.(from, to),
-    sched_yield: done,
-    fd_filestat_set_times: done,
-    path_filestat_set_times: done,
+    sched_yield: succeed,
+    fd_filestat_set_times: succeed,
+    path_filestat_set_times: succeed,
     sock_accept: unsupported,
     sock_recv: unsupported,
     sock_send: unsupported,
@@ -125,7 +125,7 @@ export class InputStream extends Device {
 /** The bytes that both output streams of a run may hold together. */
 export class OutputBudget {
   readonly #most: number
-  #left = 0
+  #remaining = 0
   cut = false
 
   constructor(most: number) {
@@ -133,16 +133,16 @@ export class OutputBudget {
   }
 
   renew(): void {
-    this.#left = this.#most
+    this.#remaining = this.#most
     this.cut = false
   }
 
   /** Returns as many of the bytes as still fit. */
   take(bytes: Uint8Array): Uint8Array {
-    const kept = bytes.subarray(0, this.#left)
-    this.#left -= kept.byteLength
-    this.cut ||= kept.byteLength < bytes.byteLength
-    return kept
+    const part = bytes.subarray(0, this.#remaining)
+    this.#remaining -= part.byteLength
+    this.cut ||= part.byteLength < bytes.byteLength
+    return part
   }
 }
 
@@ -157,8 +157,8 @@ export class OutputStream extends Device {
   }
 
   override fd_write(data: Uint8Array) {
-    const kept = this.#budget.take(data)
-    if (kept.byteLength > 0) this.#parts.push(Uint8Array.from(kept))
+    const part = this.#budget.take(data)
+    if (part.byteLength > 0) this.#parts.push(Uint8Array.from(part))
     return { ret: wasi.ERRNO_SUCCESS, nwritten: data.byteLength }
   }
 

@@ -12,10 +12,13 @@ interface OwnConfinement {
 }
 
 /** The arguments for `python3` in a sandbox, with which it takes jobs from its standard input. */
-export function processParameters(limits: SandboxLimits, own: OwnConfinement = {}): string[] {
+export function processParameters(
+  limits: SandboxLimits,
+  confinement: OwnConfinement = {},
+): string[] {
   const { fileMegabytes, outputKilobytes } = limits
   const settings = {
-    ...own,
+    ...confinement,
     outputBytes: outputKilobytes * BYTES_PER_KILOBYTE,
     fileBytes: fileMegabytes * BYTES_PER_MEGABYTE,
     files: MAX_FILES,

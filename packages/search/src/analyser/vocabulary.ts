@@ -83,8 +83,8 @@ export function rememberTerms(toTerms: (word: string) => readonly number[]): Ter
 
   return (text, start, end) => {
     const hash = hashOf(text, start, end)
-    const known = find(young, hash, text, start, end)
-    if (known) return known
+    const cached = find(young, hash, text, start, end)
+    if (cached) return cached
     const word = copyOf(text.slice(start, end))
     const terms = find(old, hash, text, start, end) ?? toTerms(word)
     if (young.words.length >= CACHED_WORDS) {

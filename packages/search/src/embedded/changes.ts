@@ -40,9 +40,9 @@ export function createChanges(
       const rest = () => void inOrder(() => attempt((part) => part.rest()))
       quiet ??= setTimeout(rest, quietMs).unref()
       quiet.refresh()
-      const done = inOrder(change)
+      const result = inOrder(change)
       void inOrder(() => attempt((part) => part.tidy()))
-      return done
+      return result
     },
     /** Resolves when all changes so far are on disk. */
     flush: () =>

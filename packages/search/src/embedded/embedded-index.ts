@@ -34,10 +34,10 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
     onNotice: ({ message, fields }) => log?.warn(fields, message),
   })
   const opening = thread.call('ready', undefined)
-  const noted = opening.then(() => {
+  const marked = opening.then(() => {
     opened = true
   })
-  void ignore(noted, 'every call to the thread is rejected then')
+  void ignore(marked, 'every call to the thread is rejected then')
   let closing: Promise<void> | undefined
 
   return {

@@ -86,8 +86,8 @@ function searchSegments(
   const terms = weighTerms(segments, query, chunks)
   const hits = createTopHits(limit)
   segments.forEach((segment, i) => {
-    const offered = only ? { ...segment, removed: excludedBy(segment, only) } : segment
-    scoreSegment(offered, postingsIn(segment, i, terms), norm, hits)
+    const visible = only ? { ...segment, removed: excludedBy(segment, only) } : segment
+    scoreSegment(visible, postingsIn(segment, i, terms), norm, hits)
   })
   return hits.take()
 }

@@ -24,8 +24,8 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
     },
     has: (key: number) => rows.has(key),
     /** Adds unit vectors, given one after another; replaces those of existing keys. */
-    set(added: Uint32Array, values: Float32Array): void {
-      for (const [place, key] of added.entries()) {
+    set(keys: Uint32Array, values: Float32Array): void {
+      for (const [place, key] of keys.entries()) {
         write(key, values.subarray(place * dimension, (place + 1) * dimension))
       }
     },

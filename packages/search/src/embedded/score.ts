@@ -92,10 +92,10 @@ function restsOf(lists: readonly Postings[]): number[] {
  */
 function thresholdOf(segment: Segment, size: number, limit: number): number {
   const steps = tally(segment, size)
-  let left = limit
+  let remaining = limit
   for (let step = STEPS - 1; step >= 0; step--) {
-    left -= tallies[step] ?? 0
-    if (left <= 0) return (step / steps) * ROUNDED_DOWN
+    remaining -= tallies[step] ?? 0
+    if (remaining <= 0) return (step / steps) * ROUNDED_DOWN
   }
   return Number.NEGATIVE_INFINITY
 }

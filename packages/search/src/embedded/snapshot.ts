@@ -32,40 +32,40 @@ type Snapshot = Awaited<ReturnType<typeof openSnapshot>>
 export async function openSnapshot(options: IndexFilesOptions) {
   const { directory, notify } = options
   const files = await openIndexFiles<Manifest>(SEGMENTS, options)
-  const written = new Map<Segment, string>()
+  const fileOf = new Map<Segment, string>()
   for (const { file, removed } of files.content?.segments ?? []) {
     try {
       const segment = await readSegmentFile(join(directory, file))
       for (const ordinal of removed) removeChunk(segment, ordinal)
-      written.set(segment, file)
+      fileOf.set(segment, file)
     } catch (error) {
       const message = 'part of the search index was lost and will be indexed again'
       notify({ message, fields: { file, err: error } })
     }
   }
-  await files.removeAllBut([...written.values()])
+  await files.removeAllBut([...fileOf.values()])
 
   return {
     /** The segments that could be read at start-up. */
-    loaded: [...written.keys()],
-    isWritten: (segment: Segment) => written.has(segment),
+    loaded: [...fileOf.keys()],
+    isWritten: (segment: Segment) => fileOf.has(segment),
 
     /** Writes these segments and makes them the current ones. */
     async save(segments: readonly Segment[]): Promise<void> {
       for (const segment of segments) {
-        if (written.has(segment)) continue
+        if (fileOf.has(segment)) continue
         const file = `${files.nextNumber()}.segment`
         await writeSegmentFile(join(directory, file), segment)
-        written.set(segment, file)
+        fileOf.set(segment, file)
       }
       const entries = segments.map((segment) => ({
-        file: written.get(segment) ?? '',
+        file: fileOf.get(segment) ?? '',
         removed: removedFrom(segment),
       }))
-      for (const segment of written.keys()) {
-        if (!segments.includes(segment)) written.delete(segment)
+      for (const segment of fileOf.keys()) {
+        if (!segments.includes(segment)) fileOf.delete(segment)
       }
-      await files.save({ segments: entries }, [...written.values()])
+      await files.save({ segments: entries }, [...fileOf.values()])
     },
   }
 }

@@ -51,10 +51,10 @@ export async function openVectorPart(options: IndexFilesOptions) {
     throw new RangeError(`The index holds vectors of ${vectors.dimension}, not ${dimension}`)
   }
   const forget = (keys: Iterable<number>): number[] => {
-    const known = [...new Set(keys)].filter((key) => current?.vectors.has(key))
-    current?.graph.remove(known)
-    for (const key of known) current?.vectors.delete(key)
-    return known
+    const existing = [...new Set(keys)].filter((key) => current?.vectors.has(key))
+    current?.graph.remove(existing)
+    for (const key of existing) current?.vectors.delete(key)
+    return existing
   }
 
   const writeAbove = async (limit: number) => {
@@ -71,13 +71,13 @@ export async function openVectorPart(options: IndexFilesOptions) {
       for (let from = 0; from < keys.length; from += VECTORS_PER_STEP) {
         if (from > 0) await setImmediate()
         const to = Math.min(from + VECTORS_PER_STEP, keys.length)
-        const [added, part] = [
+        const [newKeys, part] = [
           keys.subarray(from, to),
           values.subarray(from * dimension, to * dimension),
         ]
-        forget(added)
-        graph.add(added, part)
-        vectors.set(added, part)
+        forget(newKeys)
+        graph.add(newKeys, part)
+        vectors.set(newKeys, part)
       }
       unwritten += keys.length
     },

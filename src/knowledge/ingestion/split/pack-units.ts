@@ -20,7 +20,7 @@ export function createUnitPacker(text: string, limits: SplitLimits) {
   const chunks: SplitChunk[] = []
   let pending: PendingUnit[] = []
   let pendingTokens = 0
-  let read = 0
+  let position = 0
   /** How many of the pending units are already in the last chunk. */
   let repeated = 0
   /** How many chunks are not extended any more. */
@@ -67,8 +67,8 @@ export function createUnitPacker(text: string, limits: SplitLimits) {
 
   return {
     add(unit: HeadedUnit): void {
-      const next = { ...unit, gap: estimateTokens(text, read, unit.start) }
-      read = unit.end
+      const next = { ...unit, gap: estimateTokens(text, position, unit.start) }
+      position = unit.end
       if (isFreshStart(unit.boundary) && pendingTokens >= limits.enough) {
         cutAfter(pending.length, next)
       }
