@@ -39,8 +39,8 @@ export async function runChecks(names: readonly CheckName[]): Promise<CheckName[
 }
 
 if (import.meta.main) {
-  const asked = process.argv.slice(2)
-  const names = CHECK_NAMES.filter((name) => asked.length === 0 || asked.includes(name))
+  const selection = process.argv.slice(2)
+  const names = CHECK_NAMES.filter((name) => selection.length === 0 || selection.includes(name))
   if (names.length === 0)
     throw new Error(`There is no such check; there are: ${CHECK_NAMES.join(', ')}`)
   const failed = await runChecks(names)

@@ -49,8 +49,8 @@ const AgentSchema = z.looseObject({ $ref: z.string(), $defs: z.record(z.string()
 
 /** What a server accepts of its operator, as if it were sent: agent.json by its JSON Schema, and the variables of .env. */
 export function setupContract(agentSchema: string, environmentExample: string): Contract {
-  const moved = agentSchema.replaceAll('#/$defs/', '#/components/schemas/')
-  const { $ref, $defs } = AgentSchema.parse(JSON.parse(moved))
+  const schemaText = agentSchema.replaceAll('#/$defs/', '#/components/schemas/')
+  const { $ref, $defs } = AgentSchema.parse(JSON.parse(schemaText))
   const names = environmentExample.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)
   const variables = Object.fromEntries(names.map(([, name = '']) => [name, {}]))
   const accepting = (schema: Schema) => ({
@@ -72,17 +72,18 @@ type Direction = 'sent' | 'received'
 
 /** What of `after` breaks a client that was written for `before`, one line each. */
 export function breakingChanges(before: Contract, after: Contract): string[] {
-  const found = new Set<string>()
-  const compare = createComparison(before, after, (line) => void found.add(line))
+  const differences = new Set<string>()
+  const compare = createComparison(before, after, (line) => void differences.add(line))
   for (const [path, methods] of Object.entries(before.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const name = `${method.toUpperCase()} ${path}`
       const now = after.paths[path]?.[method]
-      if (now) compareOperations(name, operation, now, compare, (line) => void found.add(line))
-      else found.add(`${name}: is gone`)
+      if (now)
+        compareOperations(name, operation, now, compare, (line) => void differences.add(line))
+      else differences.add(`${name}: is gone`)
     }
   }
-  return [...found]
+  return [...differences]
 }
 
 type Compare = (
@@ -125,15 +126,15 @@ function compareParameters(
   tell: (line: string) => void,
 ): void {
   const keyOf = (one: Operation['parameters'][number]) => `${one.in} parameter ${one.name}`
-  const known = new Map(old.map((one) => [keyOf(one), one]))
+  const remaining = new Map(old.map((one) => [keyOf(one), one]))
   for (const parameter of now) {
     const key = keyOf(parameter)
-    const before = known.get(key)
-    known.delete(key)
+    const before = remaining.get(key)
+    remaining.delete(key)
     if (parameter.required && !before?.required) tell(`${name}: ${key} is required now`)
     compare(`${name}: ${key}`, before?.schema, parameter.schema, 'sent')
   }
-  for (const key of known.keys()) tell(`${name}: ${key} is gone`)
+  for (const key of remaining.keys()) tell(`${name}: ${key} is gone`)
 }
 
 function createComparison(
@@ -142,13 +143,13 @@ function createComparison(
   tell: (line: string) => void,
 ): Compare {
   /** References that were compared, since schemas may contain themselves. */
-  const seen = new Set<string>()
+  const compared = new Set<string>()
   return function compare(place, old, now, direction) {
     if (!old || !now) return
     const name = nameOf(old)
     const key = `${name} ${nameOf(now)} ${direction}`
-    if (name !== undefined && seen.has(key)) return
-    seen.add(key)
+    if (name !== undefined && compared.has(key)) return
+    compared.add(key)
     const where = name ?? place
     const one = resolve(before, old)
     const other = resolve(after, now)
@@ -171,8 +172,8 @@ function partsOf(old: Schema, now: Schema) {
     { part: '[]', schema: old.items, same: now.items },
     ...branchesOf(old).map((schema, index) => {
       const name = nameOf(schema)
-      const named = name === undefined ? undefined : others.find((one) => nameOf(one) === name)
-      return { part: ` (${index + 1})`, schema, same: named ?? others[index] }
+      const sameName = name === undefined ? undefined : others.find((one) => nameOf(one) === name)
+      return { part: ` (${index + 1})`, schema, same: sameName ?? others[index] }
     }),
   ]
 }
@@ -190,9 +191,11 @@ function changedTypes(old: Schema, now: Schema, direction: Direction): string[] 
   const isSent = direction === 'sent'
   // What is sent may become wider, what is received narrower.
   const [narrow, wide] = isSent ? [old, now] : [now, old]
-  const taken = typesOf(wide)
+  const accepted = typesOf(wide)
   const takes = (type: string) =>
-    taken.length === 0 || taken.includes(type) || (type === 'integer' && taken.includes('number'))
+    accepted.length === 0 ||
+    accepted.includes(type) ||
+    (type === 'integer' && accepted.includes('number'))
   const types = typesOf(narrow).filter((type) => !takes(type))
   // Clients must expect new values in an answer (docs/reference/stability.md), so that only sent ones count.
   const gone = isSent && now.enum ? (old.enum ?? []).filter((one) => !now.enum?.includes(one)) : []

@@ -30,7 +30,7 @@ const KINDS = ['true', 'passage', 'number', 'name', 'negation', 'answer'] as con
 type Pair = { kind: (typeof KINDS)[number]; statement: string; passage: string; title: string }
 
 const [file, language = 'english'] = process.argv.slice(2)
-const known = z.enum(['english', 'german', 'spanish']).parse(language)
+const analyserLanguage = z.enum(['english', 'german', 'spanish']).parse(language)
 if (file === undefined) throw new Error('Name a file in the format of SQuAD.')
 const { data } = z.object({ data: z.array(Article) }).parse(JSON.parse(readFileSync(file, 'utf8')))
 const analyser = createAnalyser(z.enum(ANALYSER_LANGUAGES).parse(language))
@@ -82,7 +82,7 @@ function pairsOf({ title, paragraphs }: Article, place: number): Pair[] {
 }
 
 function answered(question: string, answer: string): string | undefined {
-  const statement = question.replace(QUESTION_WORDS[known], `${answer} `)
+  const statement = question.replace(QUESTION_WORDS[analyserLanguage], `${answer} `)
   return statement === question ? undefined : statement.replace(/^¿/, '').replace(/\?+\s*$/, '')
 }
 

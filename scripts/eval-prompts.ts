@@ -14,9 +14,9 @@ and prints how many facts and citations were right.
   --model NAME   the model's name on its server
   --half HALF    chosen (the questions that wordings are chosen on), held-out or all; chosen if not given
   --only NAMES   wordings, separated by semicolons
-  --every N      each Nth question only
-  --answers FILE writes all answers as JSON
-  --judge FILE   asks nothing and judges answers that were written
+  --every N      only every Nth question
+  --answers FILE write all answers as JSON
+  --judge FILE   judge the answers in FILE without asking anything
 
 Citations are judged as the server shows them, after its own check and repair, and as the model wrote them.`
 
@@ -66,10 +66,10 @@ const wordings = WORDINGS.filter(
   ({ name }) => values.only === undefined || values.only.split(';').includes(name),
 )
 
-const asked = new Set(questions.map(({ question }) => question))
-const kept: Answer[] = values.judge ? JSON.parse(await readFile(values.judge, 'utf8')) : []
+const texts = new Set(questions.map(({ question }) => question))
+const earlier: Answer[] = values.judge ? JSON.parse(await readFile(values.judge, 'utf8')) : []
 const answers = values.judge
-  ? kept.filter(({ question }) => asked.has(question.question))
+  ? earlier.filter(({ question }) => texts.has(question.question))
   : await askAll()
 console.table(table())
 

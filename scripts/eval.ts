@@ -18,16 +18,16 @@ import { readReport, saveReport } from './eval/report.ts'
 
 const USAGE = `Usage: npm run eval -- <folder or questions.jsonl> [options]
 
-Ingests the collection through the HTTP API, asks its judged questions, and prints how good the answers are.
-Without --url a server with a directory of its own is started for it and ended after it.
+Ingests the collection through the HTTP API, asks its judged questions, and prints the quality of the answers.
+Without --url, starts a server with its own data directory for the run.
 
   --format NAME      beir (default), xquad:de, tau-knowledge, finance-bench, mtrag:cloud: see docs/guides/evaluation.md
-  --mode MODE        lexical, dense or hybrid, several times to compare; by default what the server does by default
-  --graded           count relevance as it was graded; otherwise each relevant document counts the same
-  --answers          asks the agent instead, the questions that have facts, and measures what it answers and cites
-  --judge-model NAME a model that decides whether an answer is right; otherwise it must contain the fact
+  --mode MODE        lexical, dense or hybrid; repeatable, to compare; default: the server's default
+  --graded           use graded relevance; otherwise each relevant document counts the same
+  --answers          ask the agent the questions that have facts, and measure its answers and citations
+  --judge-model NAME model that judges the answers; otherwise an answer must contain the fact
   --judge-url URL    its OpenAI-compatible server, up to /v1; --judge-key KEY if it needs one
-  --save FILE        writes the result; --compare FILE prints it beside an earlier one, with the questions that differ
+  --save FILE        write the result; --compare FILE prints it beside an earlier one, with the differing questions
   --url URL          a running server; the collection's documents stay in it. Without corpus.jsonl its own are judged,
                      as by judged questions that the server exports as a file of lines
   --key KEY          its SERVER_API_KEY

@@ -46,23 +46,23 @@ if (!values.fetch) process.exitCode = await runSuites(files)
 
 async function provideAll(): Promise<Record<string, string>> {
   const cache = cacheDirectory(process.env)
-  const found: Record<string, string> = {
+  const weights: Record<string, string> = {
     TEST_LLAMA_SERVER: await provideServer(cache, !values.short || values.fetch),
   }
   for (const name of NEEDED) {
-    found[`TEST_WEIGHTS_${name.toUpperCase()}`] = await provideWeights(name, cache)
+    weights[`TEST_WEIGHTS_${name.toUpperCase()}`] = await provideWeights(name, cache)
   }
-  return found
+  return weights
 }
 
 /** Runs the suites once in each protocol; returns the first exit code that tells of a failure. */
-async function runSuites(found: Record<string, string>): Promise<number> {
+async function runSuites(weights: Record<string, string>): Promise<number> {
   const parameters = ['scripts/test.ts', '--project=model', ...positionals]
   const form = { TEST_MODEL_SHORT: values.short ? '1' : '' }
   let failure = 0
   for (const api of values.api ?? (values.short ? [SHORT_API] : CHAT_APIS)) {
     console.log(`\n> the model is asked in ${api}`)
-    const env = { ...process.env, ...found, ...form, TEST_CHAT_API: api }
+    const env = { ...process.env, ...weights, ...form, TEST_CHAT_API: api }
     const child = spawn(process.execPath, parameters, { stdio: 'inherit', env })
     const [code] = await once(child, 'close')
     failure ||= code ?? 1

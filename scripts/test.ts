@@ -24,16 +24,16 @@ process.chdir(resolve(import.meta.dirname, '..'))
 
 // `npm test` checks and tests everything; `npm test -- <file or option>` passes its arguments to
 // vitest and runs no checks.
-const asked = process.argv.slice(2)
-const checks = asked.length === 0 ? CHECK_NAMES : []
+const selection = process.argv.slice(2)
+const checks = selection.length === 0 ? CHECK_NAMES : []
 // Run concurrently: a check hardly uses a second core.
 const [failedChecks, outcome] = await Promise.all([
   runChecks(checks),
-  runSuites(asked.length === 0 ? EVERYWHERE : asked),
+  runSuites(selection.length === 0 ? EVERYWHERE : selection),
 ])
 
 for (const suite of outcome.skippedSuites) console.log(`skipped: ${suite}`)
-if (asked.length === 0) {
+if (selection.length === 0) {
   console.log(`\nslowest files:\n${outcome.slowest.join('\n')}\n`)
   console.log(
     `left to .ci/run: ${outcome.longOnly} tests of the long form and what else is tagged \`long\`, see test/support/long.ts`,

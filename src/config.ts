@@ -74,9 +74,9 @@ export function findMistyped(environment: NodeJS.ProcessEnv): { name: string; me
   return Object.keys(environment).flatMap((name) => {
     if (VARIABLE_NAMES.includes(name)) return []
     const meant = unset.find(
-      (known) =>
-        Math.abs(known.length - name.length) <= MAX_TYPOS &&
-        editDistance(name.toUpperCase(), known) <= MAX_TYPOS,
+      (candidate) =>
+        Math.abs(candidate.length - name.length) <= MAX_TYPOS &&
+        editDistance(name.toUpperCase(), candidate) <= MAX_TYPOS,
     )
     return meant ? [{ name, meant }] : []
   })

@@ -36,11 +36,11 @@ export async function startTelemetry(
   environment: NodeJS.ProcessEnv,
   log: FastifyBaseLogger,
 ): Promise<Telemetry | undefined> {
-  const sent = SIGNALS.filter((signal) => isAsked(environment, signal))
-  if (sent.length === 0) return undefined
+  const signals = SIGNALS.filter((signal) => isAsked(environment, signal))
+  if (signals.length === 0) return undefined
   environment.OTEL_SERVICE_NAME ??= 'agent-server'
   for (const signal of SIGNALS) {
-    if (!sent.includes(signal)) environment[`OTEL_${signal}_EXPORTER`] = 'none'
+    if (!signals.includes(signal)) environment[`OTEL_${signal}_EXPORTER`] = 'none'
   }
   const { startNodeSdk } = await import('@opentelemetry/sdk-node')
   const sdk = startNodeSdk()
@@ -50,7 +50,7 @@ export async function startTelemetry(
     { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
-  log.info({ sent: sent.map((signal) => signal.toLowerCase()) }, 'sending telemetry')
+  log.info({ sent: signals.map((signal) => signal.toLowerCase()) }, 'sending telemetry')
   let closed: Promise<void> | undefined
   const shutDown = async () => {
     using deadline = startDeadline(FLUSH_MS)
@@ -65,7 +65,7 @@ export async function startTelemetry(
     return closed
   }
   return {
-    isTraced: sent.includes('TRACES'),
+    isTraced: signals.includes('TRACES'),
     close,
     fail(error) {
       if (!closed) log.fatal({ err: error }, 'the start failed')

@@ -51,7 +51,7 @@ async function ingest(
  * nothing becomes ready for two minutes.
  */
 async function settle({ admin }: AgentServer, progress: (done: string) => void): Promise<number> {
-  const goOn = createStandstill()
+  const checkProgress = createStandstill()
   for (;;) {
     const { documents, embeddings } = await admin.readiness()
     const { pending = 0, processing = 0, failed = 0 } = documents ?? {}
@@ -59,7 +59,7 @@ async function settle({ admin }: AgentServer, progress: (done: string) => void):
     if (documents && waiting === 0 && (embeddings?.state ?? 'done') === 'done') return failed
     const { missing = 0, reason } = embeddings ?? {}
     progress(`${waiting} documents not ready yet, ${missing} passages not embedded`)
-    goOn(`${waiting} ${missing}`, reason ?? `${waiting} documents are not ready`)
+    checkProgress(`${waiting} ${missing}`, reason ?? `${waiting} documents are not ready`)
     await delay(POLL_MS)
   }
 }
@@ -67,8 +67,8 @@ async function settle({ admin }: AgentServer, progress: (done: string) => void):
 /** Returns a function to tell what is left; it throws `reason` if that has not changed for two minutes. */
 function createStandstill() {
   let [last, since] = ['', performance.now()]
-  return (left: string, reason: string): void => {
-    if (left !== last) [last, since] = [left, performance.now()]
+  return (progress: string, reason: string): void => {
+    if (progress !== last) [last, since] = [progress, performance.now()]
     if (performance.now() - since < MAX_STANDSTILL_MS) return
     throw new Error(`Nothing has become ready for two minutes: ${reason}`)
   }

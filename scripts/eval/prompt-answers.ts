@@ -40,10 +40,10 @@ const MISSING =
 
 export function judge(text: string, { passages, answer, source }: PromptQuestion): Judgement {
   const numbers = [...text.matchAll(MARK)].flatMap(([, list = '']) => list.split(',').map(Number))
-  const said = text.replaceAll(MARK, '')
+  const plainText = text.replaceAll(MARK, '')
   const expected = source === undefined ? undefined : passages.indexOf(source) + 1
   return {
-    right: answer === undefined ? MISSING.test(said) : new RegExp(answer).test(said),
+    right: answer === undefined ? MISSING.test(plainText) : new RegExp(answer).test(plainText),
     cited: expected !== undefined && numbers.includes(expected),
     unknown: numbers.filter((number) => number < 1 || number > passages.length).length,
     other: numbers.filter((number) => number !== expected && number <= passages.length).length,

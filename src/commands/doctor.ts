@@ -45,7 +45,7 @@ export const runDoctor: Command = async (context) => {
   const { positionals } = parseParameters(parameters, {})
   if (positionals.length > 0) {
     stderr.write(
-      'Usage: npm run doctor\n\nChecks the server of this directory and names a remedy for what fails.\n',
+      'Usage: npm run doctor\n\nChecks the server of this directory and suggests a remedy for each failure.\n',
     )
     return 2
   }
@@ -167,9 +167,9 @@ async function checkServer(config: Config, signal: AbortSignal): Promise<Finding
       return [{ part: 'server', words, remedy: 'stop the other program, or set another PORT' }]
     }
     signal.throwIfAborted()
-    const taken = await whyNotFree(config)
-    const words = `does not run; ${taken ?? `port ${config.PORT} is free`}`
-    const remedy = taken
+    const portProblem = await whyNotFree(config)
+    const words = `does not run; ${portProblem ?? `port ${config.PORT} is free`}`
+    const remedy = portProblem
       ? 'stop the other program, or set another PORT'
       : 'run npm start, then npm run doctor again'
     return [{ part: 'server', words, remedy }]

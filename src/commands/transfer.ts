@@ -60,13 +60,13 @@ export const runMigrate: Command = async ({
   const destination = readDestination(context.parameters)
   if (!destination) return refuse(stderr, USAGE)
   const config = load()
-  const moved: Config = { ...config, ...destination }
-  await copy(config, moved, stderr, signal)
+  const targetConfig: Config = { ...config, ...destination }
+  await copy(config, targetConfig, stderr, signal)
   const log = createLog({ ...config, LOG_LEVEL: 'warn' })
   {
     using bar = createProgressBar(stderr, 'indexing')
     const progress = bar.update
-    await fillIndex({ config: moved, log, progress }, signal)
+    await fillIndex({ config: targetConfig, log, progress }, signal)
   }
   const names = Object.keys(destination).join(' and ')
   stderr.write(`Everything was copied: set ${names}, and start the servers\n`)

@@ -43,13 +43,13 @@ export function artifactRoutes(
         },
       },
       handler: async ({ params, caller }, reply) => {
-        const found = await store.read(params.id, caller?.key?.id)
-        if (!found)
+        const file = await store.read(params.id, caller?.key?.id)
+        if (!file)
           throw new AppError('artifact_not_found', 'The artifact does not exist or has expired')
-        const { name, mediaType } = found.artifact
+        const { name, mediaType } = file.artifact
         // A page of another origin that has the link may show the file.
         if (!caller) reply.header('cross-origin-resource-policy', 'cross-origin')
-        return reply.headers(attachment(name, mediaType)).send(Buffer.from(found.bytes))
+        return reply.headers(attachment(name, mediaType)).send(Buffer.from(file.bytes))
       },
     })
   }

@@ -84,8 +84,8 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { cor
       const signal = callSignal(reply)
       const text = await corpusFor(request.caller).documents.openText(params.id, query, signal)
       const etag = `"${text.revision}-${query.start ?? ''}-${query.end ?? ''}"`
-      const named = reply.headers(attachment(`${params.id}.txt`, PLAIN))
-      return sendRange(named, headers, { ...text, etag })
+      const response = reply.headers(attachment(`${params.id}.txt`, PLAIN))
+      return sendRange(response, headers, { ...text, etag })
     },
   })
 

@@ -233,7 +233,7 @@ describe('agent-server', () => {
           2,
           /--status must be one of/,
         ],
-        ['no id', ['documents', 'rm'], 2, /client documents --help says more/],
+        ['no id', ['documents', 'rm'], 2, /client documents --help shows the usage/],
         ['an empty id', ['documents', 'rm', ''], 2, /takes an id/],
         ['arguments that are no JSON', ['mcp', 'test', 'x', '--arguments', '{'], 2, /must be JSON/],
       ],
@@ -319,7 +319,7 @@ describe('agent-server', () => {
     const files = [join(folder, 'a', 'x.md'), join(folder, 'b', 'x.md')]
     expect(await run(['add', ...files])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/would be one document/),
+      stderr: expect.stringMatching(/would become one document/),
     })
   })
 })

@@ -164,7 +164,7 @@ const NEEDS_NONE: [string, readonly string[]][] = [
       'readVectors',
       'addContexts',
       'replacement.begin',
-      'replacement.begun',
+      'replacement.unfinished',
       'replacement.chunksWithout',
       'replacement.add',
       'replacement.finish',

@@ -110,8 +110,8 @@ export class Admin {
   }
 
   /** Generates the files of a deployment, or lists the reasons against it; writes nothing. */
-  deploy(wanted: DeploymentRequest, options?: RequestOptions): Call<Deployment> {
-    return this.#transport.json({ method: 'POST', path: '/admin/deploy', json: wanted }, options)
+  deploy(request: DeploymentRequest, options?: RequestOptions): Call<Deployment> {
+    return this.#transport.json({ method: 'POST', path: '/admin/deploy', json: request }, options)
   }
 
   /**
@@ -124,11 +124,11 @@ export class Admin {
     options?: RequestOptions,
   ): AsyncGenerator<ActivityEvent> {
     const request = { method: 'GET', path: '/admin/events', accept: 'text/event-stream' } as const
-    const given = {
+    const parameters = {
       ...query,
       follow: query.follow === undefined ? undefined : String(query.follow),
     }
-    const { body } = await this.#transport.stream({ ...request, query: given }, options)
+    const { body } = await this.#transport.stream({ ...request, query: parameters }, options)
     if (!body) return
     for await (const { data } of readEvents(body)) {
       const frame: ActivityFrame = JSON.parse(data)
@@ -268,8 +268,8 @@ class ApiKeys {
   }
 
   /** Creates a key. `secret` in the result is shown only this once, so the request is never retried. */
-  create(wanted: NewApiKey, options?: RequestOptions): Call<ApiKeyCreated> {
-    return this.#transport.json({ ...ONCE, path: '/admin/keys', json: wanted }, options)
+  create(request: NewApiKey, options?: RequestOptions): Call<ApiKeyCreated> {
+    return this.#transport.json({ ...ONCE, path: '/admin/keys', json: request }, options)
   }
 
   /** Revokes a key, and those created with it. Throws `NotFoundError`. */

@@ -32,13 +32,13 @@ export function openChat(
   request: Omit<Parameters<Transport['stream']>[0], 'accept'>,
   options: RequestOptions = {},
 ): ChatStream {
-  const own = new AbortController()
-  const signal = options.signal ? AbortSignal.any([own.signal, options.signal]) : own.signal
-  const asked = transport.stream(
+  const aborter = new AbortController()
+  const signal = options.signal ? AbortSignal.any([aborter.signal, options.signal]) : aborter.signal
+  const response = transport.stream(
     { ...request, accept: 'text/event-stream' },
     { ...options, signal },
   )
-  return new ChatStream(asked.withResponse(), () => own.abort())
+  return new ChatStream(response.withResponse(), () => aborter.abort())
 }
 
 /** A complete answer. `[n]` in `text` cites the n-th of `hits`, from 1. */

@@ -173,8 +173,8 @@ export class Documents {
   list({ conversation, limit, sort, total, ...given }: ListOptions = {}): Pages<Document> {
     const { query: selection, options } = readSelection(given)
     return new Pages((cursor) => {
-      const counted = total ? 'true' : undefined
-      const page = { limit: limit ?? 100, cursor, sort, total: counted }
+      const totalFlag = total ? 'true' : undefined
+      const page = { limit: limit ?? 100, cursor, sort, total: totalFlag }
       const query = { ...selection, ...page, conversation }
       const request: Request = { method: 'GET', path: '/documents', query }
       return mapCall(
@@ -266,9 +266,9 @@ export class Documents {
       if (status === 'failed') {
         throw new IngestionError(error?.message ?? 'Ingestion failed', id, error?.code)
       }
-      const left = deadline - performance.now()
-      if (left <= 0) throw new TimeoutError(`${id} is still ${status}`, { code: error?.code })
-      await pause(Math.min(milliseconds, MAX_POLL_MS, left), options.signal)
+      const remaining = deadline - performance.now()
+      if (remaining <= 0) throw new TimeoutError(`${id} is still ${status}`, { code: error?.code })
+      await pause(Math.min(milliseconds, MAX_POLL_MS, remaining), options.signal)
     }
   }
 }

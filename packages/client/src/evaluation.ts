@@ -76,8 +76,8 @@ export class EvaluationRuns {
 
   /** The last 50, the newest first. */
   list(options?: RequestOptions): Call<EvaluationRun[]> {
-    const listed = this.#transport.json<EvaluationRunList>({ method: 'GET', path: RUNS }, options)
-    return mapCall(listed, ({ runs }) => runs)
+    const list = this.#transport.json<EvaluationRunList>({ method: 'GET', path: RUNS }, options)
+    return mapCall(list, ({ runs }) => runs)
   }
 
   /** With its progress or, once it is done, the outcome of each question. Throws `NotFoundError`. */

@@ -148,10 +148,10 @@ export class Transport {
 
   #fetch({ path, query = {} }: Request, init: RequestInit): Promise<Response> {
     const { baseURL, fetch } = this.#options
-    const given = Object.entries(query).flatMap(([name, value]) =>
+    const entries = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)]],
     )
-    const parameters = given.length > 0 ? `?${new URLSearchParams(given)}` : ''
+    const parameters = entries.length > 0 ? `?${new URLSearchParams(entries)}` : ''
     // Required for streams: the response comes only when all is sent.
     const duplex = init.body instanceof ReadableStream && { duplex: 'half' as const }
     // Browsers require `fetch` to be called without `this`.

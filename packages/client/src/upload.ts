@@ -134,8 +134,8 @@ export function formOfFiles(files: readonly SmallFile[]): FormData {
   return form
 }
 
-function textFields(given: Facts): [string, string][] {
-  const { title, url, metadata, collection, conversation } = given
+function textFields(facts: Facts): [string, string][] {
+  const { title, url, metadata, collection, conversation } = facts
   const fields: [string, string | null | undefined][] = [
     ['title', title],
     ['url', url],
@@ -187,8 +187,8 @@ async function* watched(
   onProgress: UploadFields['onProgress'],
   deadline: Deadline,
 ): AsyncGenerator<Uint8Array> {
-  let sent = 0
-  onProgress?.(sent, size)
+  let sentBytes = 0
+  onProgress?.(sentBytes, size)
   // While the source is being read, the wait is not for the server.
   deadline.hold()
   for await (const bytes of open()) {
@@ -196,8 +196,8 @@ async function* watched(
       const piece = bytes.subarray(start, start + PIECE_BYTES)
       deadline.refresh()
       yield piece
-      sent += piece.length
-      onProgress?.(sent, size)
+      sentBytes += piece.length
+      onProgress?.(sentBytes, size)
       deadline.hold()
     }
   }

@@ -6,7 +6,7 @@ import { AgentServer, AuthenticationError } from '../../client/src/agent-server.
 
 const USAGE = `Usage: AGENT_SERVER_KEY=… npm run deploy -- verify <url> [--seconds N]
 
-Tries a deployed server as its clients use it, removes what it added, and ends with 1 where something failed.
+Tests a deployed server through its API and deletes what it added. Exits with status 1 if a test fails.
 
   --seconds N    how long a stream is held open, 1 to 3600; by itself 60
 `

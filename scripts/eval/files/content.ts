@@ -148,10 +148,10 @@ async function linked(zip: ZipArchive, part: string, type: string): Promise<stri
     targets.set(Id, new URL(Target, `file:///${folder}/`).pathname.slice(1))
   }
   new Parser({ onopentag }, { xmlMode: true }).end(await zip.readText(links))
-  const named = Array.from((await zip.readText(part)).matchAll(/\br:id="([^"]+)"/g), ([, id]) =>
+  const ids = Array.from((await zip.readText(part)).matchAll(/\br:id="([^"]+)"/g), ([, id]) =>
     targets.get(id ?? ''),
   ).filter((target) => target !== undefined)
-  return named.length > 0 ? named : [...targets.values()]
+  return ids.length > 0 ? ids : [...targets.values()]
 }
 
 /** The names of the elements that have a meaning. */

@@ -18,35 +18,35 @@ const wordsOf = (text: string): string[] =>
     .match(WORD) ?? []
 
 /** The share of the words that are found again, in any order and as often. Undefined if there are none. */
-export function keptText({ text }: Content, found: string): number | undefined {
+export function keptText({ text }: Content, extracted: string): number | undefined {
   const words = wordsOf(text)
-  const left = countOf(wordsOf(found))
-  const kept = words.filter((word) => {
-    const count = left.get(word) ?? 0
-    left.set(word, count - 1)
+  const counts = countOf(wordsOf(extracted))
+  const present = words.filter((word) => {
+    const count = counts.get(word) ?? 0
+    counts.set(word, count - 1)
     return count > 0
   })
-  return words.length === 0 ? undefined : kept.length / words.length
+  return words.length === 0 ? undefined : present.length / words.length
 }
 
 /**
  * The share of phrases in the right order: of those of three words that occur once in both, how many can follow each other
  * as they should. Undefined if there are fewer than two.
  */
-export function keptOrder({ text }: Content, found: string): number | undefined {
-  const [expected, read] = [placesOf(text), placesOf(found)]
-  const places = [...expected.keys()].flatMap((phrase) => read.get(phrase) ?? [])
+export function keptOrder({ text }: Content, extracted: string): number | undefined {
+  const [expected, actual] = [placesOf(text), placesOf(extracted)]
+  const places = [...expected.keys()].flatMap((phrase) => actual.get(phrase) ?? [])
   return places.length < 2 ? undefined : longestRise(places) / places.length
 }
 
 /** The share of rows whose cells stand in one line, in their order. Undefined if there are none. */
-export function keptRows({ rows }: Content, found: string): number | undefined {
-  const lines = found.split('\n').map((line) => ` ${wordsOf(line).join(' ')} `)
-  const wanted = rows
+export function keptRows({ rows }: Content, extracted: string): number | undefined {
+  const lines = extracted.split('\n').map((line) => ` ${wordsOf(line).join(' ')} `)
+  const expected = rows
     .map((cells) => cells.map((cell) => wordsOf(cell).join(' ')).filter((cell) => cell !== ''))
     .filter((cells) => cells.length > 1)
-  const kept = wanted.filter((cells) => lines.some((line) => hasInOrder(line, cells)))
-  return wanted.length === 0 ? undefined : kept.length / wanted.length
+  const present = expected.filter((cells) => lines.some((line) => hasInOrder(line, cells)))
+  return expected.length === 0 ? undefined : present.length / expected.length
 }
 
 function hasInOrder(line: string, cells: readonly string[]): boolean {

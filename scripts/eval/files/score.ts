@@ -88,13 +88,13 @@ for (const name of (await readdir(folder)).toSorted()) {
   results.files++
   if (read.text.trim() === '') results.empty++
   if ('seconds' in read && read.seconds !== undefined) results.seconds.push(read.seconds)
-  const own = Object.entries(MEASURES).flatMap(([measure, score]) => {
+  const scores = Object.entries(MEASURES).flatMap(([measure, score]) => {
     const value = score(content, read.text)
     if (value === undefined) return []
     results[measure as keyof typeof MEASURES].push(value)
     return [`${measure} ${value.toFixed(3)}`]
   })
-  if (values.each) process.stdout.write(`${name}: ${own.join(', ')}\n`)
+  if (values.each) process.stdout.write(`${name}: ${scores.join(', ')}\n`)
 }
 await browser.close()
 for (const [type, { files, empty, seconds, ...measured }] of byType) {

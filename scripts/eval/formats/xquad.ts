@@ -22,13 +22,13 @@ const Squad = z.object({
  * English or, for `de-de`, in the same language. Titles are English in all languages, so they are left out.
  */
 export async function readXquad(folder: string, choice: string): Promise<Collection> {
-  const [asked = 'en', written = 'en'] = (choice || 'en').split('-')
+  const [questionLanguage = 'en', textLanguage = 'en'] = (choice || 'en').split('-')
   const read = async (language: string) => {
     const file = await readFile(join(folder, `xquad.${language}.json`), 'utf8')
     return Squad.parse(JSON.parse(file)).data.flatMap(({ paragraphs }) => paragraphs)
   }
-  const questions = await read(asked)
-  const paragraphs = await read(written)
+  const questions = await read(questionLanguage)
+  const paragraphs = await read(textLanguage)
   return {
     documents: () => paragraphs.map(({ context }, place) => ({ _id: `${place}`, text: context })),
     questions: questions.flatMap(({ qas }, place) =>

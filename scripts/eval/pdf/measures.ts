@@ -7,24 +7,26 @@
  * NID, reading order: 1 minus the indel distance of both texts, divided by the sum of their lengths. Emphasis and runs of
  * white space do not count. Tables count as the texts of their cells.
  */
-export function readingOrder(expected: string, found: string): number {
-  const [one, other] = [plain(expected), plain(found)]
+export function readingOrder(expected: string, actual: string): number {
+  const [one, other] = [plain(expected), plain(actual)]
   return one.length + other.length === 0
     ? 1
     : (2 * commonLength(one, other)) / (one.length + other.length)
 }
 
 /** TEDS, tables (Zhong et al. 2020, https://arxiv.org/abs/1911.10683): the edit distance of the trees of their cells. */
-export function tables(expected: string, found: string): number | undefined {
-  const wanted = tablesOf(expected)
-  return wanted.children.length === 0 ? undefined : similarity(wanted, tablesOf(found))
+export function tables(expected: string, actual: string): number | undefined {
+  const expectedTables = tablesOf(expected)
+  return expectedTables.children.length === 0
+    ? undefined
+    : similarity(expectedTables, tablesOf(actual))
 }
 
 /** MHS, headings: the same of the headings with the text below each; 0 if none is found. Levels do not count. */
-export function headings(expected: string, found: string): number | undefined {
-  const [wanted, read] = [headingsOf(expected), headingsOf(found)]
-  if (!hasHeading(wanted)) return undefined
-  return hasHeading(read) ? similarity(wanted, read) : 0
+export function headings(expected: string, actual: string): number | undefined {
+  const [expectedHeadings, actualHeadings] = [headingsOf(expected), headingsOf(actual)]
+  if (!hasHeading(expectedHeadings)) return undefined
+  return hasHeading(actualHeadings) ? similarity(expectedHeadings, actualHeadings) : 0
 }
 
 const hasHeading = ({ children }: Tree) => children.some(({ kind }) => kind === 'heading')
@@ -111,7 +113,7 @@ function inOrder(root: Tree, nodes: Node[] = []): Node[] {
 
 /** Zhang and Shasha 1989: the least cost of deleting, inserting and renaming nodes. */
 function treeDistance(a: readonly Node[], b: readonly Node[]): number {
-  const known = a.map(() => new Float64Array(b.length))
+  const distances = a.map(() => new Float64Array(b.length))
   const renames = new Map<string, number>()
   const rename = (one: Node, other: Node) => {
     if (one.kind !== other.kind) return 1
@@ -123,8 +125,8 @@ function treeDistance(a: readonly Node[], b: readonly Node[]): number {
     renames.set(key, cost)
     return cost
   }
-  for (const i of roots(a)) for (const j of roots(b)) forests(a, b, [i, j], known, rename)
-  return known.at(-1)?.at(-1) ?? 0
+  for (const i of roots(a)) for (const j of roots(b)) forests(a, b, [i, j], distances, rename)
+  return distances.at(-1)?.at(-1) ?? 0
 }
 
 /** Nodes with a sibling to their left, and the root. */
@@ -137,7 +139,7 @@ function forests(
   a: readonly Node[],
   b: readonly Node[],
   [i, j]: readonly [number, number],
-  known: Float64Array[],
+  distances: Float64Array[],
   rename: (one: Node, other: Node) => number,
 ): void {
   const [left, top] = [a[i]?.first ?? 0, b[j]?.first ?? 0]
@@ -154,9 +156,9 @@ function forests(
     const areTrees = one.first === left && other.first === top
     const kept = areTrees
       ? at(x - left, y - top) + rename(one, other)
-      : at(one.first - left, other.first - top) + (known[x]?.[y] ?? 0)
+      : at(one.first - left, other.first - top) + (distances[x]?.[y] ?? 0)
     const cost = Math.min(at(x - left, y - top + 1) + 1, at(x - left + 1, y - top) + 1, kept)
-    if (areTrees) known[x]?.fill(cost, y, y + 1)
+    if (areTrees) distances[x]?.fill(cost, y, y + 1)
     return cost
   }
   for (let x = left; x <= i; x++) {

@@ -49,14 +49,14 @@ const MEASURES = { NID: readingOrder, TEDS: tables, MHS: headings }
 const scores: Record<keyof typeof MEASURES, number[]> = { NID: [], TEDS: [], MHS: [] }
 for (const name of names) {
   const expected = await readFile(join(folder, `${name}.md`), 'utf8')
-  const found = await read(name)
-  const own = Object.entries(MEASURES).flatMap(([measure, score]) => {
-    const value = score(expected, found)
+  const actual = await read(name)
+  const ownScores = Object.entries(MEASURES).flatMap(([measure, score]) => {
+    const value = score(expected, actual)
     if (value === undefined) return []
     scores[measure as keyof typeof MEASURES].push(value)
     return [`${measure} ${value.toFixed(3)}`]
   })
-  if (values.each) process.stdout.write(`${name}: ${own.join(', ')}\n`)
+  if (values.each) process.stdout.write(`${name}: ${ownScores.join(', ')}\n`)
 }
 const means = Object.entries(scores).map(([measure, each]) => {
   const mean = each.reduce((sum, value) => sum + value, 0) / Math.max(each.length, 1)

@@ -90,11 +90,11 @@ async function addFile(
     const leftOut = await kindNotRead(file)
     if (leftOut !== undefined) return { leftOut }
     const document = await describeFile(file, path, metadata)
-    const known = await find(client, document.id, signal)
-    if (known && document.isIn(known)) return 'unchanged'
-    const sent = await document.send(client, signal)
-    const settled = await untilSettled(options, sent, signal)
-    return settled.status === 'ready' ? 'ready' : { reason: describe(settled) }
+    const existing = await find(client, document.id, signal)
+    if (existing && document.isIn(existing)) return 'unchanged'
+    const created = await document.send(client, signal)
+    const outcome = await untilSettled(options, created, signal)
+    return outcome.status === 'ready' ? 'ready' : { reason: describe(outcome) }
   } catch (error) {
     signal.throwIfAborted()
     return { reason: reasonOf(error) }
@@ -114,17 +114,17 @@ type State = Pick<Document, 'id' | 'status' | 'error'>
 
 async function untilSettled(
   { client, settlingMs = SETTLING_MS }: AddOptions,
-  sent: State,
+  created: State,
   signal: AbortSignal,
 ): Promise<State> {
   const deadline = performance.now() + settlingMs
-  let seen = sent
-  while (seen.status === 'pending' || seen.status === 'processing') {
-    if (performance.now() > deadline) return seen
+  let state = created
+  while (state.status === 'pending' || state.status === 'processing') {
+    if (performance.now() > deadline) return state
     await pause(POLL_MS, undefined, { signal })
-    seen = await client.documents.get(sent.id, { signal })
+    state = await client.documents.get(created.id, { signal })
   }
-  return seen
+  return state
 }
 
 function describe({ status, error }: State): string {

@@ -125,52 +125,55 @@ export function readAddParameters(parameters: readonly string[]): AddParameters 
 /** Checks the server's limits, before a thousand files are refused for the same reason. */
 function checkMetadata([name, value]: [string, string]): [string, string] {
   if (!/^[A-Za-z_][\w.-]{0,63}$/.test(name)) {
-    throw new UsageError('--metadata must have names of a letter or _, then letters, digits, _ . -')
+    throw new UsageError(
+      '--metadata: a name must start with a letter or _, followed by letters, digits, _ . -',
+    )
   }
-  if (value.length > 500)
-    throw new UsageError('--metadata must have values of 500 characters or less')
+  if (value.length > 500) throw new UsageError('--metadata: a value must not exceed 500 characters')
   return [name, value]
 }
 
 /** All files, each with the path that determines its id. Throws `UsageError` if two would be the same document. */
 async function namedFiles(parameters: AddParameters, signal: AbortSignal): Promise<NamedFile[]> {
-  const seen = new Map<string, string>()
+  const sources = new Map<string, string>()
   const files: NamedFile[] = []
-  for (const given of parameters.paths) {
-    for (const each of await filesAt(given, parameters, signal)) {
-      const other = seen.get(each.path)
+  for (const input of parameters.paths) {
+    for (const each of await filesAt(input, parameters, signal)) {
+      const other = sources.get(each.path)
       if (other !== undefined && resolve(other) !== resolve(each.file)) {
-        throw new UsageError(`${other} and ${each.file} would be one document: give each a --name`)
+        throw new UsageError(
+          `${other} and ${each.file} would become one document: give each a --name`,
+        )
       }
       if (other === undefined) files.push(each)
-      seen.set(each.path, each.file)
+      sources.set(each.path, each.file)
     }
   }
   return files
 }
 
 async function filesAt(
-  given: string,
+  input: string,
   { name, include, hidden }: AddParameters,
   signal: AbortSignal,
 ): Promise<NamedFile[]> {
-  if ((await stat(given)).isDirectory()) {
-    const folder = folderName(given, name)
-    const found = await walkFolder(given, { include, hidden }, signal)
-    return found.map((path) => ({ file: join(given, path), path: `${folder}/${path}` }))
+  if ((await stat(input)).isDirectory()) {
+    const folder = folderName(input, name)
+    const paths = await walkFolder(input, { include, hidden }, signal)
+    return paths.map((path) => ({ file: join(input, path), path: `${folder}/${path}` }))
   }
-  const path = name === undefined ? basename(given) : `${name}/${basename(given)}`
-  return [{ file: given, path }]
+  const path = name === undefined ? basename(input) : `${name}/${basename(input)}`
+  return [{ file: input, path }]
 }
 
-const folderName = (given: string, name: string | undefined) => name ?? basename(resolve(given))
+const folderName = (input: string, name: string | undefined) => name ?? basename(resolve(input))
 
 /** Throws `UsageError` if a path is not a folder, or is empty: its drive may not be mounted. */
 async function refuseFiles(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
-    if (!(await stat(path)).isDirectory()) throw new UsageError('--delete takes folders alone')
+    if (!(await stat(path)).isDirectory()) throw new UsageError('--delete takes folders only')
     if ((await readdir(path)).length === 0) {
-      throw new UsageError(`${path} is empty: --delete would remove all that came from it`)
+      throw new UsageError(`${path} is empty: --delete would delete all documents of this folder`)
     }
   }
 }
@@ -184,19 +187,19 @@ async function removeGone(
   { documents }: AgentServer,
   signal: AbortSignal,
 ): Promise<number> {
-  const gone: string[] = []
-  for (const folder of new Set(paths.map((given) => folderName(given, name)))) {
-    const alike = paths.filter((given) => folderName(given, name) === folder)
+  const orphans: string[] = []
+  for (const folder of new Set(paths.map((root) => folderName(root, name)))) {
+    const roots = paths.filter((root) => folderName(root, name) === folder)
     // `0` is the character after `/` in code point order.
     const filter = { field: PATH, gte: `${folder}/`, lt: `${folder}0` }
     for await (const { id, metadata } of documents.list({ filter, signal })) {
       const path = String(metadata?.[PATH]).slice(folder.length + 1)
-      const found = await Promise.all(alike.map((given) => exists(join(given, path))))
-      if (!found.includes(true)) gone.push(id)
+      const existing = await Promise.all(roots.map((root) => exists(join(root, path))))
+      if (!existing.includes(true)) orphans.push(id)
     }
   }
-  for (const id of gone) await documents.delete(id, { signal })
-  return gone.length
+  for (const id of orphans) await documents.delete(id, { signal })
+  return orphans.length
 }
 
 async function exists(file: string): Promise<boolean> {
@@ -251,7 +254,7 @@ function report(terminal: Terminal, summary: AddSummary & { removed?: number }):
   terminal.print(parts.join(', '))
   for (const { path, reason } of failed) terminal.print(`  ${path}: ${plain(reason)}`)
   for (const [kind, files] of Object.entries(leftOut)) {
-    terminal.print(`  left out as ${kind}: ${files}`)
+    terminal.print(`  skipped as ${kind}: ${files}`)
   }
   return code
 }

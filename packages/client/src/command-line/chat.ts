@@ -43,15 +43,15 @@ export const chat: Command = {
   summary: 'Ask the agent, once or in a conversation',
   help: `Usage: agent-server-client chat [question] [options]
 
-The answer is shown as it comes, what it cites below it. Without a question: a conversation in a terminal,
-else the question is read from standard input.
+Streams the answer, followed by its citations. Without a question, starts a conversation in a terminal; otherwise
+reads the question from standard input.
 
-  --top-k N            passages to begin with, 1 to 100
-  --mode MODE          hybrid, lexical (words alone) or dense (meaning alone)
-  --filter NAME=VALUE  only documents with this metadata; may come several times
-  --save FOLDER        keep the files that tools make there
-  -q, --quiet          no steps of tools, and no list of what is cited
-  --json               the whole answer as JSON: text, hits, usage, artifacts
+  --top-k N            passages of the first search, 1 to 100
+  --mode MODE          hybrid, lexical (keywords only) or dense (meaning only)
+  --filter NAME=VALUE  only documents with this metadata; repeatable
+  --save FOLDER        save files that tools create to this folder
+  -q, --quiet          hide tool calls and the list of citations
+  --json               print the complete answer as JSON: text, hits, usage, artifacts
 
 Examples:
   agent-server-client chat When does the library open on Saturdays
@@ -134,7 +134,7 @@ function listCitations(terminal: Terminal, { text, hits, limitsReached }: ChatRe
     cited.has(index + 1) ? [describeHit(hit, index + 1)] : [],
   )
   if (lines.length > 0) terminal.print(`\n${lines.join('\n')}`)
-  if (limitsReached) terminal.note('The agent reached a limit: the answer may lack something')
+  if (limitsReached) terminal.note('The agent reached a limit: the answer may be incomplete')
 }
 
 async function keep(
@@ -143,13 +143,13 @@ async function keep(
   folder: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  if (folder === undefined) return terminal.note(`Made ${plain(artifact.name)}: ${artifact.url}`)
+  if (folder === undefined) return terminal.note(`Created ${plain(artifact.name)}: ${artifact.url}`)
   await mkdir(folder, { recursive: true })
   const { body } = await client.artifacts.download(artifact, { signal })
   // Only the base name, so that it cannot lead out of the folder.
   const path = join(folder, basename(artifact.name))
   await pipeline(Readable.from(body ?? []), createWriteStream(path))
-  terminal.note(`Made ${path}`)
+  terminal.note(`Created ${path}`)
 }
 
 /**
@@ -179,8 +179,8 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
     if (line.trim() !== '') {
       answering = new AbortController()
       const either = AbortSignal.any([signal, answering.signal])
-      const asked = [...messages, { role: 'user' as const, content: line }]
-      messages = await answer(talk, asked, { either, ended: signal, askLine })
+      const conversation = [...messages, { role: 'user' as const, content: line }]
+      messages = await answer(talk, conversation, { either, ended: signal, askLine })
       answering = undefined
     }
     if (!closed.signal.aborted) reader.prompt()
@@ -200,22 +200,22 @@ interface Ways {
 /** Returns the conversation with its answer; if there is none, reports why and drops the last question. */
 async function answer(
   talk: Talk,
-  asked: Messages,
+  conversation: Messages,
   { either, ended, askLine }: Ways,
 ): Promise<Messages> {
   try {
     const texts: string[] = []
     let resume: Resume | undefined
     do {
-      const { text, approval } = await ask(talk, asked, either, resume)
+      const { text, approval } = await ask(talk, conversation, either, resume)
       texts.push(text)
       resume = approval && (await decide(approval, (words) => askLine(words, either)))
     } while (resume)
     const content = texts.filter(Boolean).join('\n\n')
-    return [...asked, { role: 'assistant' as const, content }].slice(-MAX_MESSAGES)
+    return [...conversation, { role: 'assistant' as const, content }].slice(-MAX_MESSAGES)
   } catch (error) {
     if (ended.aborted || !(error instanceof Error)) throw error
     talk.terminal.note(`\n${talk.terminal.style('red', plain(error.message))}`)
-    return asked.slice(0, -1)
+    return conversation.slice(0, -1)
   }
 }

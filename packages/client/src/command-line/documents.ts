@@ -28,9 +28,9 @@ export const documents: Command = {
        agent-server-client documents retry <id> ... | --failed
 
   --status STATUS  ${STATUSES.join(', ')}
-  --limit N        documents at most; by itself all of them
-  --failed         every document that has failed
-  --json           one JSON object a line
+  --limit N        maximum number of documents; default: all
+  --failed         all failed documents
+  --json           one JSON object per line
 
 Examples:
   agent-server-client documents list --status failed
@@ -56,24 +56,28 @@ Examples:
   },
 }
 
-interface Wanted {
+interface Selection {
   ids: readonly string[]
   status: DocumentStatus | undefined
   limit: number | undefined
   everyFailed: boolean
 }
 
-type Action = (wanted: Wanted, client: AgentServer, context: CommandContext) => Promise<number>
+type Action = (
+  selection: Selection,
+  client: AgentServer,
+  context: CommandContext,
+) => Promise<number>
 
 const list: Action = async ({ status, limit = Number.POSITIVE_INFINITY }, client, context) => {
   const { terminal, signal } = context
-  let left = limit
+  let remaining = limit
   for await (const { items } of client.documents.list({ status, limit: ROWS, signal }).pages()) {
-    const shown = items.slice(0, left)
-    if (terminal.json) for (const document of shown) terminal.printJson(document)
-    else for (const line of table(shown.map(toRow))) terminal.print(line)
-    left -= shown.length
-    if (left <= 0) break
+    const page = items.slice(0, remaining)
+    if (terminal.json) for (const document of page) terminal.printJson(document)
+    else for (const line of table(page.map(toRow))) terminal.print(line)
+    remaining -= page.length
+    if (remaining <= 0) break
   }
   return EXIT.done
 }
@@ -107,8 +111,8 @@ const remove: Action = ({ ids }, client, context) =>
 const retry: Action = async ({ ids, everyFailed }, client, context) => {
   const { signal } = context
   const failed: string[] = []
-  const found = everyFailed ? client.documents.list({ status: 'failed', signal }) : []
-  for await (const { id } of found) failed.push(id)
+  const documents = everyFailed ? client.documents.list({ status: 'failed', signal }) : []
+  for await (const { id } of documents) failed.push(id)
   return each([...ids, ...failed], 'is tried again', context, (id) =>
     client.documents.retry(id, { signal }),
   )

@@ -34,14 +34,14 @@ export interface FileDocument {
 export async function describeFile(
   file: string,
   path: string,
-  given: Metadata,
+  ownMetadata: Metadata,
 ): Promise<FileDocument> {
   const { hash, size } = await hashFile(file)
   const title = basename(path)
   const digest = createHash('sha256')
-    .update(JSON.stringify([hash, path, Object.entries(given).sort()]))
+    .update(JSON.stringify([hash, path, Object.entries(ownMetadata).sort()]))
     .digest('base64url')
-  const metadata = { ...given, [PATH]: path.slice(-MAX_PATH), [DIGEST]: digest }
+  const metadata = { ...ownMetadata, [PATH]: path.slice(-MAX_PATH), [DIGEST]: digest }
   const isText = TEXT_EXTENSIONS.includes(extname(path).toLowerCase())
   const id = documentId(path)
 

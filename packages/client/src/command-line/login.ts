@@ -29,21 +29,21 @@ export async function connect(
   options: AgentServerOptions = {},
 ): Promise<AgentServer> {
   const { AGENT_SERVER_URL, AGENT_SERVER_KEY, SERVER_API_KEY } = environment
-  const given = url ?? (AGENT_SERVER_URL || undefined)
+  const baseURL = url ?? (AGENT_SERVER_URL || undefined)
   if (AGENT_SERVER_KEY) {
-    return clientOf({ ...options, baseURL: given, apiKey: AGENT_SERVER_KEY })
+    return clientOf({ ...options, baseURL, apiKey: AGENT_SERVER_KEY })
   }
   if (SERVER_API_KEY) {
-    const baseURL = given ?? localServer(environment)
-    return clientOf({ ...options, baseURL, apiKey: SERVER_API_KEY })
+    const address = baseURL ?? localServer(environment)
+    return clientOf({ ...options, baseURL: address, apiKey: SERVER_API_KEY })
   }
-  const kept = await readLogin(environment)
-  const wanted =
-    given === undefined ? kept?.url : clientOf({ baseURL: given, apiKey: null }).baseURL
-  if (kept && kept.url === wanted) {
-    return clientOf({ ...options, baseURL: kept.url, apiKey: kept.key })
+  const login = await readLogin(environment)
+  const requestedUrl =
+    baseURL === undefined ? login?.url : clientOf({ baseURL, apiKey: null }).baseURL
+  if (login && login.url === requestedUrl) {
+    return clientOf({ ...options, baseURL: login.url, apiKey: login.key })
   }
-  const of = given === undefined ? '' : ` for ${given}`
+  const of = baseURL === undefined ? '' : ` for ${baseURL}`
   throw new LoginError(`There is no key${of}: agent-server-client login, or set AGENT_SERVER_KEY`)
 }
 
@@ -113,11 +113,11 @@ async function writeLogin(environment: Environment, login: Login): Promise<strin
 }
 
 export const login: Command = {
-  summary: 'Keep the address and the key of a server',
+  summary: 'Save the address and the key of a server',
   help: `Usage: agent-server-client login [URL]
 
-Asks for the key, or reads it from standard input, tries it, and keeps both in the configuration
-directory of the user, readable by nobody else. Without URL: the server of this machine.
+Prompts for the key, or reads it from standard input, tests it, and saves it with the address in the user's
+configuration directory, readable by no other user. Default URL: the server on this machine.
 
 Examples:
   agent-server-client login https://agent.example.org
@@ -129,21 +129,21 @@ Examples:
     const [url = values.url ?? localServer({}), ...more] = positionals
     if (more.length > 0) throw new UsageError('login takes one URL')
     const key = await askForKey(terminal, signal)
-    if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('That is no key')
+    if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('This is not a valid key')
     const client = clientOf({ baseURL: url, apiKey: key })
     const { name } = await client.agent.get({ signal })
     const file = await writeLogin(environment, { url: client.baseURL, key })
     if (terminal.json) terminal.printJson({ url: client.baseURL, agent: name, file })
-    else terminal.print(`Logged in to ${client.baseURL}, whose agent is ${name}; kept in ${file}`)
+    else terminal.print(`Logged in to ${client.baseURL}, whose agent is ${name}; saved in ${file}`)
     return EXIT.done
   },
 }
 
 export const logout: Command = {
-  summary: 'Forget them',
+  summary: 'Delete the saved login',
   help: `Usage: agent-server-client logout
 
-Removes what login kept.`,
+Deletes the saved address and key.`,
   options: {},
   async run(context) {
     readParameters(context, {})

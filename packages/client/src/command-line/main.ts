@@ -32,15 +32,15 @@ const HELP = `Usage: agent-server-client <command> [options]
 ${Array.from(COMMANDS, ([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`).join('\n')}
 
 Every command takes:
-  --url URL    where the server is, such as https://agent.example.org
-  --json       results as JSON, for programs
-  --help       how a command is called, with examples
+  --url URL    address of the server, such as https://agent.example.org
+  --json       print results as JSON
+  --help       show usage and examples of the command
 
-The server and its key come from --url, AGENT_SERVER_URL and AGENT_SERVER_KEY, SERVER_API_KEY beside a server, or
-what login kept, in this order.
+The server and its key are taken from the first of: --url, AGENT_SERVER_URL and AGENT_SERVER_KEY, the SERVER_API_KEY of
+a server on this machine, the saved login.
 
-It ends with 0 when all is done, 1 where the server refuses or something failed, 2 where the call is wrong,
-3 where there is no server, 4 where there is no key or a wrong one, 130 when it is interrupted.`
+Exit status: 0 success, 1 request refused or failed, 2 usage error, 3 server unreachable, 4 missing or wrong key,
+130 interrupted.`
 
 async function main(): Promise<number> {
   const [name = '', ...parameters] = process.argv.slice(2)
@@ -108,7 +108,7 @@ function explain(error: unknown, name: string, terminal: Terminal): number {
   const isMistake = error instanceof TypeError || error instanceof ReferenceError
   const words = isMistake ? stack : plain(message)
   if (error instanceof UsageError) {
-    terminal.note(`${words}\nagent-server-client ${name} --help says more`)
+    terminal.note(`${words}\nagent-server-client ${name} --help shows the usage`)
     return EXIT.usage
   }
   const { code, requestId } = { code: undefined, requestId: undefined, ...error }

@@ -5,11 +5,11 @@ import { plain, shorten, type Terminal, table } from './terminal.ts'
 const WIDTH = 100
 
 export const status: Command = {
-  summary: 'Say what works at this moment',
+  summary: 'Show which parts of the server work',
   help: `Usage: agent-server-client status
 
-The parts of the server, its documents, and what its agent has: models, sandbox, skills, connections.
-It ends with 1 where a part does not work.
+Shows the parts of the server, its documents, and the capabilities of its agent: models, sandbox, skills, connections.
+Exits with status 1 if a part does not work.
 
 Examples:
   agent-server-client status
@@ -105,11 +105,11 @@ export const mcp: Command = {
   summary: 'Test a connection to an MCP server',
   help: `Usage: agent-server-client mcp test <connection> [options]
 
-Connects as chat does and says what each step found. It ends with 1 where a step fails.
+Connects as a chat would and reports each step. Exits with status 1 if a step fails.
 
-  --accept           accept the definitions that the connection's server has now
-  --tool NAME        call a tool
-  --arguments JSON   with these arguments
+  --accept           accept the current tool definitions of the server
+  --tool NAME        call this tool
+  --arguments JSON   arguments of the call
 
 Example:
   agent-server-client mcp test files --tool read --arguments '{"path": "a.txt"}'`,
@@ -159,10 +159,10 @@ function toRow(name: string, { ok, milliseconds, message = '' }: Outcome): strin
 }
 
 export const sandbox: Command = {
-  summary: 'Try what the sandbox must do, and prevent',
+  summary: 'Test what the sandbox must do and must prevent',
   help: `Usage: agent-server-client sandbox verify
 
-Runs real code where the agent's code runs: takes some seconds. It ends with 1 where a probe fails.
+Runs real code in the agent's sandbox, which takes some seconds. Exits with status 1 if a probe fails.
 
 Example:
   agent-server-client sandbox verify`,

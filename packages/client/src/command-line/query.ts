@@ -21,11 +21,11 @@ export const query: Command = {
   summary: 'Find the passages that answer a question',
   help: `Usage: agent-server-client query <question> [options]
 
-  --top-k N            passages at most, 1 to 100; by itself 5
-  --mode MODE          hybrid, lexical (words alone) or dense (meaning alone)
-  --filter NAME=VALUE  only documents with this metadata; may come several times
-  --explain            also the score of each stage of the search
-  --json               the server's own answer
+  --top-k N            maximum number of passages, 1 to 100; default: 5
+  --mode MODE          hybrid, lexical (keywords only) or dense (meaning only)
+  --filter NAME=VALUE  only documents with this metadata; repeatable
+  --explain            show the score of each search stage
+  --json               print the server's response
 
 Examples:
   agent-server-client query When does the library open
@@ -51,7 +51,8 @@ Examples:
     if (terminal.json) terminal.printJson(answer)
     else for (const [index, hit] of answer.hits.entries()) printHit(terminal, hit, index + 1)
     if (!terminal.json && answer.hits.length === 0) terminal.note('Nothing was found')
-    if (answer.degraded) terminal.note('A model did not answer: found by words alone')
+    if (answer.degraded)
+      terminal.note('A model did not respond: results are from keyword search only')
     return EXIT.done
   },
 }

@@ -73,18 +73,18 @@ const CLEAR_LINE = '\r\u001b[K'
 
 /** A progress bar for long work, as one line on a terminal. */
 export function createProgress({ stderr }: Terminal, label: string) {
-  const begun = performance.now()
-  let drawn = Number.NEGATIVE_INFINITY
+  const start = performance.now()
+  let drawnAt = Number.NEGATIVE_INFINITY
   return {
     update(done: number, total: number, note = ''): void {
       const now = performance.now()
-      if (!stderr.isTTY || (now - drawn < REDRAW_MS && done !== total)) return
-      drawn = now
+      if (!stderr.isTTY || (now - drawnAt < REDRAW_MS && done !== total)) return
+      drawnAt = now
       const share = total === 0 ? 1 : Math.min(1, done / total)
       const bar = '█'.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '░')
-      const rest = ((now - begun) / share) * (1 - share)
-      const left = share > 0 && share < 1 ? `, ${duration(rest)} left` : ''
-      const line = `${label} ${bar} ${done} of ${total}${left} ${note}`.trimEnd()
+      const rest = ((now - start) / share) * (1 - share)
+      const remaining = share > 0 && share < 1 ? `, ${duration(rest)} left` : ''
+      const line = `${label} ${bar} ${done} of ${total}${remaining} ${note}`.trimEnd()
       stderr.write(CLEAR_LINE + line.slice(0, (stderr.columns ?? 80) - 1))
     },
     end(): void {

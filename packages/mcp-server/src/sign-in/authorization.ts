@@ -32,10 +32,10 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
   })
 
   /** The code, or what to tell the person. */
-  const decide = async (request: FastifyRequest, sent: Parameters, key: string) => {
+  const decide = async (request: FastifyRequest, parameters: Parameters, key: string) => {
     try {
       const caller = await checkKey(key, request.ip)
-      return { code: await oauth.allow(sent, `${issuerOf(request)}/mcp`, caller) }
+      return { code: await oauth.allow(parameters, `${issuerOf(request)}/mcp`, caller) }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return { status: error.status, failure: `${error.message}.` }
@@ -47,34 +47,34 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
     reply: FastifyReply,
     { client, all }: { client: Client; all: Parameters },
   ) => {
-    const { key = '', decision, ...sent } = all
-    const { scopes } = readRequest(sent, `${issuerOf(request)}/mcp`)
+    const { key = '', decision, ...parameters } = all
+    const { scopes } = readRequest(parameters, `${issuerOf(request)}/mcp`)
     const show = (status: number, failure?: string) =>
       reply
         .status(status)
         .headers(pageHeaders(client.redirect))
-        .send(consentPage({ ...client, scopes, sent, failure }))
+        .send(consentPage({ ...client, scopes, parameters, failure }))
     if (request.method === 'GET') return show(200)
     if (decision !== 'allow') throw new OAuthRefusal('access_denied', 'denied by the person')
-    const decided = await decide(request, sent, key.trim())
+    const decided = await decide(request, parameters, key.trim())
     if (decided.code === undefined) return show(decided.status, decided.failure)
     return sendBack(reply, all, { code: decided.code, iss: issuerOf(request) })
   }
 
   /** Only a client that is known, and where it registered, is told by the browser what was wrong. */
-  const authorize = async (request: FastifyRequest, reply: FastifyReply, given: unknown) => {
+  const authorize = async (request: FastifyRequest, reply: FastifyReply, body: unknown) => {
     const iss = issuerOf(request)
-    const found = await findClient(oauth, given)
-    if (found instanceof OAuthRefusal) {
-      const page = refusalPage(`Refused: ${found.message}.`)
+    const client = await findClient(oauth, body)
+    if (client instanceof OAuthRefusal) {
+      const page = refusalPage(`Refused: ${client.message}.`)
       return reply.status(400).headers(pageHeaders()).send(page)
     }
     try {
-      return await answer(request, reply, found)
+      return await answer(request, reply, client)
     } catch (error) {
       if (!(error instanceof OAuthRefusal)) throw error
       const { code, message } = error
-      return sendBack(reply, found.all, { error: code, error_description: message, iss })
+      return sendBack(reply, client.all, { error: code, error_description: message, iss })
     }
   }
 
@@ -91,9 +91,9 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
   })
 }
 
-async function findClient(oauth: OAuth, given: unknown) {
+async function findClient(oauth: OAuth, body: unknown) {
   try {
-    const all = readForm(given)
+    const all = readForm(body)
     return { all, client: await oauth.findClient(all) }
   } catch (error) {
     if (error instanceof OAuthRefusal) return error
@@ -101,20 +101,20 @@ async function findClient(oauth: OAuth, given: unknown) {
   }
 }
 
-function sendBack(reply: FastifyReply, sent: Parameters, more: Record<string, string>) {
-  const url = new URL(sent.redirect_uri ?? '')
-  const { state } = sent
+function sendBack(reply: FastifyReply, parameters: Parameters, more: Record<string, string>) {
+  const url = new URL(parameters.redirect_uri ?? '')
+  const { state } = parameters
   const answer = { ...more, ...(state !== undefined && { state }) }
   for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value)
   return reply.redirect(url.href, 303)
 }
 
 /** RFC 6749, 3.1: no parameter may be there twice. */
-export function readForm(given: unknown): Parameters {
-  if (!(given instanceof URLSearchParams)) {
+export function readForm(body: unknown): Parameters {
+  if (!(body instanceof URLSearchParams)) {
     throw new OAuthRefusal('invalid_request', `the body must be ${FORM}`)
   }
-  const sent = Object.fromEntries(given)
-  if (Object.keys(sent).length === given.size) return sent
+  const parameters = Object.fromEntries(body)
+  if (Object.keys(parameters).length === body.size) return parameters
   throw new OAuthRefusal('invalid_request', 'a parameter is there twice')
 }

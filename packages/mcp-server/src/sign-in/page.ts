@@ -44,12 +44,19 @@ interface Consent {
   host: string | undefined
   redirect: URL
   scopes: readonly (keyof typeof SCOPES)[]
-  sent: Parameters
+  parameters: Parameters
   failure: string | undefined
 }
 
-export function consentPage({ name, host, redirect, scopes, sent, failure }: Consent): string {
-  const fields = Object.entries(sent).map(
+export function consentPage({
+  name,
+  host,
+  redirect,
+  scopes,
+  parameters,
+  failure,
+}: Consent): string {
+  const fields = Object.entries(parameters).map(
     ([key, value]) => `<input type="hidden" name="${escaped(key)}" value="${escaped(value)}">`,
   )
   const items = scopes.map((scope) => `<li>${SCOPES[scope]} (<code>${scope}</code>)</li>`)
@@ -78,4 +85,4 @@ ${body}
 </main></body></html>`
 
 const escaped = (text: string) =>
-  text.replaceAll(/[&<>"']/g, (found) => `&#${found.charCodeAt(0)};`)
+  text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
