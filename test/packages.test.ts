@@ -70,7 +70,7 @@ describe.each(table(closed))('The door of %s', (name, { folder, exports }) => {
     expect(exported.toSorted()).toEqual(listedIn(read(`${folder}/README.md`)).toSorted())
   })
 
-  it('gives nothing that nobody takes', () => {
+  it('exports nothing that is unused', () => {
     const outside = everywhere.filter(({ path }) => !path.startsWith(`${folder}/src/`))
     const taken = new Set(
       outside.flatMap(({ text }) => (text.includes(name) ? namesTaken(text, name) : [])),

@@ -168,7 +168,7 @@ describe('The table of docs/internals/clients-tried.md', () => {
     expect(claimed.toSorted()).toEqual([...new Set(proven)].toSorted())
   })
 
-  it('rests on tests that there are', () => {
+  it('cites only existing tests', () => {
     const missing = proofs.filter(
       ([, , path = '', title = '']) =>
         !read(path).includes(path.endsWith('.py') ? `def ${title}(` : `('${title}'`),
@@ -194,7 +194,7 @@ describe('The table of docs/internals/clients-tried.md', () => {
 })
 
 describe('The scripts', () => {
-  it('are no pipelines', () => {
+  it('start no shell pipelines', () => {
     expect(Object.values(scripts).filter((script) => /[|&;<>]/.test(script))).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readSandboxSettings, SandboxSection } from '../../src/agent/sandbox-settings.ts'
 
 describe('The section sandbox of agent.json', () => {
-  it('may be a kind alone', () => {
+  it('may be just the name of a kind', () => {
     expect(readSandboxSettings('docker')).toEqual(
       readSandboxSettings(SandboxSection.parse({ kind: 'docker' })),
     )

@@ -105,7 +105,7 @@ describe('PUT /admin/agent', verifies('admin.agent.save', 'admin.agent.conflict'
     expect(await readFile(file, 'utf8')).toBe(AT_START)
   })
 
-  it('tells the second of two who save at once', async () => {
+  it('refuses the second of two concurrent saves', async () => {
     const { digest } = await read()
     const texts = ['one', 'two'].map((prompt) => JSON.stringify({ prompt }))
     const answers = await Promise.all(texts.map((text) => put(text, digest)))
@@ -119,7 +119,7 @@ describe('PUT /admin/agent', verifies('admin.agent.save', 'admin.agent.conflict'
     })
   })
 
-  it('tells who has not seen a change by hand', async () => {
+  it('refuses a write based on a state before a manual edit', async () => {
     const { digest } = await read()
     await writeFile(file, '{"prompt":"By hand."}')
     expect((await put('{}', digest)).status).toBe(409)
@@ -139,7 +139,7 @@ describe('PUT /admin/agent', verifies('admin.agent.save', 'admin.agent.conflict'
     expect(await readdir(directory)).toEqual(['agent.json'])
   })
 
-  it('makes a file that was not there, and keeps no version of nothing', async () => {
+  it('creates a missing file without keeping an empty version', async () => {
     const path = join(await temporaryDirectory(), 'agent.json')
     const without = await startServer({ AGENT_CONFIG: path })
     expect((await put('{}', hash('sha256', ''), without)).status).toBe(200)

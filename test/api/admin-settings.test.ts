@@ -139,7 +139,7 @@ describe('PATCH /admin/settings', verifies('admin.settings.save', 'admin.setting
     expect(await readFile(file, 'utf8')).toBe(AT_START)
   })
 
-  it('tells who has not seen the last change', async () => {
+  it('refuses a write based on an outdated state', async () => {
     await writeFile(file, `${AT_START}# By hand.\n`)
     expect(await failureOf(await patch({ set: { TOP_K: '3' } }))).toMatchObject({
       status: 409,

@@ -122,7 +122,7 @@ describe('The number of passages', () => {
     expect(done?.hits).toHaveLength(3)
   })
 
-  it('is none with a topK of 0, and the answer cites none', async () => {
+  it('is 0 with a topK of 0, and the answer cites nothing', async () => {
     const { answer, done } = await ask(server, 'tower stair', { topK: 0 })
     expect(done?.hits).toEqual([])
     expect(answer).toBe('An answer [?].')

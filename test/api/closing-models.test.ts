@@ -34,7 +34,7 @@ it('warns in the readiness of models that close within 60 days, and stays ready'
   ])
 })
 
-it('asks no server for a model that is none', async () => {
+it('asks no server about the extractive model', async () => {
   const { connections } = upstream
   const server = await startServer({ CHAT_BASE_URL: upstream.url, CHAT_API_KEY: 'none' })
   await new Promise((resolve) => setTimeout(resolve, 1_500))

@@ -144,7 +144,7 @@ describe('A path or method that is not there', verifies('http.unknown-route'), (
     expect(failure.message).not.toContain('hush')
   })
 
-  it('takes a slash at the end for none', async () => {
+  it('ignores a trailing slash', async () => {
     expect((await server.request('/agent/')).status).toBe(200)
   })
 })
@@ -194,7 +194,7 @@ describe('CORS_ORIGIN', verifies('http.cors'), () => {
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('lets nobody call from a browser where it is not set, and all with *', async () => {
+  it('blocks all browsers if unset, and allows all with *', async () => {
     const headers = { origin: 'https://evil.example' }
     const closed = await (await startServer()).request('/agent', { headers })
     expect(closed.headers.get('access-control-allow-origin')).toBeNull()

@@ -139,7 +139,7 @@ describe('POST /documents/batch with lines', () => {
     expect(await failureOf(response)).toMatchObject({ status })
   })
 
-  it('of nothing is nothing', async () => {
+  it('is empty for empty input', async () => {
     const response = await post('\n')
     expect([response.status, await response.text()]).toEqual([200, ''])
   })

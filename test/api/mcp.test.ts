@@ -126,7 +126,7 @@ describe('a server that does not work', verifies('mcp.alone', 'mcp.reconnect', '
     expect(offered.filter((name) => /hung|dead|page/.test(name))).toEqual([])
   })
 
-  it('goes and comes back, and the tools tell so', async () => {
+  it('may fail and recover, and the tool list shows it', async () => {
     const port = await freePort()
     const first = await startModernServer(build, port)
     const { server } = await startWith({ one: { url: first.url } })

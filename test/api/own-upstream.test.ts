@@ -66,7 +66,7 @@ describe.each(CHAT_APIS)('A server of ours as the model of another, asked in %s'
     })
   })
 
-  it('is left as soon as the reader leaves', async () => {
+  it('is aborted as soon as the reader leaves', async () => {
     upstream.always(streamReply(chunk({ content: 'Beavers' }), { hang: true }))
     const controller = new AbortController()
     const request = upstream.nextRequest()

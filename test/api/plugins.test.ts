@@ -57,7 +57,7 @@ describe('Plugins', () => {
     })
   })
 
-  it('are told of, also where they cannot be loaded', verifies('plugins.state'), async () => {
+  it('are listed, even if they cannot be loaded', verifies('plugins.state'), async () => {
     const { server } = await start(1, ['./plugins/nothing.mjs'])
     expect(await (await server.request('/agent/capabilities')).json()).toMatchObject({
       plugins: [

@@ -73,7 +73,7 @@ describe('a start', verifies('re-embed.refused'), () => {
     await expect.poll(() => finds(server, 'automobile')).toEqual(['Vehicles'])
   })
 
-  it('with another model over no documents is none of anybody’s business', onlyLong, async () => {
+  it('with another model and no documents is allowed', onlyLong, async () => {
     const { environment } = await prepare()
     const first = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
     const id = await first.ingest({ text: 'A text.' })
@@ -122,7 +122,7 @@ describe('a model to change to', verifies('re-embed.online'), () => {
     expect(embedder.requests).toHaveLength(before)
   })
 
-  it('that is the one in use is nothing to change to', onlyLong, async () => {
+  it('that is already in use causes no re-embedding', onlyLong, async () => {
     const { environment } = await prepare()
     const model = { EMBEDDING_MODEL: 'model-a', EMBEDDING_MODEL_NEXT: 'model-a' }
     const server = await startServer({ ...environment, ...model })

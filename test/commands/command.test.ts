@@ -8,7 +8,7 @@ function draw(isTTY: boolean, columns = 200) {
 }
 
 describe('A progress bar', () => {
-  it('shows how far the work has come, and takes itself away', () => {
+  it('shows the progress, and clears its line at the end', () => {
     const { bar, text } = draw(true)
     bar.update(50, 200, 'half of a half')
     bar.update(200, 200)
@@ -30,13 +30,13 @@ describe('A progress bar', () => {
     expect(written.join('').replace('\r\u001b[K', '')).toHaveLength(19)
   })
 
-  it('of nothing is full', () => {
+  it('an empty total counts as complete', () => {
     const { bar, text } = draw(true)
     bar.update(0, 0)
     expect(text()).toContain('0 of 0 (100 %)')
   })
 
-  it('writes nothing where nobody looks', () => {
+  it('writes nothing when the output is not a terminal', () => {
     const { bar, written } = draw(false)
     bar.update(1, 2)
     bar[Symbol.dispose]()

@@ -36,7 +36,7 @@ export function describeAccepted(name: string, createData: () => Promise<StoreDa
       expect(await tools.see('c', URL, other)).toEqual(one)
     })
 
-    it('begin anew at another address, and say nothing of another connection', async () => {
+    it('are new at another address, and independent of other connections', async () => {
       const { tools } = await openData()
       await tools.see('c', URL, other)
       expect(await tools.see('d', URL, one)).toEqual(one)
@@ -73,7 +73,7 @@ export function describeAccepted(name: string, createData: () => Promise<StoreDa
   })
 
   describe(`${name} as copies of skills`, () => {
-    it('have nothing of a source that was never accepted', async () => {
+    it('return nothing for a source that was never accepted', async () => {
       const { copies } = await openData()
       expect(await copies.accepted(SOURCE)).toBeUndefined()
       expect(await copies.read(SOURCE)).toBeUndefined()
@@ -102,7 +102,7 @@ export function describeAccepted(name: string, createData: () => Promise<StoreDa
       expect((await copies.read(SOURCE))?.bytes).toHaveLength(0)
     })
 
-    it('take another copy only from who knows which one was accepted', async () => {
+    it('replace a copy only if the caller knows the accepted one', async () => {
       const { copies } = await openData()
       await copies.keep(SOURCE, copyOf('one'), undefined)
       expect(await copies.keep(SOURCE, copyOf('two'), undefined)).toBe(false)

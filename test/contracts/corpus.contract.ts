@@ -109,7 +109,7 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
       )
     })
 
-    it('of nothing is nothing', async () => {
+    it('of an empty store is empty', async () => {
       const from = await createPlace()
       await (await from.open()).close()
       const to = await createPlace()

@@ -208,7 +208,7 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       await expect(asked).rejects.toMatchObject({ code: 'invalid_request', param: 'cursor' })
     })
 
-    it('answers nobody who has left', async () => {
+    it('rejects with the reason of an aborted signal', async () => {
       const { lookup } = await open()
       const reason = new Error('gone')
       await expect(

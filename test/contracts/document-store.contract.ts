@@ -292,7 +292,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         )
       })
 
-      it('knows itself again after a restart, and is taken for no other store', async () => {
+      it('has the same identity after a restart, different from every other store', async () => {
         const identity = await on.store.identity()
         await on.reopen()
         expect(await on.store.identity()).toBe(identity)

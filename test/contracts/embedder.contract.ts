@@ -28,7 +28,7 @@ export function describeEmbedder(name: string, { create }: EmbedderCase): void {
       expect(other).toHaveLength(vector.length)
     })
 
-    it('gives nothing for nothing', async () => {
+    it('returns nothing for an empty input', async () => {
       expect(await (await create()).embedDocuments([], signal)).toEqual([])
     })
 

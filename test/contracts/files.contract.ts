@@ -237,7 +237,7 @@ export function describeFiles(on: StoreFixture): void {
       expect((await on.store.list(everything(), { limit: 9 })).documents).toEqual([])
     })
 
-    it('is taken once', async () => {
+    it('can be assigned only once', async () => {
       const file = await keep(bytesOf(9))
       await on.store.add({ id: 'a', text: '', file })
       await expect(on.store.add({ id: 'b', text: '', file })).rejects.toThrow()

@@ -71,7 +71,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
       expect(jobs.map(({ documentId }) => documentId)).toEqual(['b1', 'a3', 'b2', 'b3'])
     })
 
-    it('hands out nothing to who has no room', async () => {
+    it('claims nothing without capacity', async () => {
       await on.add('a')
       expect(await on.store.claimJobs(0)).toEqual([])
       expect(await on.store.claimJobs(-1)).toEqual([])

@@ -36,7 +36,7 @@ export function describeReranker(name: string, { create }: RerankerCase): void {
       }
     })
 
-    it('gives nothing for nothing', async () => {
+    it('returns nothing for an empty input', async () => {
       expect(await (await create()).rerank({ query: 'a', texts: [] }, signal)).toEqual([])
     })
 

@@ -53,7 +53,7 @@ describe('an event as a chat frame', () => {
     expect(toChatFrame(end, false)).not.toHaveProperty('usage')
   })
 
-  it('is nothing for calls of tools that this interface has no way to bring', () => {
+  it('is omitted for calls of tools that this interface cannot send', () => {
     expect(toChatFrame({ type: 'client-tool-calls', calls: [] }, true)).toBeUndefined()
   })
 

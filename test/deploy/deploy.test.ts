@@ -159,7 +159,7 @@ describe('Qdrant on Kubernetes', () => {
 })
 
 describe('The servers on Kubernetes', () => {
-  it('reach everything but what tells the keys of a cloud', () => {
+  it('cannot reach the metadata service of a cloud', () => {
     const resources = readResources('deploy/kubernetes/agent-server.yaml')
     const policy = resources.find(({ kind }) => kind === 'NetworkPolicy')
     const text = JSON.stringify(NetworkPolicy.parse(policy).spec.egress)
@@ -168,7 +168,7 @@ describe('The servers on Kubernetes', () => {
     }
   })
 
-  it('are told what they know, with no secret in the clear', () => {
+  it('get their settings, with no secret in plain text', () => {
     const resources = readResources('deploy/kubernetes/agent-server.yaml')
     const settings = Object.keys(resources.find(({ data }) => data)?.data ?? {})
     expectKnown(settings)

@@ -156,7 +156,7 @@ const NOT_RUN = new Map([
 const blocks = shellBlocks(README).filter((block) => !NOT_RUN.has(firstLine(block)))
 
 describe('Every command of the documents', () => {
-  it('is run by a test, or not for a reason that is told', () => {
+  it('is run by a test, or has a stated reason why not', () => {
     const elsewhere = allPages()
       .filter(({ path }) => ![README.path, RUN_ELSEWHERE].includes(path))
       .flatMap(shellBlocks)

@@ -33,7 +33,7 @@ describe('Chunk batches', () => {
     },
   )
 
-  it('are given away one by one, as soon as each is whole', () => {
+  it('are yielded one by one, as soon as each is complete', () => {
     const reader = createChunkBatchReader()
     const [first] = batches.map(packChunkBatch)
     const half = Buffer.concat([first ?? Buffer.alloc(0), bytes.subarray(0, 20)])
@@ -53,7 +53,7 @@ describe('The text of chunks', () => {
     }
   })
 
-  it('has every character where it stood', () => {
+  it('has every character at its offset', () => {
     const text = `${'Eulen jagen nachts. '.repeat(200)}\n\n\n${'Reiher warten am Ufer. '.repeat(200)}`
     const found = textOfChunks(splitText(text))
     expect(found.slice(4_003, 4_009)).toBe('Reiher')
@@ -115,7 +115,7 @@ it.each([
   expect(await packed(pieces)).toEqual(expected)
 })
 
-it('gives all pieces in one memory that threads can share', async () => {
+it('yields all pieces in one buffer that threads can share', async () => {
   const memories = new Set<ArrayBufferLike>()
   for await (const { buffer } of repack(inPieces([[1, 2, 3, 4, 5, 6, 7]]), 3)) memories.add(buffer)
   expect(memories.size).toBe(1)

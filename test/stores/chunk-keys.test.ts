@@ -10,24 +10,24 @@ function createCounter() {
 }
 
 describe('A block of chunk keys', () => {
-  it('is taken once for many', async () => {
+  it('is reserved once for many keys', async () => {
     const reserve = createCounter()
     const { take } = createChunkKeyAllocator(reserve, { keysPerBlock: 10 })
     expect([await take(4), await take(4)]).toEqual([1, 5])
     expect(reserve).toHaveBeenCalledTimes(1)
   })
 
-  it('is left where it has not enough in a row', async () => {
+  it('is discarded if it has too few consecutive keys', async () => {
     const { take } = createChunkKeyAllocator(createCounter(), { keysPerBlock: 10 })
     expect([await take(7), await take(4), await take(6)]).toEqual([1, 11, 15])
   })
 
-  it('is passed by where more are wanted than it has', async () => {
+  it('is bypassed when more keys are requested than a block has', async () => {
     const { take } = createChunkKeyAllocator(createCounter(), { keysPerBlock: 10 })
     expect([await take(1), await take(25), await take(1)]).toEqual([1, 11, 2])
   })
 
-  it('is not used any more once it is stale', async () => {
+  it('is not used once it is stale', async () => {
     const reserve = createCounter()
     const { take } = createChunkKeyAllocator(reserve, { keysPerBlock: 10, freshMs: 60_000 })
     const now = vi.spyOn(performance, 'now')
@@ -50,7 +50,7 @@ describe('A block of chunk keys', () => {
     expect(await take(1)).toBe(11)
   })
 
-  it('is asked for again after a failure', async () => {
+  it('is requested again after a failure', async () => {
     const reserve = createCounter()
     reserve.mockRejectedValueOnce(new Error('away'))
     const { take } = createChunkKeyAllocator(reserve, { keysPerBlock: 10 })
@@ -58,7 +58,7 @@ describe('A block of chunk keys', () => {
     expect(await take(1)).toBe(1)
   })
 
-  it('is shared by those who ask at the same time, without a key for two', async () => {
+  it('is shared by concurrent callers, none of whom get the same key', async () => {
     const { take } = createChunkKeyAllocator(createCounter(), { keysPerBlock: 16 })
     const firsts = await Promise.all(Array.from({ length: 40 }, () => take(3)))
     const keys = firsts.flatMap((first) => [first, first + 1, first + 2])

@@ -54,7 +54,7 @@ async function skip(
 }
 
 describe('The checkpoint of a copy', () => {
-  it('counts what was copied, and what is left', () => {
+  it('counts the records copied and the records left', () => {
     const checkpoint = checkpointOf(DOCUMENTS.slice(0, 2))
     expect(checkpoint).toMatchObject({ documents: 2, chunks: 4 })
     expect(startAfter(START, checkpoint)).toEqual({ ...START, documents: 1, chunks: 2 })

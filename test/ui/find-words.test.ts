@@ -21,7 +21,7 @@ describe('Words on a page', () => {
     ])
   })
 
-  it('are found without the marks of headings that the page does not have', () => {
+  it('are found although the page shows no heading marks', () => {
     expect(found(['Opening hours'], '## Opening hours')).toEqual(['Opening hours'])
   })
 
@@ -49,7 +49,7 @@ describe('Words on a page', () => {
     expect(found(pieces, 'A third.', 'One sentence.')).toEqual(['One sentence.', 'A third.'])
   })
 
-  it('are left out where they are not there, or too few to tell', () => {
+  it('are left out if they are missing or too few to locate', () => {
     expect(found(['On Saturdays it opens.'], 'On Sundays it opens.', 'it', '…')).toEqual([])
     expect(found([], 'On Sundays it opens.')).toEqual([])
   })

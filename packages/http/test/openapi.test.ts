@@ -76,7 +76,7 @@ describe('every schema', () => {
     expect(tidied({ Map: map }, 'Map', 'Map').schemas).toEqual({ Map: map })
   })
 
-  it('that nothing refers to is left out', () => {
+  it('without a reference is left out', () => {
     expect(tidied({ Hit: opened({}), Old: opened({}) }, 'Hit', 'Hit').schemas).toEqual({
       Hit: opened({}),
     })
@@ -92,7 +92,7 @@ describe('every schema', () => {
     expect(tidied(schemas, 'Tree', 'Tree').schemas).toEqual(schemas)
   })
 
-  it('has the name of another one at its beginning without being taken for it', () => {
+  it('may begin with the name of another schema', () => {
     const schemas = { Hit: opened({ a: {} }), HitList: opened({ hits: to('Hit') }) }
     expect(tidied(schemas, 'HitList', 'HitList').schemas).toEqual(schemas)
   })

@@ -2,7 +2,7 @@ import { compareKeys } from '@agent-server/lib/compare-keys.ts'
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../../test/knowledge/ingestion/random-text.ts'
 
-it('finds what either side lacks, for any two sets', () => {
+it('finds the keys missing on either side, for any two sets', () => {
   for (let seed = 0; seed < 300; seed++) {
     const random = seededRandom(seed)
     const some = () => new Set(Array.from({ length: random(40) }, () => random(60)))

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const broken = new Error('broken')
 
 describe('The next answer', () => {
-  it('goes to whoever waits, and to nobody else', async () => {
+  it('resolves only the pending wait', async () => {
     const answers = createNextAnswer<number>()
     expect(answers.give(1)).toBe(false)
     const first = answers.next()
@@ -24,7 +24,7 @@ describe('The next answer', () => {
     await expect(second).resolves.toBe(1)
   })
 
-  it('fails with the first end, also for whoever asks later', async () => {
+  it('rejects pending and later waits with the first error', async () => {
     const answers = createNextAnswer<number>()
     const asked = answers.next()
     answers.end(broken)

@@ -105,7 +105,7 @@ describe('There is room', () => {
     expect(await stateOf(budget.room(never()))).toBe('waiting')
   })
 
-  it('again once enough is given back, for all who wait', async () => {
+  it('for all waiting callers once enough is released', async () => {
     const budget = createBudget(100)
     const releases = [budget.hold(80), budget.hold(80)]
     const waiting = [budget.room(never()), budget.room(never())]
@@ -114,7 +114,7 @@ describe('There is room', () => {
     expect(await Promise.all(waiting.map(stateOf))).toEqual(['room', 'room'])
   })
 
-  it('not yet, where what is given back is too little', async () => {
+  it('not until enough is released', async () => {
     const budget = createBudget(100)
     const release = budget.hold(10)
     budget.hold(100)
@@ -123,7 +123,7 @@ describe('There is room', () => {
     expect(await stateOf(waiting)).toBe('waiting')
   })
 
-  it('for nobody who has left', async () => {
+  it('not for a caller that has left', async () => {
     const budget = createBudget(1)
     budget.hold(1)
     const leaving = new AbortController()

@@ -2,7 +2,7 @@ import { toUnit } from '@agent-server/lib/unit-vector.ts'
 import { describe, expect, it } from 'vitest'
 
 describe('A unit vector', () => {
-  it('has the direction of what it was made of, and the length 1', () => {
+  it('has the same direction and the length 1', () => {
     expect(toUnit([3, 0, -4])).toEqual(Float32Array.of(0.6, 0, -0.8))
     expect(toUnit(Float32Array.of(1e-20, 0))).toEqual(Float32Array.of(1, 0))
   })

@@ -15,7 +15,7 @@ describe('The estimate of tokens', () => {
     expect(estimateTokens(text) / counted).toBeLessThan(2)
   })
 
-  it('is nothing for nothing', () => {
+  it('is empty for an empty input', () => {
     expect(estimateTokens('')).toBe(0)
   })
 })
@@ -32,7 +32,7 @@ describe('The size of messages', () => {
     ).toBe(4 + 17 + 3)
   })
 
-  it('is nothing where there are none', () => {
+  it('is empty if there are none', () => {
     expect(sizeOfMessages([])).toBe(0)
   })
 })

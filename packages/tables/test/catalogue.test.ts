@@ -19,7 +19,7 @@ describe('the name of a table', () => {
     expect(sheetName('budget', '!!', 1)).toBe('budget__2')
   })
 
-  it('is taken once', () => {
+  it('is used only once', () => {
     expect(distinctNames(['a', 'a', 'b', 'a'])).toEqual(['a', 'a_2', 'b', 'a_3'])
   })
 })

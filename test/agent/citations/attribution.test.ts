@@ -113,13 +113,13 @@ describe('A mark in an answer', () => {
     }
   })
 
-  it('holds nothing back but the pause after a word, and itself', () => {
+  it('holds back only the mark and the pause before it', () => {
     expect(
       shown(['Books', ' are', ' lent for four weeks', '.', ' Good', ' [', '1', ']', '.']),
     ).toEqual(['Books', ' are', ' lent for four weeks', '', ' [2]. Good', '', '', '', ' [1]', '.'])
   })
 
-  it('is set behind no sentence that was cut off', () => {
+  it('is not added to a truncated sentence', () => {
     const check = checkOf()
     expect(check.write('Books are lent for four ') + check.end(false)).toBe(
       'Books are lent for four ',

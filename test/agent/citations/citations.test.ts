@@ -267,7 +267,7 @@ describe('hits', () => {
     expect(joinNeighbours([a, b])).toEqual([a, b])
   })
 
-  it('that are none stay none', () => {
+  it('stay empty if there are none', () => {
     expect(joinNeighbours([])).toEqual([])
   })
 })

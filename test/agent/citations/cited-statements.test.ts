@@ -79,7 +79,7 @@ describe('A citation', () => {
     ])
   })
 
-  it('after another one stands for what is between them', () => {
+  it('after another one supports the text between them', () => {
     expect(quotedBy('Dogs must wait outside [1], and overdue books cost 20 pence [2].')).toEqual([
       'Dogs must wait outside.',
       'Overdue books cost 20 pence a day, at most £1,500.50.',
@@ -102,13 +102,13 @@ describe('A citation', () => {
     expect(supportOf(answer)).toEqual([supported])
   })
 
-  it('carries a statement together with those beside it', () => {
+  it('supports a statement together with adjacent marks', () => {
     const answer = 'The library opens at nine, and Ada Lovelace gave 1200 volumes'
     expect(supportOf(`${answer} [1][3].`)).toEqual([true, true])
     expect(supportOf(`${answer} [1].`)).toEqual([false])
   })
 
-  it('in code or JSON is none', () => {
+  it('is not recognised in code or JSON', () => {
     expect(check('`Dogs [1]`')).toEqual([])
     expect(
       checkStatements('{"dogs": [1]}', HITS, { ...options, isJsonAsked: true }).map(({ at }) => at),

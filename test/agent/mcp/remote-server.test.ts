@@ -31,7 +31,7 @@ async function startInterrupted() {
 }
 
 describe('a call', () => {
-  it('is given up at the server, too, when the caller leaves', async () => {
+  it('is cancelled at the server when the caller leaves', async () => {
     const began = Promise.withResolvers<AbortSignal>()
     const work = async ({ signal }: { signal: AbortSignal }) => {
       began.resolve(signal)
@@ -49,7 +49,7 @@ describe('a call', () => {
     await aborted
   })
 
-  it('shows nobody the credentials that the server repeats', async () => {
+  it('hides credentials that the server repeats', async () => {
     const { url } = await startModernServer(
       serverThat(async () => {
         throw new Error('The token tok-1234567890 has expired')

@@ -52,7 +52,7 @@ describe('the definitions of a connection', () => {
     expect(await toolLock.compare('one', URL, [tool('a'), tool('b')])).toEqual(new Map())
   })
 
-  it('begin anew at another address, and say nothing of another connection', async () => {
+  it('are new at another address, and independent of other connections', async () => {
     const toolLock = await openLock()
     await toolLock.compare('one', URL, [tool('a')])
     expect(await toolLock.compare('two', URL, [tool('b')])).toEqual(new Map())

@@ -19,7 +19,7 @@ describe('The tools of a server', () => {
   }
 
   describe('the tools of a server', () => {
-    it('are all taken where nothing speaks against them', () => {
+    it('are all accepted if they are valid', () => {
       expect(resolveTools([tool('a'), tool('b')], undefined, NO_CHANGES)).toEqual([
         { remote: tool('a'), off: false },
         { remote: tool('b'), off: false },
@@ -86,7 +86,7 @@ describe('The name of a tool', () => {
       expect(mcpToolName('connection', tool)).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
     })
 
-    it('is another one for every tool, however they are made to fit', () => {
+    it('is unique for every tool, even when names are shortened', () => {
       const long = 'a'.repeat(100)
       const tools = ['a.b', 'a b', 'a_b', 'a:b', `${long}x`, `${long}y`, 'ä', 'ö']
       const names = tools.map((tool) => mcpToolName('c', tool))

@@ -130,7 +130,7 @@ function said(...parts: (string | typeof TOOLS)[]): string[] {
 }
 
 describe('What a model says around its tools', () => {
-  it('is parted by a blank line', () => {
+  it('is separated by a blank line', () => {
     expect(said('Look', 'ing.', TOOLS, 'Do', 'ne.')).toEqual(['Look', 'ing.', '\n\nDo', 'ne.'])
   })
 
@@ -141,7 +141,7 @@ describe('What a model says around its tools', () => {
     expect(said(...parts).at(-1)).toBe('Done.')
   })
 
-  it('is parted once for many results', () => {
+  it('is separated once for several results', () => {
     expect(said('a', TOOLS, TOOLS, 'b', 'c')).toEqual(['a', '\n\nb', 'c'])
   })
 

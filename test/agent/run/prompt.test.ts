@@ -131,7 +131,7 @@ describe('the system message', () => {
     expect(systemPrompt(RULES, TOOL_RULES).length).toBeLessThanOrEqual(120 * 4)
   })
 
-  it('is none where there are no passages, tools or instructions', () => {
+  it('is absent without passages, tools and instructions', () => {
     const messages = [user('a')]
     expect(promptOf(messages, { tools: [], chunks: null }).messages).toEqual(messages)
   })
@@ -183,7 +183,7 @@ describe('the passages', () => {
     expect(promptOf([user('a')], { chunks }).chunks).toHaveLength(6)
   })
 
-  it('are never none where something was found; a long one is cut', () => {
+  it('always include at least one hit; a long one is cut', () => {
     const fitted = promptOf([user('a')], { chunks: [chunkOf(100_000)], contextTokens: 2_048 })
     expect(fitted.chunks).toHaveLength(1)
     expect(fitted.messages.at(-1)?.content).toMatch(
@@ -197,7 +197,7 @@ describe('the passages', () => {
     expect(contents).toEqual(['<passages>\nNothing was found.\n</passages>\n\nQuestion: a'])
   })
 
-  it('are not spoken of where none were asked for', () => {
+  it('are not mentioned if none were requested', () => {
     expect(assemble([user('a')], { chunks: null }).contents).toEqual(['a'])
   })
 })

@@ -225,7 +225,7 @@ describe('an answer without text', () => {
     expect(outline(await createAgentForTest({ answers }).events())[0]).toBe(emptyBecause)
   })
 
-  it('is left alone after text of an earlier round, and where the client is to call a tool', async () => {
+  it('adds no notice after text of an earlier round, or when the client is to call a tool', async () => {
     const answers = [[toDelta('I look.'), ...asks(toolCall('look'))], [finish('stop')]]
     const heard = await createAgentForTest({ tools: [look], answers }).events()
     expect(outline(heard).at(-2)).toBe('tool-result: look')

@@ -155,7 +155,7 @@ describe('citations', () => {
     expect(endOf(heard).hits.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('of one run are nothing to the next', async () => {
+  it('of one run do not affect the next', async () => {
     const { events } = createAgentForTest({ found: ['a'], answers: [says('x'), says('y')] })
     await events()
     expect(endOf(await events()).hits).toEqual([hitOf('a')])

@@ -208,7 +208,7 @@ describe('what the model is offered', () => {
     ])
   })
 
-  it('is nothing where it does not call tools, nor is any choice', async () => {
+  it('has no tools and no tool choice if the model does not call tools', async () => {
     const { events, model } = createAgentForTest({
       tools: [look],
       supportsTools: false,
@@ -237,7 +237,7 @@ describe('what the model is offered', () => {
     expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(['none', 'none'])
   })
 
-  it('comes with no choice where there is nothing to choose', async () => {
+  it('has no tool choice without tools', async () => {
     const { events, model } = createAgentForTest({ answers: [says('ok')] })
     await events({ toolChoice: 'auto' })
     expect(model.requests[0]?.toolChoice).toBeUndefined()

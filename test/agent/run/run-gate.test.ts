@@ -169,7 +169,7 @@ describe('runs past the limit', () => {
     await expect(begin(run)).resolves.toBeDefined()
   })
 
-  it('take no place that was never taken', async () => {
+  it('release no slot that they never had', async () => {
     const run = agentWith(1, endless, endless)
     const first = await begin(run)
     for (let turn = 0; turn < 3; turn += 1) await expect(begin(run)).rejects.toMatchObject(FULL)

@@ -117,7 +117,7 @@ describe('a skill that departs from the format', () => {
     )
   })
 
-  it('is not warned of where it does not depart', async () => {
+  it('gets no warning if it follows the format', async () => {
     const all = {
       ...good,
       license: 'MIT',

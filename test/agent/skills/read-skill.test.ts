@@ -74,7 +74,7 @@ describe('the front matter', () => {
     expect((await readFrontMatter(text)).data).toEqual({ name: 'a', metadata: { one: 'x' } })
   })
 
-  it('gives no key a way into the objects of this program', async () => {
+  it('protects prototypes from keys such as __proto__', async () => {
     const { data } = await readFrontMatter(skill('name: a\n__proto__:\n  polluted: true'))
     expect(data).not.toHaveProperty('polluted')
     expect({}).not.toHaveProperty('polluted')

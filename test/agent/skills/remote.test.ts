@@ -87,7 +87,7 @@ describe('Remote skills', () => {
       await expect((await open()).update(SOURCE, away, false)).rejects.toThrow('It is away')
     })
 
-    it('is judged anew where another server accepts something meanwhile', async () => {
+    it('is compared again if another server accepts a copy meanwhile', async () => {
       const copies = await openCopies()
       const other = createRemoteSkills(copies)
       const remote = createRemoteSkills({
@@ -102,13 +102,13 @@ describe('Remote skills', () => {
       expect(changed).toMatchObject({ skills: [{ name: 'a' }], failures: [{ name: SOURCE }] })
     })
 
-    it('is given up where others accept something else again and again', async () => {
+    it('fails if other servers keep accepting other copies', async () => {
       const copies = { ...(await openCopies()), keep: async () => false }
       const updating = createRemoteSkills(copies).update(SOURCE, async () => files('a'), true)
       await expect(updating).rejects.toThrow('at the same time')
     })
 
-    it('whose copy is damaged is as good as none', async () => {
+    it('with a damaged copy counts as one without a copy', async () => {
       const copies = await openCopies()
       await copies.keep(SOURCE, { digest: 'x', bytes: Buffer.from('[["SKILL.md"') }, undefined)
       await expect(createRemoteSkills(copies).kept(SOURCE)).rejects.toThrow('no accepted copy')

@@ -27,7 +27,7 @@ async function load(found: Record<string, Skill[] | Error>, settings: object = {
 }
 
 describe('the sources of skills', () => {
-  it('count in the order of the configuration, the first of one name alone', async () => {
+  it('are used in the order of the configuration; of equal names only the first', async () => {
     const { skills, states } = await load({
       one: [skillOf('a', { source: 'one' })],
       two: [skillOf('a', { source: 'two' }), skillOf('b', { source: 'two' })],
@@ -79,7 +79,7 @@ describe('the skills that are used', () => {
     expect(skills.tools().length).toBe(names.length > 0 ? 1 : 0)
   })
 
-  it('keep what they gave where a reading of them is given up', async () => {
+  it('keep their skills if reading them is aborted', async () => {
     const { skills, sources } = await load({ one: [skillOf('a')] })
     await skills.load(sources, {}, AbortSignal.abort(new Error('The client left')))
     expect(skills.records()).toMatchObject([
@@ -111,13 +111,13 @@ describe('the skills that are used', () => {
     expect(states.filter(([, state]) => state === 'unavailable')).toHaveLength(5)
   })
 
-  it('are told of in the log once, and not when there were none to load', async () => {
+  it('are logged once, unless there are none', async () => {
     const { skills, lines } = await load({ one: [skillOf('a')] })
     await skills.load([], {}, signal)
     expect(lines).toEqual(['skills loaded {"skills":["a"]}'])
   })
 
-  it('are told of in the log where they depart from the format', async () => {
+  it('are logged if they deviate from the format', async () => {
     const { lines } = await load({ one: [skillOf('a', { warnings: ['version: is not a field'] })] })
     expect(lines.find((line) => line.includes('deviates from the format'))).toContain('version')
   })

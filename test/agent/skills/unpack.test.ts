@@ -110,7 +110,7 @@ describe('an archive that lies', () => {
     await expect(unpack(tarOf([...GOOD, entry]))).rejects.toThrow(refusal(/link/))
   })
 
-  it('is no archive at all', async () => {
+  it('is refused if it is not an archive', async () => {
     await expect(unpack(randomBytes(2_000))).rejects.toThrow(refusal(/archive/))
     await expect(unpack(new Uint8Array())).rejects.toThrow(refusal(/archive/))
   })
@@ -165,7 +165,7 @@ describe('the skills of an archive', () => {
     expect(found.skills).toMatchObject([{ name: 'root', warnings: [] }])
   })
 
-  it('must be some', async () => {
+  it('must contain at least one skill', async () => {
     const files = await unpack(zipOf([{ path: 'README.md' }]))
     await expect(skillsOfFiles(files, 'root', 's')).rejects.toThrow('no SKILL.md')
   })

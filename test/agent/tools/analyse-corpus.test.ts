@@ -38,7 +38,7 @@ describe('analyse_corpus', () => {
     expect(visibilities).toEqual([visibility])
   })
 
-  it('lists as many as asked, as sources', async () => {
+  it('lists the requested number as sources', async () => {
     const context = createContext()
     expect(await create(many(5)).run({ task: 'list', limit: 2 }, context)).toBe(
       'Listed 2 of 5 documents.\nk [1] Title 0 {"n":0}\nk [2] Title 1 {"n":1}',
@@ -46,7 +46,7 @@ describe('analyse_corpus', () => {
     expect(context.citations.all()).toHaveLength(2)
   })
 
-  it('takes a limit that is too high for the highest', async () => {
+  it('lowers a limit that is too high to the maximum', async () => {
     const result = await create(many(201)).run({ task: 'list', limit: 10_000 })
     expect(result).toContain('Listed 200 of 201 documents.')
   })
@@ -128,7 +128,7 @@ describe('analyse_corpus', () => {
     expect(result).toMatch(/: 24000 of \d+ characters/)
   })
 
-  it('reads of a long document no more than the model is handed', async () => {
+  it('reads only as much of a long document as the model gets', async () => {
     const { run, parts } = create(many(1, 2_000_000))
     await run({ task: 'question', question: 'Owls?' })
     expect(parts).toEqual([
@@ -137,7 +137,7 @@ describe('analyse_corpus', () => {
     ])
   })
 
-  it('says that none has anything to say', async () => {
+  it('reports when no document has relevant content', async () => {
     const result = await create(many(2), 'NOTHING').run({ task: 'question', question: 'Owls?' })
     expect(result).toBe('Read 2 of 2 documents.\n\nNone of the documents says anything about it.')
   })

@@ -51,14 +51,14 @@ describe('Many tools', () => {
     ])
   })
 
-  it('stay found, and are found once', async () => {
+  it('stay available, and are listed once', async () => {
     const discovery = createDiscovery(MANY)
     await search(discovery, 'invoice', 1)
     await search(discovery, 'bills of a customer')
     expect(names(discovery.offered())).toHaveLength(5)
   })
 
-  it('are not found by words that none has', async () => {
+  it('are not found by words that no tool has', async () => {
     const discovery = createDiscovery(MANY)
     expect(await search(discovery, 'zebra')).toBe('No tool fits. Try other words.')
     expect(discovery.offered()).toHaveLength(3)

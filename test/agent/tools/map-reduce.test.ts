@@ -47,7 +47,7 @@ describe('Reading all documents', () => {
     expect(prompts[1]).toMatch(/A note\.[\s\S]*How many\?$/)
   })
 
-  it('takes short ones together and long ones alone', async () => {
+  it('batches short documents and reads long ones alone', async () => {
     const texts = ['x'.repeat(20_000), 'y'.repeat(20_000), 'z'.repeat(30_000), 'a', 'b']
     const { reader, prompts } = createReader(() => 'A note.')
     const read = await mapReduce(reader, 'What?', documentsOf(...texts), signal)
@@ -62,7 +62,7 @@ describe('Reading all documents', () => {
     expect(most()).toBe(4)
   })
 
-  it('leaves out what says nothing, and does not answer from nothing', async () => {
+  it('leaves out empty notes, and does not answer without any', async () => {
     const { reader, prompts } = createReader(() => 'NOTHING')
     const read = await mapReduce(reader, 'What?', documentsOf('a', 'b'), signal)
     expect(read.answer).toBe('None of the documents says anything about it.')
@@ -102,7 +102,7 @@ describe('Reading all documents', () => {
     expect(prompts[0]?.match(/<\/document>/g)).toHaveLength(1)
   })
 
-  it('ends with whoever leaves', async () => {
+  it('stops when the caller leaves', async () => {
     const reason = new Error('gone')
     const { reader } = createReader(() => 'A note.')
     const asked = mapReduce(reader, 'What?', documentsOf('a'), AbortSignal.abort(reason))

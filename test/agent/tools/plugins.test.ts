@@ -34,7 +34,7 @@ describe('A plugin', () => {
     await expect((async () => tool?.run({}, createContext(), signal))()).rejects.toThrow(/who/)
   })
 
-  it('is imported anew at each start', async () => {
+  it('is imported again at each start', async () => {
     const directory = await temporaryDirectory()
     for (const name of ['greet', 'wave']) {
       const files = { 'desk.mjs': GOOD.replace("'greet'", `'${name}'`) }
@@ -76,7 +76,7 @@ describe('A plugin', () => {
     expect(logged).toMatchObject([{ plugin: 'x' }])
   })
 
-  it('of the name of another is not loaded', async () => {
+  it('with the name of another one is not loaded', async () => {
     const { plugins } = await load({ 'desk.mjs': GOOD }, ['desk.mjs', './desk.mjs'])
     expect(plugins.tools()).toHaveLength(1)
     expect(plugins.records().at(-1)?.state).toBe('unavailable')

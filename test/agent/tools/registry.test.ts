@@ -167,12 +167,12 @@ describe('the deadline of a tool', () => {
     expect(await createRegistry([deaf], { deadlineMs: 10 }).call('tool')).toEqual(late)
   })
 
-  it('is told to a tool that listens', async () => {
+  it('aborts the signal of the tool', async () => {
     const listening = toolThat((_input, _context, signal) => pause(60_000, 'never', { signal }))
     expect(await createRegistry([listening], { deadlineMs: 10 }).call('tool')).toEqual(late)
   })
 
-  it('does not touch a tool that is in time', async () => {
+  it('has no effect on a tool that finishes in time', async () => {
     expect(await createRegistry([echo], { deadlineMs: 1_000 }).call('echo')).toEqual({
       output: '{}',
       isError: false,
@@ -281,7 +281,7 @@ describe('the sources of tools', () => {
     })
   const { signal } = new AbortController()
 
-  it('are asked anew for each run, and once for it', async () => {
+  it('are read once per run', async () => {
     let there = [named('mcp__a__x', 'mcp:a')]
     const registry = create(() => there)
     const run = registry.open(createContext())

@@ -107,7 +107,7 @@ describe('query_table', () => {
     ])
   })
 
-  it('numbers the same statement once, another one anew', async () => {
+  it('gives the same statement one number, and another statement a new one', async () => {
     const context = createContext()
     const { run } = createFakeTables(['sales'])
     await run('query_table', { sql: 'SELECT 1' }, context)
@@ -124,7 +124,7 @@ describe('query_table', () => {
     expect(await run('query_table', { sql: 'SELECT 1' })).toContain(lines)
   })
 
-  it('hands on what the run may see, and the cap', async () => {
+  it('passes on the visibility of the run and the limit', async () => {
     const { run, queries } = createFakeTables(['sales'])
     const visibility = forCaller({ collections: ['sales'] })
     await run('query_table', { sql: 'SELECT 1', maximumRows: 7 }, createContext({ visibility }))

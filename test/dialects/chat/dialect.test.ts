@@ -14,7 +14,7 @@ describe('a chat request', () => {
   const convert = async (request: object) =>
     (await read(ChatRequest.parse({ messages: [user], ...request }), MASTER)).request
 
-  it('is its turns, with the system messages apart and in order', async () => {
+  it('is split into turns, with the system messages separate and in order', async () => {
     const messages = [
       { role: 'system', content: 'one' },
       user,

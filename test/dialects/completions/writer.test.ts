@@ -186,7 +186,7 @@ describe('a whole completion', () => {
     expect(collect(END).choices[0]?.message.content).toBe('')
   })
 
-  it('is none where the run ends without its end', () => {
+  it('throws if the run ends without its end event', () => {
     const writer = createCompletionWriter(head, { includeUsage: false })
     writer.write([text('a')])
     expect(writer.whole).toThrow('without run-end')

@@ -51,7 +51,7 @@ describe('The running configuration', () => {
     expect((await changedFields()).length > 0).toBe(isNeeded)
   })
 
-  it('no longer differs once the file is as it was', async () => {
+  it('no longer differs once the file is restored', async () => {
     const path = await newPath('{}')
     const changedFields = await changesSince(path)
     await writeFile(path, '{"name":"other"}')

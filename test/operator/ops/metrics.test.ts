@@ -125,7 +125,7 @@ describe('the metrics', () => {
     expect(metrics.sample()).toMatchObject({ requests: 0, requestMilliseconds: 0, openRuns: 1 })
   })
 
-  it('tell of the process, too', async () => {
+  it('include those of the process', async () => {
     const text = await createForTest().metrics.render()
     expect(text).toContain('process_resident_memory_bytes')
     expect(text).toContain('nodejs_eventloop_lag_seconds')
@@ -148,7 +148,7 @@ describe('the metrics', () => {
     expect((await two.series()).agent_server_search_seconds_count).toBe(0)
   })
 
-  it('are there also when the document store cannot be asked', async () => {
+  it('are available even when the document store is down', async () => {
     const { metrics, series } = createForTest(() => Promise.reject(new Error('disk')))
     metrics.searchEnded(1)
     const shown = await series()

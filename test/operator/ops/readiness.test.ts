@@ -52,7 +52,7 @@ describe('a server whose parts all work', () => {
     expect(result.warnings).toHaveLength(1)
   })
 
-  it('asks them all at once', async () => {
+  it('checks all parts concurrently', async () => {
     const first = Promise.withResolvers<void>()
     const result = await ask({
       checks: { store: () => first.promise, index: async () => first.resolve() },
@@ -106,12 +106,12 @@ describe('a part that does not work', () => {
     expect([status, warnings]).toEqual(['not_ready', []])
   })
 
-  it('hides no other one', async () => {
+  it('does not hide other failures', async () => {
     const result = await ask({ checks: { store: hangs, index: hangs }, deadlineMs: 10 })
     expect(Object.values(result.checks).map(({ state }) => state)).toEqual(['failed', 'failed'])
   })
 
-  it('is asked anew each time, and logged when it begins and ends', async () => {
+  it('is checked each time, and logged when it starts and ends', async () => {
     const logged: string[] = []
     const log = (_fields: object, message: string) => void logged.push(message)
     let broken = true
@@ -165,7 +165,7 @@ describe('What strangers are told', () => {
     expect(await statusAfter(20)).toEqual(['ready', 3])
   })
 
-  it('is asked for once, however many ask while a part does not answer', async () => {
+  it('runs once for all callers while a part does not respond', async () => {
     vi.useFakeTimers()
     let asked = 0
     const index: ReadinessCheck = () => {

@@ -58,7 +58,7 @@ describe('What is kept of a run', () => {
     }
   })
 
-  it('goes with the oldest, and is none of an unknown run', () => {
+  it('is removed with the oldest run, and absent for an unknown run', () => {
     const history = createRunHistory(2)
     const ids = ['a', 'b', 'c'].map((asked) => {
       const trace = history.hiding([]).begin(question(asked))

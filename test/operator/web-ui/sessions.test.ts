@@ -29,14 +29,14 @@ describe('The link of the first start', () => {
     await expect(signIn({ token }, 'a')).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  it('opens none after half an hour', async () => {
+  it('is invalid after half an hour', async () => {
     const { issueToken, signIn, clock } = await open()
     const token = issueToken()
     clock.time += 30 * MINUTE_MS
     await expect(signIn({ token }, 'a')).rejects.toThrow(/has expired/)
   })
 
-  it('cannot be guessed, nor replaced by nothing', async () => {
+  it('cannot be guessed or left empty', async () => {
     const { issueToken, signIn } = await open()
     await expect(signIn({ token: 'x' }, 'a')).rejects.toMatchObject({ code: 'unauthorized' })
     const token = issueToken()
@@ -64,7 +64,7 @@ describe('Sessions', () => {
     expect(opened.map(isOpen)).toEqual([false, ...Array.from({ length: 64 }, () => true)])
   })
 
-  it('are kept for their owner alone, and read again', async () => {
+  it('are stored readable only by the owner, and loaded again', async () => {
     const file = join(await temporaryDirectory(), 'sessions.json')
     const session = await (await open(file)).signIn({ key: KEY }, 'a')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
@@ -104,7 +104,7 @@ describe('Sessions', () => {
     await expect(signIn({ key: KEY }, 'a')).resolves.toBeTypeOf('string')
   })
 
-  it('are open to the right key and link after any number of wrong links', async () => {
+  it('accept the right key and link after any number of wrong links', async () => {
     const { signIn, issueToken } = await open()
     for (let count = 0; count < 20; count += 1) {
       await expect(signIn({ token: 'x' }, 'a')).rejects.toMatchObject({ code: 'unauthorized' })

@@ -40,7 +40,7 @@ describe('A text in a column that cannot hold NUL', () => {
     expect(fromColumn(column)).toBe(text)
   })
 
-  it('is the same text where there is neither NUL nor mark', () => {
+  it('is unchanged if it contains neither NUL nor the escape character', () => {
     expect(toColumn('as it is')).toBe('as it is')
   })
 })

@@ -56,7 +56,7 @@ describe('An error of PostgreSQL', () => {
     expect(inspect(error, { showHidden: true, depth: 9 })).not.toContain('somebody')
   })
 
-  it('that is none of the database’s is the connection’s', () => {
+  it('that the database did not raise is reported as a failure of the connection', () => {
     for (const message of ['Connection terminated', 'Query read timeout', 'connect ECONNREFUSED']) {
       const error = new Error(message)
       expect(toStoreError(error)).toMatchObject({ code: 'store_unavailable' })
@@ -64,7 +64,7 @@ describe('An error of PostgreSQL', () => {
     }
   })
 
-  it('is waited for at a start only where it may pass', () => {
+  it('delays a start only if it may be temporary', () => {
     expect(
       ['57P03', '57P01', '53300', '08006', '25006'].map((code) => mayPass(raised(code))),
     ).toEqual([true, true, true, true, true])
@@ -73,7 +73,7 @@ describe('An error of PostgreSQL', () => {
     ).toEqual([false, false, false, false, false, false])
   })
 
-  it('is tried again only where nothing has happened', () => {
+  it('is retried only if the statement had no effect', () => {
     expect(['40001', '40P01'].map((code) => isWorthAnotherTry(raised(code)))).toEqual([true, true])
     expect(['57P01', '57014', '23505'].map((code) => isWorthAnotherTry(raised(code)))).toEqual([
       false,
@@ -134,7 +134,7 @@ describe('A connection that fails', () => {
     })
   })
 
-  it('is told as silence where it is no error at all', () => {
+  it('is reported as silence when the failure is not an Error', () => {
     expect(connectionFailure('x')).toEqual({ reason: 'it does not respond', passes: true })
   })
 })

@@ -30,7 +30,7 @@ describe('A filter as a condition', () => {
     expect(values).toEqual(['day', '2026-01-01'])
   })
 
-  it('takes what lacks the field, too, where it is turned round', () => {
+  it('matches documents without the field when negated', () => {
     expect(conditionOf({ not: { field: 'a', eq: 'b' } }).sql).toBe(
       `NOT ${IN_METADATA}name = $1 AND string = $2)`,
     )

@@ -114,7 +114,7 @@ describe('A database that this server must not touch', () => {
     expect(await digest()).toBe(before)
   })
 
-  it('is let go again, so that the right server can open it', async () => {
+  it('is unlocked again, so that the right server can open it', async () => {
     const database = createNewer()
     await expect(data.open()).rejects.toThrow()
     database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)

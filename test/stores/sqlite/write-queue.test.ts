@@ -28,7 +28,7 @@ const writes = createWrites(SQLITE, 1)
 const write = (queue: WriteQueue) => callsOf(writes, queue.write)
 
 describe('The write queue', () => {
-  it('gathers what comes while a group is written into the next group', async () => {
+  it('batches the writes that arrive while a group is written into the next group', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
     const first = [write(queue).delete(everything(), 'a'), write(queue).delete(everything(), 'b')]
@@ -61,7 +61,7 @@ describe('The write queue', () => {
     expect(confirmed).toBe(true)
   })
 
-  it('splits what is too much for one transaction, by number and by length', async () => {
+  it('splits a group that exceeds one transaction, by number and by length', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
     const writes = [

@@ -133,7 +133,7 @@ describe('A job', () => {
     await expect(late).rejects.toThrow('The job took too long: ask for less')
   })
 
-  it('ends with the reason of whoever leaves', async () => {
+  it('rejects with the reason of the signal', async () => {
     const leaving = new AbortController()
     const reason = new Error('gone')
     const job = runJob(JOB, { what: 'hang' }, leaving.signal)
@@ -141,7 +141,7 @@ describe('A job', () => {
     await expect(job).rejects.toBe(reason)
   })
 
-  it('is not begun for who has left', async () => {
+  it('is not started for a caller that has left', async () => {
     const reason = new Error('gone')
     const job = runJob(JOB, { what: 'echo' }, AbortSignal.abort(reason))
     await expect(job).rejects.toBe(reason)

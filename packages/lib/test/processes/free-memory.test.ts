@@ -34,20 +34,20 @@ describe('Freeing what is young', () => {
     expect(left).toBeLessThanOrEqual(LEFT_BYTES)
   })
 
-  it('leaves what is held', () => {
+  it('keeps referenced memory', () => {
     const kept = new Uint8Array(2 ** 20).fill(7)
     freeYoungMemory()
     expect(kept.every((byte) => byte === 7)).toBe(true)
   })
 
-  it('shows nobody else how to collect', () => {
+  it('does not expose the garbage collector', () => {
     freeYoungMemory()
     expect(Object.hasOwn(globalThis, 'gc')).toBe(false)
   })
 })
 
 describe('Freeing all', () => {
-  it('frees what has grown old and is held no more', async () => {
+  it('frees old objects that are no longer referenced', async () => {
     const held = [{}]
     const old = new WeakRef(held[0] ?? {})
     // What a reference was made to is held until the end of the turn.

@@ -69,7 +69,7 @@ describe('the request', () => {
     })
   })
 
-  it('holds nothing that was not asked for', async () => {
+  it('contains only requested fields', async () => {
     const { upstream, ask } = await startModel()
     upstream.script(textReply('At nine'))
     await ask({ toolChoice: 'auto' })

@@ -62,7 +62,7 @@ describe('The type of a channel', () => {
     expect(channel({ field })).toMatchObject({ x: { type } })
   })
 
-  it('is the one asked for, where one is', () => {
+  it('is the requested type, if there is one', () => {
     expect(channel({ field: 'n', type: 'ordinal' })).toMatchObject({ x: { type: 'ordinal' } })
   })
 

@@ -128,7 +128,7 @@ describe('The process that draws', () => {
     expect(text).not.toMatch(/daemon|nologin|:0:0:/)
   })
 
-  it('walks expressions: none reaches the process', async () => {
+  it('interprets expressions: none reaches the process', async () => {
     const data = { values: [{ a: 1 }] }
     const transform = [{ calculate: `constructor.constructor('return process')().exit()`, as: 'a' }]
     await expect(run({ ...bars, data, transform })).rejects.toThrow(Refusal)

@@ -40,7 +40,7 @@ describe('A Word document', () => {
     )
   })
 
-  it('is its paragraphs, and knows what is markup', async () => {
+  it('is read as paragraphs, without markup', async () => {
     const bytes = documentOf(
       `${paragraph('One &lt;two&gt; &amp; three.')}${paragraph('Vier: ä 👋')}`,
     )
@@ -144,7 +144,7 @@ describe('A Word document', () => {
     expect(await textOf(documentOf(''))).toBe('')
   })
 
-  it('is no document where its main part is none', async () => {
+  it('is refused if its main part is not a document', async () => {
     const bytes = zipFile([{ name: 'word/document.xml', content: 'no XML' }])
     await expect(textOf(bytes)).rejects.toThrow()
   })
