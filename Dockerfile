@@ -8,6 +8,7 @@ COPY packages/client/package.json packages/client/
 COPY packages/compat/package.json packages/compat/
 COPY packages/deploy/package.json packages/deploy/
 COPY packages/embedders/minilm/package.json packages/embedders/minilm/
+COPY packages/evaluation/package.json packages/evaluation/
 COPY packages/http/package.json packages/http/
 COPY packages/index-qdrant/package.json packages/index-qdrant/
 COPY packages/lib/package.json packages/lib/

@@ -3,11 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import {
+  answersRow,
+  compareReports,
+  evaluateAnswers,
+  evaluateSearch,
+  type Report,
+  searchRow,
+} from '@agent-server/evaluation'
 import { SearchMode } from '@agent-server/schemas/query.ts'
 import { AgentServer } from '../packages/client/src/agent-server.ts'
-import { answersRow, evaluateAnswers } from '../src/operator/evaluation/evaluate-answers.ts'
-import { evaluateSearch, searchRow } from '../src/operator/evaluation/evaluate-search.ts'
-import { compareReports, type Report } from '../src/operator/evaluation/report.ts'
 import { createAsking } from './eval/asking.ts'
 import { CORPUS, isQuestions } from './eval/collection.ts'
 import { readCollection } from './eval/formats.ts'

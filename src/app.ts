@@ -1,3 +1,4 @@
+import type { EvaluationServices } from '@agent-server/evaluation'
 import { type Identify, installAuthentication } from '@agent-server/http/authenticate.ts'
 import { installConnectionLimit } from '@agent-server/http/connection-limit.ts'
 import { createHttpServer, type HttpOptions } from '@agent-server/http/create-http-server.ts'
@@ -32,9 +33,6 @@ import { responseRoutes } from './dialects/responses/routes.ts'
 import { FEATURES } from './features.ts'
 import type { UploadServices } from './knowledge/corpus-access.ts'
 import type { Embedding } from './knowledge/embedding/embedding.ts'
-import type { AgentToAsk } from './operator/evaluation/ask-agent.ts'
-import { createEvaluations } from './operator/evaluation/evaluations.ts'
-import { createQuestions } from './operator/evaluation/questions.ts'
 import type { Keys } from './operator/keys/keys.ts'
 import type { Metrics } from './operator/ops/metrics.ts'
 import type { createReadiness } from './operator/ops/readiness.ts'
@@ -43,19 +41,18 @@ import { type ActionServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { uploadRoutes } from './routes/document-uploads.ts'
 import { documentRoutes } from './routes/documents.ts'
-import { evaluationRoutes } from './routes/evaluation.ts'
-import { evaluationRunRoutes } from './routes/evaluation-runs.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { queryRoutes } from './routes/query.ts'
 import { sessionCheck, type WebUi, webUiRoutes } from './routes/web-ui.ts'
 import type { ArtifactStore } from './stores/artifact-store.ts'
 import type { ConversationStore } from './stores/conversation-store.ts'
-import type { EvaluationStore, QuestionStore } from './stores/evaluation-store.ts'
 import type { FeedbackStore } from './stores/feedback-store.ts'
 import type { KeyStore } from './stores/key-store.ts'
 
-export interface Services extends UploadServices {
+type Searching = Pick<EvaluationServices, 'search'>
+
+export interface Services extends UploadServices, Omit<EvaluationServices, 'search' | 'log'> {
   /** Deletes the documents of a conversation that was deleted. */
   conversationDeleted: (id: string) => Promise<void>
   keys: Pick<Keys, 'identify'>
@@ -68,11 +65,6 @@ export interface Services extends UploadServices {
   conversationStore: ConversationStore
   /** Keeps what people think of answers. */
   feedbackStore: FeedbackStore
-  /** Keeps judged questions. */
-  questionStore: QuestionStore
-  /** Keeps what was measured with them. */
-  evaluationStore: EvaluationStore
-  judgeModel: AgentToAsk['judgeModel']
   embedding: Pick<Embedding, 'documents'> | undefined
   artifacts: ArtifactReader
   artifactLinks: Pick<ArtifactLinks, 'opens'>
@@ -119,15 +111,15 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(chatRoutes, { ...services, ...stored })
   await app.register(conversationRoutes, stored)
   await app.register(feedbackRoutes, { feedback: createFeedback({ ...services, responses: kept }) })
-  const questions = createQuestions(services.questionStore)
-  await app.register(evaluationRoutes, { questions })
-  const evaluations = createEvaluations({ ...services, questions, log: options.log })
-  await app.register(evaluationRunRoutes, { evaluations })
   await app.register(completionRoutes, services)
   await app.register(responseRoutes, { ...services, kept })
   await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
   await app.register(agentRoutes, services)
-  for (const { routes } of features) await app.register(routes, { ...services, ...options })
+  const search: Searching['search'] = (query, caller, signal) =>
+    services.agent.query(query, { caller, retrieval: services.corpusFor(caller).retrieval }, signal)
+  for (const { routes } of features) {
+    await app.register(routes, { ...services, ...options, search })
+  }
   await app.register(adminRoutes, services.admin)
   await app.register(opsRoutes, services)
   if (webUi) await app.register(webUiRoutes, { webUi, version: options.version })
@@ -151,7 +143,7 @@ export async function buildIdleApp(
   return app
 }
 
-const features: readonly Feature<Services & AppOptions>[] = FEATURES
+const features: readonly Feature<Services & AppOptions & Searching>[] = FEATURES
 
 const NOT_LAUNCHED =
   'The server is not running. Start it on the Overview page of the web UI or with POST /admin/launch; GET /admin/server shows what prevents the start.'

@@ -47,9 +47,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'variable-labels',
     ...LEAVES,
   ],
-  app: ['features', 'wire', 'routes', 'http', ...ROOMS, 'stores', 'sandboxes', ...LEAVES],
+  app: [
+    'features',
+    'evaluation',
+    'wire',
+    'routes',
+    'http',
+    ...ROOMS,
+    'stores',
+    'sandboxes',
+    ...LEAVES,
+  ],
   // The one list of the packages that add routes.
-  features: ['compat', 'mcp-server'],
+  features: ['compat', 'evaluation', 'mcp-server'],
   routes: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
   operator: ['wire', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
@@ -58,8 +68,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   conversations: ['wire', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
   agent: ['wire', 'knowledge', 'office-tools', 'tables', 'readers', 'search', ...SEAMS, ...LEAVES],
   knowledge: ['readers', 'search', ...SEAMS, ...LEAVES],
-  // What is visible means the same in a store and in an index.
-  stores: LEAVES,
+  // The feature says what its store keeps; the SQL is here.
+  stores: ['evaluation', ...LEAVES],
   models: ['errors', 'lib'],
   sandboxes: ['errors', 'lib'],
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
@@ -80,6 +90,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   compat: ['wire', 'http', 'models', ...LEAVES],
   deploy: ['client', ...LEAVES],
   'mcp-server': ['wire', 'http', ...LEAVES],
+  evaluation: ['wire', 'http', 'models', ...LEAVES],
   wire: ['http', 'models', ...LEAVES],
   lib: ['errors'],
   errors: [],

@@ -1,8 +1,6 @@
+import { type Answered, type AskedQuestion, type Place, TOP_K } from '@agent-server/evaluation'
 import type { SearchMode } from '@agent-server/schemas/query.ts'
 import type { AgentServer } from '../../packages/client/src/agent-server.ts'
-import type { Answered } from '../../src/operator/evaluation/evaluate-answers.ts'
-import type { AskedQuestion, Place } from '../../src/operator/evaluation/judged.ts'
-import { TOP_K } from '../../src/operator/evaluation/measures.ts'
 
 const DEADLINE_MS = 600_000
 

@@ -2,9 +2,8 @@ import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { JudgedLine } from '@agent-server/schemas/operator/evaluation.ts'
+import { type AskedQuestion, JudgedLine, toAsked } from '@agent-server/evaluation'
 import { z } from 'zod'
-import { type AskedQuestion, toAsked } from '../../src/operator/evaluation/judged.ts'
 import { readJudged } from '../../ui/search/beir.ts'
 
 /** A document of a collection. */

@@ -1,5 +1,5 @@
+import { createJudge, type Judge } from '@agent-server/evaluation'
 import { z } from 'zod'
-import { createJudge, type Judge } from '../../src/operator/evaluation/judge.ts'
 
 interface JudgeModel {
   model: string

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { Report } from '../../src/operator/evaluation/report.ts'
+import { Report } from '@agent-server/evaluation'
 
 export async function saveReport(file: string, report: Report): Promise<void> {
   await writeFile(file, `${JSON.stringify(report)}\n`)

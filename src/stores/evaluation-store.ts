@@ -1,65 +1,17 @@
-/** A judged question, as JSON. Times are milliseconds since the epoch. */
-export interface StoredQuestion {
-  id: string
-  json: string
-  createdAt: number
-  updatedAt: number
-}
-
-/** The judged questions of the server, which all its operators share. */
-export interface QuestionStore {
-  /** All, the oldest first. */
-  list(): Promise<StoredQuestion[]>
-  /**
-   * Adds questions, or replaces those with the same ids; all or, where there is no room, none. Throws
-   * `too_many_questions`.
-   */
-  put(questions: readonly Pick<StoredQuestion, 'id' | 'json'>[]): Promise<StoredQuestion[]>
-  /** Returns whether it existed. */
-  remove(id: string): Promise<boolean>
-}
+import type { StoredEvaluation } from '@agent-server/evaluation'
 
 export const MAX_QUESTIONS = 1_000
 /** Of all questions together, in characters, so that they can be read at once. */
 export const MAX_CHARACTERS = 4_000_000
 
-export const RUN_STATES = ['running', 'done', 'failed', 'cancelled', 'interrupted'] as const
-type RunState = (typeof RUN_STATES)[number]
-
-/** An evaluation; its request and its measures are JSON. */
-export interface StoredEvaluation {
-  id: string
-  state: RunState
-  json: string
-  /** Questions asked so far, and how many there are. */
-  asked: number
-  total: number
-  error: string | undefined
-  measures: string | undefined
-  createdAt: number
-  updatedAt: number
-}
-
-export interface EvaluationEnd extends Pick<StoredEvaluation, 'id' | 'asked'> {
-  state: Exclude<RunState, 'running'>
-  error?: string | undefined
-  measures?: string | undefined
-  /** The outcome of each question, which is read separately. */
-  report?: string | undefined
-}
-
-/** The last evaluations. One whose server has been silent for a minute counts as interrupted. */
-export interface EvaluationStore {
-  /** Throws `evaluation_running` while another one runs, on whichever server. */
-  begin(run: Pick<StoredEvaluation, 'id' | 'json' | 'total'>): Promise<StoredEvaluation>
-  /** The newest first. */
-  list(): Promise<StoredEvaluation[]>
-  find(id: string): Promise<(StoredEvaluation & { report: string | undefined }) | undefined>
-  /** Reports progress. Returns false once the run has ended. */
-  heartbeat(run: Pick<StoredEvaluation, 'id' | 'asked'>): Promise<boolean>
-  /** Returns whether it was running. */
-  end(end: EvaluationEnd): Promise<boolean>
-}
-
 export const MAX_EVALUATIONS = 50
+/** After which a run without a sign of life counts as interrupted. */
 export const SILENT_MS = 60_000
+
+export const RUN_STATES = [
+  'running',
+  'done',
+  'failed',
+  'cancelled',
+  'interrupted',
+] as const satisfies readonly StoredEvaluation['state'][]

@@ -1,10 +1,10 @@
-import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import {
   EvaluationComparison,
   EvaluationReport,
   EvaluationRun,
   JudgedQuestionList,
-} from '@agent-server/schemas/operator/evaluation.ts'
+} from '@agent-server/evaluation'
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { endedEvaluation, evaluationsOf } from '../support/evaluations.ts'

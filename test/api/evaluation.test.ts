@@ -1,5 +1,5 @@
+import { JudgedQuestion, JudgedQuestionList } from '@agent-server/evaluation'
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
-import { JudgedQuestion, JudgedQuestionList } from '@agent-server/schemas/operator/evaluation.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { failureOf } from '../support/failure.ts'
 import { requester, startServer, TEST_KEY } from '../support/server.ts'

@@ -40,7 +40,7 @@ const NOT_RUN = new Map([
   ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
   [
     'npm run eval -- <folder> --answers --save before.json',
-    'a pattern; test/operator/evaluation/answers.test.ts measures answers',
+    'a pattern; test/evaluation/answers.test.ts measures answers',
   ],
   [
     `curl "$URL/evaluation/questions" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,

@@ -1,4 +1,4 @@
-import { EvaluationRun, EvaluationRunList } from '@agent-server/schemas/operator/evaluation.ts'
+import { EvaluationRun, EvaluationRunList } from '@agent-server/evaluation'
 import { expect } from 'vitest'
 import { startFilled } from './filled-server.ts'
 import type { TestServer } from './server.ts'

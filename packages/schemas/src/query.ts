@@ -1,6 +1,7 @@
 import { filledText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { InCollection } from './collection.ts'
+import { refusal } from './invalid-request.ts'
 import { Filter, Metadata } from './metadata.ts'
 
 export const TopK = z
@@ -229,3 +230,10 @@ export type Hit = z.output<typeof Hit>
 export type Usage = z.output<typeof Usage>
 export type QueryRequest = z.output<typeof QueryRequest>
 export type QueryResponse = z.output<typeof QueryResponse>
+
+/** Throws `invalid_request` if the effort takes a model that generates, and there is none. */
+export function checkEffort(effort: Effort, { generates }: { generates: boolean }): void {
+  if (effort === 'low' || generates) return
+  const message = `must be low: ${effort} requires a model that generates, and CHAT_MODEL=extractive only quotes`
+  throw refusal('effort', message)
+}

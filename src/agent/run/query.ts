@@ -1,10 +1,16 @@
 import type { ChatModel } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Effort, Hit, SearchStep, Usage } from '@agent-server/schemas/query.ts'
+import {
+  checkEffort,
+  type Effort,
+  type Hit,
+  type SearchStep,
+  type Usage,
+} from '@agent-server/schemas/query.ts'
 import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
 import { createRunBudget, type RunLimits } from './budget.ts'
 import type { RunGate } from './run-gate.ts'
-import { checkEffort, searchByEffort } from './search-by-effort.ts'
+import { searchByEffort } from './search-by-effort.ts'
 
 export interface Query extends CallerSearch {
   effort?: Effort | undefined

@@ -4,6 +4,7 @@ import { PromptTooLong } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '@agent-server/schemas/fields.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { checkEffort } from '@agent-server/schemas/query.ts'
 import {
   type Agent,
   type AgentEvent,
@@ -29,7 +30,6 @@ import type { PausedRun } from './pause.ts'
 import { answerQuery, type Query, type QueryAnswer } from './query.ts'
 import { begin, type Dependencies, type RunContext } from './run-context.ts'
 import type { RunGate } from './run-gate.ts'
-import { checkEffort } from './search-by-effort.ts'
 import { callEvents, type RanCall, resultEvents, resultMessages, runCalls } from './tool-calls.ts'
 
 /** The agent, which also answers searches alone. */

@@ -2,7 +2,6 @@ import { startDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { ChatModel, Spend } from '@agent-server/models'
 import { askModel } from '@agent-server/models'
-import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Effort, Hit, SearchStep } from '@agent-server/schemas/query.ts'
 import type { Retrieval, SearchedFor } from '../../knowledge/retrieval/search.ts'
 import { asData } from '../citations/citations.ts'
@@ -38,13 +37,6 @@ interface Dependencies<Query extends SearchedFor> {
   retrieval: Pick<Retrieval<Query>, 'search'>
   spend: RunBudget['spend']
   bounds?: EffortBounds
-}
-
-/** Throws `invalid_request` if the effort takes a model that generates, and there is none. */
-export function checkEffort(effort: Effort, { generates }: Pick<ChatModel, 'generates'>): void {
-  if (effort === 'low' || generates) return
-  const message = `must be low: ${effort} requires a model that generates, and CHAT_MODEL=extractive only quotes`
-  throw refusal('effort', message)
 }
 
 /**

@@ -1,12 +1,6 @@
+import type { EvaluationEnd, EvaluationStore, StoredEvaluation } from '@agent-server/evaluation'
 import { AppError } from '@agent-server/lib/errors.ts'
-import {
-  type EvaluationEnd,
-  type EvaluationStore,
-  MAX_EVALUATIONS,
-  RUN_STATES,
-  SILENT_MS,
-  type StoredEvaluation,
-} from '../evaluation-store.ts'
+import { MAX_EVALUATIONS, RUN_STATES, SILENT_MS } from '../evaluation-store.ts'
 import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
 import { integer, oneOf, optionalText, type Read, type Row, type Tx, text } from './query.ts'

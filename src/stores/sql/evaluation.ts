@@ -1,10 +1,6 @@
+import type { QuestionStore, StoredQuestion } from '@agent-server/evaluation'
 import { AppError } from '@agent-server/lib/errors.ts'
-import {
-  MAX_CHARACTERS,
-  MAX_QUESTIONS,
-  type QuestionStore,
-  type StoredQuestion,
-} from '../evaluation-store.ts'
+import { MAX_CHARACTERS, MAX_QUESTIONS } from '../evaluation-store.ts'
 import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
 import { integer, type Read, type Row, type Tx, text } from './query.ts'

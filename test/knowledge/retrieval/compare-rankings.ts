@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { DEPTH, measure } from '@agent-server/evaluation'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex } from '@agent-server/search'
 import { createAnalyser } from '@agent-server/search'
 import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
-import { DEPTH, measure } from '../../../src/operator/evaluation/measures.ts'
 import { openEmbeddedIndex } from '../../support/embedded-index.ts'
 
 const COLLECTIONS = new URL('../../../../shared/data/', import.meta.url)

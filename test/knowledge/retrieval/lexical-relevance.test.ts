@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { DEPTH, mean, measure } from '@agent-server/evaluation'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
-import { DEPTH, mean, measure } from '../../../src/operator/evaluation/measures.ts'
 import { openEmbeddedIndex } from '../../support/embedded-index.ts'
 
 const COLLECTIONS = new URL('../../../../shared/data/', import.meta.url)

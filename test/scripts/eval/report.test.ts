@@ -1,43 +1,12 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readReport, saveReport } from '../../../scripts/eval/report.ts'
-import { compareReports } from '../../../src/operator/evaluation/report.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
-
-const row = (mrr: number, values: Record<string, number>) => ({
-  measures: { mrr, queries: Object.keys(values).length },
-  asked: Object.entries(values).map(([id, value]) => ({
-    id,
-    text: `Q${id}`,
-    values: { mrr: value },
-  })),
-})
-
-it('two reports are compared by measure, and question by question', () => {
-  const before = { lexical: row(0.5, { 1: 0.5, 2: 0.5 }) }
-  const now = { lexical: row(0.75, { 1: 1, 2: 0.5 }) }
-  expect(compareReports(before, now)).toEqual([
-    {
-      name: 'lexical',
-      measures: {
-        mrr: { before: 0.5, now: 0.75, difference: 0.25 },
-        queries: { before: 2, now: 2, difference: 0 },
-      },
-      questions: [{ id: '1', text: 'Q1', differs: { mrr: { before: 0.5, now: 1 } } }],
-    },
-  ])
-})
-
-it('two reports of one row each are compared whatever the rows are called', () => {
-  const [lexical, dense] = [row(0.5, { 1: 0.5 }), row(1, { 1: 1 })]
-  expect(compareReports({ lexical }, { dense })).toMatchObject([{ name: 'dense' }])
-  expect(compareReports({ lexical }, { lexical, dense })).toMatchObject([{ name: 'lexical' }])
-  expect(compareReports({ lexical, dense }, { hybrid: dense })).toEqual([])
-})
 
 it('a report is read as it was saved', async () => {
   const file = join(await temporaryDirectory(), 'report.json')
-  const report = { answers: row(0.5, { 1: 0.5 }) }
+  const asked = [{ id: '1', text: 'Q1', values: { mrr: 0.5 } }]
+  const report = { answers: { measures: { mrr: 0.5, queries: 1 }, asked } }
   await saveReport(file, report)
   expect(await readReport(file)).toEqual(report)
 })

@@ -1,11 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
-import {
-  type JudgedLine,
-  type JudgedQuestion,
-  NewJudgedQuestion,
-} from '@agent-server/schemas/operator/evaluation.ts'
-import type { QuestionStore, StoredQuestion } from '../../stores/evaluation-store.ts'
+import { type JudgedLine, type JudgedQuestion, NewJudgedQuestion } from './schema.ts'
+import type { QuestionStore, StoredQuestion } from './store.ts'
 
 export type Questions = ReturnType<typeof createQuestions>
 

@@ -3,13 +3,13 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import { keepTrying } from '@agent-server/lib/keep-trying.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { NewEvaluationRun } from '@agent-server/schemas/operator/evaluation.ts'
-import type { EvaluationEnd, EvaluationStore } from '../../stores/evaluation-store.ts'
-import { type AgentToAsk, createAgentAsking } from './ask-agent.ts'
+import { type AskedServer, createAgentAsking } from './ask-agent.ts'
 import { answersRow, evaluateAnswers } from './evaluate-answers.ts'
 import { evaluateSearch, searchRow } from './evaluate-search.ts'
 import type { AskedQuestion } from './judged.ts'
 import type { Report, Row } from './report.ts'
+import type { NewEvaluationRun } from './schema.ts'
+import type { EvaluationEnd, EvaluationStore } from './store.ts'
 
 /** How often an evaluation says that it goes on, and finds out whether it was cancelled on another server. */
 const GO_ON_MS = 2_000
@@ -20,7 +20,7 @@ const MAX_ANSWER = 1_000
 const NOT_STORED =
   'the end of an evaluation could not be stored; it is tried again until the server stops'
 
-interface Dependencies extends AgentToAsk {
+interface Dependencies extends AskedServer {
   evaluationStore: EvaluationStore
   log: Pick<Log, 'error'>
 }

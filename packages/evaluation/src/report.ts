@@ -1,19 +1,10 @@
 import { z } from 'zod'
+import { type EvaluationComparison, Outcome, Values } from './schema.ts'
 
-const Values = z.record(z.string(), z.number())
-export const Measured = z.object({
-  id: z.string(),
-  text: z.string(),
-  /** What the agent said. */
-  answer: z.string().optional(),
-  values: Values,
-})
-export const Row = z.object({ measures: Values, asked: z.array(Measured).readonly() })
+const Row = z.object({ measures: Values, asked: z.array(Outcome).readonly() })
 /** What one configuration was worth: one row for each mode of search, or one for the answers. */
 export const Report = z.record(z.string(), Row)
 
-/** One question, with what counts of its outcome. */
-export type Measured = z.output<typeof Measured>
 export type Row = z.output<typeof Row>
 export type Report = z.output<typeof Report>
 
@@ -23,26 +14,8 @@ export function rowOf(measures: Record<string, number>, asked: Row['asked']): Ro
   return { measures: Object.fromEntries(measured), asked }
 }
 
-interface Difference {
-  before: number
-  now: number
-}
-
-interface Comparison {
-  name: string
-  /** The measures before, now, and the difference. */
-  measures: Record<string, Difference & { difference: number }>
-  /** The questions whose outcome differs, with the values that do, and what the agent said both times. */
-  questions: {
-    id: string
-    text: string
-    differs: Record<string, Difference>
-    answers?: { before: string; now: string }
-  }[]
-}
-
 /** Compares rows of the same name, or the only rows of both. */
-export function compareReports(earlier: Report, later: Report): Comparison[] {
+export function compareReports(earlier: Report, later: Report): EvaluationComparison['rows'] {
   const [only, ...others] = Object.keys(earlier)
   const isPair = others.length === 0 && Object.keys(later).length === 1
   return Object.entries(later).flatMap(([name, own]) => {
@@ -69,9 +42,9 @@ export function compareReports(earlier: Report, later: Report): Comparison[] {
   })
 }
 
-function differencesOf(earlier: Measured['values'], later: Measured['values']) {
+function differencesOf(earlier: Outcome['values'], later: Outcome['values']) {
   return Object.fromEntries(
-    Object.entries(later).flatMap(([name, now]): [string, Difference][] => {
+    Object.entries(later).flatMap(([name, now]): [string, { before: number; now: number }][] => {
       const before = earlier[name]
       return before === undefined || before === now ? [] : [[name, { before, now }]]
     }),

@@ -4,14 +4,13 @@ import type { ChatModel, Spend } from '@agent-server/models'
 import { askModel, tokensSpent } from '@agent-server/models'
 import { within } from '@agent-server/schemas/collection.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { NewEvaluationRun } from '@agent-server/schemas/operator/evaluation.ts'
-import type { RunEnd } from '@agent-server/wire'
-import type { SearchingAgent } from '../../agent/run/run-agent.ts'
-import type { CorpusFor } from '../../knowledge/corpus-access.ts'
+import type { QueryRequest } from '@agent-server/schemas/query.ts'
+import type { Agent, DialectSettings, RunEnd } from '@agent-server/wire'
 import type { Answered } from './evaluate-answers.ts'
 import { createJudge } from './judge.ts'
-import type { AskedQuestion } from './judged.ts'
+import type { AskedQuestion, Place } from './judged.ts'
 import { TOP_K } from './measures.ts'
+import type { NewEvaluationRun } from './schema.ts'
 
 /** For one question, with what is tried again. */
 const QUESTION_MS = 600_000
@@ -24,22 +23,27 @@ const VERDICT_CHARACTERS = 10_000
 /** Statuses of errors that may pass by themselves. */
 const PASSING: readonly number[] = [429, 503, 504]
 
-export interface AgentToAsk {
-  agent: SearchingAgent
-  corpusFor: CorpusFor
-  dialects: { defaultTopK: number }
+/** The server whose search and answers are measured. */
+export interface AskedServer {
+  agent: Agent
+  /** Searches what the caller may see. */
+  search(
+    query: Pick<QueryRequest, 'query' | 'topK' | 'mode' | 'effort' | 'filter'>,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<{ hits: readonly Place[]; degraded: boolean }>
+  dialects: Pick<DialectSettings, 'defaultTopK'>
   /** The chat model, which may judge answers. */
   judgeModel: Pick<ChatModel, 'stream' | 'generates'>
 }
 
 /** Asks the server's own search and agent, for a caller, as a run is set. */
 export function createAgentAsking(
-  { agent, corpusFor, dialects, judgeModel: model }: AgentToAsk,
+  { agent, search, dialects, judgeModel: model }: AskedServer,
   { mode, effort, filter }: Pick<NewEvaluationRun, 'mode' | 'effort' | 'filter'>,
   caller: Caller,
   signal: AbortSignal,
 ) {
-  const { retrieval } = corpusFor(caller)
   const scopeOf = ({ collection }: AskedQuestion) => {
     return { filter: within({ filter, collection }), mode, effort }
   }
@@ -48,7 +52,7 @@ export function createAgentAsking(
     search: (question: AskedQuestion) =>
       patiently(caller, signal, (limit) => {
         const query = { query: question.text, topK: TOP_K, ...scopeOf(question) }
-        return agent.query(query, { caller, retrieval }, limit)
+        return search(query, caller, limit)
       }),
     answer: (question: AskedQuestion) =>
       patiently(caller, signal, (limit) => {
@@ -75,7 +79,7 @@ export function createAgentAsking(
   }
 }
 
-async function readAnswer(batches: ReturnType<SearchingAgent['run']>): Promise<Answered> {
+async function readAnswer(batches: ReturnType<Agent['run']>): Promise<Answered> {
   let text = ''
   let end: RunEnd | undefined
   for await (const batch of batches) {

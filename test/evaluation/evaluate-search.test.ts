@@ -1,10 +1,10 @@
+import { evaluateSearch } from '@agent-server/evaluation'
 import { expect, it } from 'vitest'
-import { AgentServer } from '../../../packages/client/src/agent-server.ts'
-import { createAsking } from '../../../scripts/eval/asking.ts'
-import { ingestCollection } from '../../../scripts/eval/ingest.ts'
-import { evaluateSearch } from '../../../src/operator/evaluation/evaluate-search.ts'
-import { startScriptedEmbedder } from '../../support/scripted-embedder.ts'
-import { startServer, TEST_KEY } from '../../support/server.ts'
+import { AgentServer } from '../../packages/client/src/agent-server.ts'
+import { createAsking } from '../../scripts/eval/asking.ts'
+import { ingestCollection } from '../../scripts/eval/ingest.ts'
+import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
 
 const embedder = await startScriptedEmbedder()
 const server = await startServer({

@@ -1,5 +1,6 @@
-import { groupRoutes } from '@agent-server/http/reference.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { Evaluations } from './evaluations.ts'
 import {
   ComparisonQuery,
   EvaluationComparison,
@@ -8,18 +9,13 @@ import {
   EvaluationRunList,
   EvaluationRunParams,
   NewEvaluationRun,
-} from '@agent-server/schemas/operator/evaluation.ts'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { Evaluations } from '../operator/evaluation/evaluations.ts'
+} from './schema.ts'
 
 /** Measures search and answers with the judged questions. */
-export const evaluationRunRoutes: FastifyPluginAsyncZod<{ evaluations: Evaluations }> = async (
+export const runRoutes: FastifyPluginAsyncZod<{ evaluations: Evaluations }> = async (
   app,
   { evaluations },
 ) => {
-  groupRoutes(app, 'admin', ['admin'])
-  app.addHook('onClose', () => evaluations.close())
-
   app.post('/evaluation/runs', {
     schema: {
       operationId: 'createEvaluationRun',

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { JudgedLine } from '@agent-server/schemas/operator/evaluation.ts'
+import type { JudgedLine } from './schema.ts'
 
 /** A question with what is known of its answer. */
 export interface AskedQuestion {

@@ -1,9 +1,11 @@
 import { sendEvents } from '@agent-server/http/event-stream.ts'
 import { lineFormat } from '@agent-server/http/ndjson.ts'
-import { groupRoutes } from '@agent-server/http/reference.ts'
 import { NDJSON } from '@agent-server/http/request-body.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { Questions } from './questions.ts'
 import {
   JudgedImport,
   JudgedLine,
@@ -11,21 +13,13 @@ import {
   JudgedQuestionList,
   NewJudgedQuestion,
   QuestionParams,
-} from '@agent-server/schemas/operator/evaluation.ts'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
-import type { Questions } from '../operator/evaluation/questions.ts'
-
-interface EvaluationServices {
-  questions: Questions
-}
+} from './schema.ts'
 
 /** Questions whose right documents are known. */
-export const evaluationRoutes: FastifyPluginAsyncZod<EvaluationServices> = async (
+export const questionRoutes: FastifyPluginAsyncZod<{ questions: Questions }> = async (
   app,
   { questions },
 ) => {
-  groupRoutes(app, 'admin', ['admin'])
   app.addContentTypeParser(NDJSON, { parseAs: 'string' }, async (_request: unknown, body: string) =>
     linesOf(body),
   )

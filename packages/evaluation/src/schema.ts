@@ -1,10 +1,10 @@
 import { boundedText, filledText, optional, optionalOr } from '@agent-server/lib/fields.ts'
+import { CollectionName } from '@agent-server/schemas/collection.ts'
+import { DocumentId } from '@agent-server/schemas/document.ts'
+import { Filter } from '@agent-server/schemas/metadata.ts'
+import { ChosenId } from '@agent-server/schemas/new-document.ts'
+import { Effort, SearchMode } from '@agent-server/schemas/query.ts'
 import { z } from 'zod'
-import { CollectionName } from '../collection.ts'
-import { DocumentId } from '../document.ts'
-import { Filter } from '../metadata.ts'
-import { ChosenId } from '../new-document.ts'
-import { Effort, SearchMode } from '../query.ts'
 
 const MAX_RELEVANT = 1_000
 const MAX_FACTS = 20
@@ -144,7 +144,7 @@ export const NewEvaluationRun = z
   })
   .meta({ id: 'NewEvaluationRun', examples: [{ name: 'by words alone', mode: 'lexical' }] })
 
-const Values = z.record(z.string(), z.number())
+export const Values = z.record(z.string(), z.number())
 const QuestionText = z.string().describe('The question.')
 const QuestionOf = z.string().describe('Identifier of the judged question.')
 
@@ -189,21 +189,20 @@ export const EvaluationRunList = z
   .object({ runs: z.array(EvaluationRun).describe('The last 50 runs, newest first.') })
   .meta({ id: 'EvaluationRunList' })
 
-const Outcomes = z.array(
-  z.object({
-    id: QuestionOf,
-    text: QuestionText,
-    answer: z
-      .string()
-      .optional()
-      .describe('What the agent answered, cut off after 1,000 characters.'),
-    values: Values.describe('The measures of this question.'),
-  }),
-)
+/** One question, with what counts of its outcome. */
+export const Outcome = z.object({
+  id: QuestionOf,
+  text: QuestionText,
+  answer: z
+    .string()
+    .optional()
+    .describe('What the agent answered, cut off after 1,000 characters.'),
+  values: Values.describe('The measures of this question.'),
+})
 
 export const EvaluationReport = EvaluationRun.extend({
   questions: z
-    .record(z.string(), Outcomes)
+    .record(z.string(), z.array(Outcome))
     .optional()
     .describe(
       'The outcome of each question, for `search` and `answers`; absent until the run is done.',
@@ -258,6 +257,7 @@ export const ComparisonQuery = z.object({
   now: RunId.describe('The `id` of the run that it is compared with.'),
 })
 
+export type Outcome = z.output<typeof Outcome>
 export type NewEvaluationRun = z.output<typeof NewEvaluationRun>
 export type EvaluationRun = z.output<typeof EvaluationRun>
 export type EvaluationReport = z.output<typeof EvaluationReport>

@@ -1,30 +1,31 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
+import type { Capabilities } from '@agent-server/schemas/agent.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import {
-  type EvaluationComparison,
-  type EvaluationReport,
-  EvaluationRun,
-  type NewEvaluationRun,
-} from '@agent-server/schemas/operator/evaluation.ts'
+import { checkEffort } from '@agent-server/schemas/query.ts'
 import { z } from 'zod'
-import type { AgentDescription } from '../../agent/describe-agent.ts'
-import { checkEffort } from '../../agent/run/search-by-effort.ts'
-import type { EvaluationStore, StoredEvaluation } from '../../stores/evaluation-store.ts'
-import type { AgentToAsk } from './ask-agent.ts'
+import type { AskedServer } from './ask-agent.ts'
 import { isAnswered } from './evaluate-answers.ts'
 import { isSearched } from './evaluate-search.ts'
 import { toAsked } from './judged.ts'
 import type { Questions } from './questions.ts'
 import { compareReports, Report } from './report.ts'
+import {
+  type EvaluationComparison,
+  type EvaluationReport,
+  EvaluationRun,
+  type NewEvaluationRun,
+  Values,
+} from './schema.ts'
 import { type RunningEvaluation, startEvaluation } from './start-evaluation.ts'
+import type { EvaluationStore, StoredEvaluation } from './store.ts'
 
-interface Dependencies extends AgentToAsk {
+export interface Dependencies extends AskedServer {
   evaluationStore: EvaluationStore
   questions: Pick<Questions, 'list'>
-  description: Pick<AgentDescription, 'capabilities'>
+  description: { capabilities(): Promise<Capabilities> }
   log: Pick<Log, 'error'>
 }
 
@@ -98,7 +99,7 @@ export function createEvaluations(dependencies: Dependencies) {
 /** Throws `invalid_request` if the evaluation takes a model that generates, and there is none. */
 function checkModel(
   { answers, judge, effort = 'low' }: NewEvaluationRun,
-  model: AgentToAsk['judgeModel'],
+  model: AskedServer['judgeModel'],
 ): void {
   checkEffort(effort, model)
   if (!judge) return
@@ -107,11 +108,7 @@ function checkModel(
   throw refusal('judge', 'requires a model that generates, and CHAT_MODEL=extractive only quotes')
 }
 
-function modelsOf({
-  chat,
-  embedder,
-  reranker,
-}: Awaited<ReturnType<AgentDescription['capabilities']>>): EvaluationRun['models'] {
+function modelsOf({ chat, embedder, reranker }: Capabilities): EvaluationRun['models'] {
   return { chat: chat.model, embedding: embedder.model, rerank: reranker.model }
 }
 
@@ -129,7 +126,7 @@ const Kept = EvaluationRun.pick({
   filter: true,
   models: true,
 })
-const Measures = z.record(z.string(), z.record(z.string(), z.number()))
+const Measures = z.record(z.string(), Values)
 
 function toRun({ id, state, asked, total, ...run }: StoredEvaluation): EvaluationRun {
   return {

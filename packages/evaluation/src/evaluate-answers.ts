@@ -1,7 +1,8 @@
 import type { Judge } from './judge.ts'
 import { type AskedQuestion, namesOf, type Place, type Progress } from './judged.ts'
 import { mean, percentile } from './measures.ts'
-import { type Measured, type Row, rowOf } from './report.ts'
+import { type Row, rowOf } from './report.ts'
+import type { Outcome } from './schema.ts'
 
 export interface Answered {
   text: string
@@ -36,7 +37,7 @@ interface AnswerEvaluation {
   asked: Row['asked']
 }
 
-interface Outcome {
+interface Judged {
   question: AskedQuestion
   answer: string
   milliseconds: number
@@ -57,9 +58,9 @@ export async function evaluateAnswers(
 ): Promise<AnswerEvaluation> {
   const judged = questions.filter(isAnswered)
   if (judged.length === 0) throw new Error('No question of the set has facts')
-  const outcomes: Outcome[] = []
+  const outcomes: Judged[] = []
   for (const question of judged) {
-    outcomes.push(await outcomeOf(question, options))
+    outcomes.push(await judgedOf(question, options))
     options.progress(outcomes.length, judged.length)
   }
   const answerable = outcomes.filter(({ isAnswerable }) => isAnswerable)
@@ -75,7 +76,7 @@ export async function evaluateAnswers(
     unsupported: shareOf(outcomes.flatMap((one) => one.supported.map((is) => !is))),
     abstained: shareOf(others.map((one) => one.abstained)),
     latency: { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) },
-    asked: outcomes.map(toMeasured),
+    asked: outcomes.map(toOutcome),
   }
 }
 
@@ -85,7 +86,7 @@ export function answersRow({ asked, latency, ...shares }: AnswerEvaluation): Row
 
 const shareOf = (values: readonly boolean[]): number => mean(values.map(Number))
 
-function toMeasured({ question, ...outcome }: Outcome): Measured {
+function toOutcome({ question, ...outcome }: Judged): Outcome {
   const { answer, isAnswerable, right, abstained, cited, supported } = outcome
   const { id, text } = question
   const values = isAnswerable
@@ -98,7 +99,7 @@ function toMeasured({ question, ...outcome }: Outcome): Measured {
   return { id, text, answer, values }
 }
 
-async function outcomeOf(question: AskedQuestion, { ask, judge }: Options): Promise<Outcome> {
+async function judgedOf(question: AskedQuestion, { ask, judge }: Options): Promise<Judged> {
   const { text, relevant, facts = [] } = question
   const started = performance.now()
   const answer = await ask(question)
