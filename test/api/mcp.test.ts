@@ -36,12 +36,18 @@ function build(description = 'Adds two numbers') {
   return server
 }
 
+const modern = await startModernServer(build)
+const { server, upstream } = await startWith({
+  every: { url: everything.url },
+  sse: { url: (await startEverything('sse')).url, enabled: false },
+  modern: { url: modern.url, enabled: false },
+})
+
 describe('an MCP server', () => {
   it(
     'brings its tools under names of their own, and chat calls them',
     verifies('mcp.namespace', 'mcp.chat'),
     async () => {
-      const { server, upstream } = await startWith({ every: { url: everything.url } })
       await settled(server, 'every', 'on')
       expect(
         (await mcpTools(server)).find(({ name }) => name === 'mcp__every__echo'),
@@ -60,20 +66,14 @@ describe('an MCP server', () => {
   )
 
   it.each([
-    ['over streamable HTTP', async () => everything.url, 'streamable-http', '2025-11-25'],
-    ['over SSE', async () => (await startEverything('sse')).url, 'sse', '2025-11-25'],
-    [
-      'of the current protocol',
-      async () => (await startModernServer(build)).url,
-      'streamable-http',
-      '2026-07-28',
-    ],
+    ['over streamable HTTP', 'every', 'streamable-http', '2025-11-25'],
+    ['over SSE', 'sse', 'sse', '2025-11-25'],
+    ['of the current protocol', 'modern', 'streamable-http', '2026-07-28'],
   ])(
     'is reached %s, and the test says so',
     verifies('mcp.test', 'mcp.transports'),
-    async (_case, address, transport, protocol) => {
-      const { server } = await startWith({ one: { url: await address() } })
-      const result = await testOf(server, 'one')
+    async (_case, name, transport, protocol) => {
+      const result = await testOf(server, name)
       expect(result.steps).toMatchObject([
         { step: 'configuration', ok: true },
         { step: 'connect', ok: true },
@@ -85,16 +85,16 @@ describe('an MCP server', () => {
   )
 
   it('is called by the test, with what it answers', verifies('mcp.test'), async () => {
-    const { url } = await startModernServer(build)
-    const { server } = await startWith({ one: { url, enabled: false } })
     const body = { tool: 'add', arguments: { a: 2, b: 40 } }
-    expect(await testOf(server, 'one', body)).toMatchObject({ ok: true, output: '42' })
-    expect(await connections(server)).toEqual([{ name: 'one', url, state: 'off' }])
-    expect(await mcpTools(server)).toEqual([])
+    expect(await testOf(server, 'modern', body)).toMatchObject({ ok: true, output: '42' })
+    expect((await connections(server)).filter(({ name }) => name === 'modern')).toEqual([
+      { name: 'modern', url: modern.url, state: 'off' },
+    ])
+    const tools = await mcpTools(server)
+    expect(tools.filter(({ source }) => source === 'mcp:modern')).toEqual([])
   })
 
   it('gives pictures as artifacts', verifies('mcp.artifacts'), async () => {
-    const { server } = await startWith({ every: { url: everything.url } })
     const { artifacts, output } = await testOf(server, 'every', { tool: 'get-tiny-image' })
     expect(artifacts).toEqual([expect.objectContaining({ mediaType: 'image/png' })])
     expect(output).toContain(artifacts?.[0]?.url)

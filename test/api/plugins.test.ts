@@ -27,20 +27,21 @@ async function start(count: number, more: string[] = []) {
   return { upstream, server, file }
 }
 
+const one = await start(1)
+
 describe.each(WAYS)('A plugin, asked by %s', (way) => {
   it('runs its tool, and knows the conversation', verifies('plugins.tools'), async () => {
-    const parts = await start(1)
     const call = { name: 'brush__paint0', arguments: { colour: 'red' } }
     const scripts = [toolCallReply(call), textReply('Done.')]
-    await askBy(way, parts, scripts, { conversationId: 'desk-7' })
-    const { messages } = modelRequest(parts.upstream.requests.at(-1))
+    await askBy(way, one, scripts, { conversationId: 'desk-7' })
+    const { messages } = modelRequest(one.upstream.requests.at(-1))
     expect(messages.at(-1)?.content).toBe('painted 0 red for desk-7')
   })
 })
 
 describe('Plugins', () => {
   it('serve a draft of the agent without being loaded again', async () => {
-    const { upstream, server, file } = await start(1)
+    const { upstream, server, file } = one
     await writeFile(join(dirname(file), 'plugins', 'brush.mjs'), 'throw new Error("Loaded again")')
     upstream.always(textReply('Done.'))
     const messages = [{ role: 'user', content: 'Paint.' }]

@@ -33,23 +33,61 @@ async function reload({ request }: TestServer, body: object = {}) {
   return SkillList.parse(await response.json()).skills
 }
 
+const SOUND: [string, string, string, string | Uint8Array][] = [
+  ['a SKILL.md', 'a', '/a/SKILL.md', plainSkill('a')],
+  ['a zip archive', 'b', '/b.zip', zipOf([{ path: 'b/SKILL.md', content: plainSkill('b') }])],
+  [
+    'an archive with the skill at its root',
+    'c',
+    '/c.skill',
+    zipOf([{ path: 'SKILL.md', content: plainSkill('c') }]),
+  ],
+  ['a tar archive', 'd', '/d.tar.gz', tarOf([{ path: 'd/SKILL.md', content: plainSkill('d') }])],
+]
+const UNSOUND: [string, string, Pages, RegExp][] = [
+  ['nothing there', '/nothing.zip', {}, /HTTP 404/],
+  ['a page that is no archive', '/page.zip', { '/page.zip': '<html></html>' }, /archive/],
+  ['an archive with a way out', '/out.zip', { '/out.zip': zipOf([{ path: '../x' }]) }, /leads out/],
+  [
+    'an archive with a link',
+    '/link.zip',
+    { '/link.zip': zipOf([{ path: 'a', link: '/etc/passwd' }]) },
+    /link/,
+  ],
+  [
+    'code in the front matter',
+    '/code.zip',
+    { '/code.zip': zipOf([{ path: 'a/SKILL.md', content: '---js\n1\n---' }]) },
+    /---/,
+  ],
+]
+
+const pages: Pages = Object.assign(
+  Object.fromEntries(SOUND.map(([, , path, page]) => [path, page])),
+  ...UNSOUND.map(([, , some]) => some),
+)
+const site = await startSite(pages)
+const sources = [...SOUND.map(([, , path]) => path), ...UNSOUND.map(([, path]) => path)]
+const skills = await reload(await startWith(sources.map((path) => `${site.url}${path}`)))
+
 describe('a remote skill', () => {
-  it.each<[string, string, string | Uint8Array]>([
-    ['a SKILL.md', '/a/SKILL.md', plainSkill('a')],
-    ['a zip archive', '/a.zip', zipOf([{ path: 'a/SKILL.md', content: plainSkill('a') }])],
-    [
-      'an archive with the skill at its root',
-      '/a.skill',
-      zipOf([{ path: 'SKILL.md', content: plainSkill('a') }]),
-    ],
-    ['a tar archive', '/a.tar.gz', tarOf([{ path: 'a/SKILL.md', content: plainSkill('a') }])],
-  ])('is loaded from %s', verifies('skills.remote'), async (_case, path, page) => {
-    const { url } = await startSite({ [path]: page })
-    const server = await startWith([`${url}${path}`])
-    expect(await reload(server)).toEqual([
-      { name: 'a', description: 'Does what a does', state: 'on', source: `${url}${path}` },
+  it.each(SOUND)('is loaded from %s', verifies('skills.remote'), (_case, name, path) => {
+    const source = `${site.url}${path}`
+    expect(skills.filter((skill) => skill.source === source)).toEqual([
+      { name, description: `Does what ${name} does`, state: 'on', source },
     ])
   })
+
+  it.each(UNSOUND)(
+    'is refused with the reason: %s',
+    verifies('skills.remote'),
+    (_case, path, _pages, reason) => {
+      const source = `${site.url}${path}`
+      expect(skills.filter((skill) => [skill.name, skill.source].includes(source))).toMatchObject([
+        { state: 'unavailable', reason },
+      ])
+    },
+  )
 
   it(
     'is loaded from the index of a site, whose digests are checked',
@@ -139,22 +177,6 @@ describe('a remote skill', () => {
       expect(await reload(again)).toMatchObject([{ name: source, state: 'unavailable' }])
     },
   )
-
-  it.each<[string, Pages, RegExp]>([
-    ['nothing there', {}, /HTTP 404/],
-    ['a page that is no archive', { '/x.zip': '<html></html>' }, /archive/],
-    ['an archive with a way out', { '/x.zip': zipOf([{ path: '../x' }]) }, /leads out/],
-    ['an archive with a link', { '/x.zip': zipOf([{ path: 'a', link: '/etc/passwd' }]) }, /link/],
-    [
-      'code in the front matter',
-      { '/x.zip': zipOf([{ path: 'a/SKILL.md', content: '---js\n1\n---' }]) },
-      /---/,
-    ],
-  ])('is refused with the reason: %s', verifies('skills.remote'), async (_case, pages, reason) => {
-    const { url } = await startSite(pages)
-    const server = await startWith([`${url}/x.zip`])
-    expect(await reload(server)).toMatchObject([{ state: 'unavailable', reason }])
-  })
 
   it(
     'is not asked for at a private address that is not allowed',
