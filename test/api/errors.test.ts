@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { ERRORS, type ErrorCode } from '@agent-server/lib/errors.ts'
 import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
+import type { FastifyInstance } from 'fastify'
 import { describe, expect, it, vi } from 'vitest'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { verifies } from '../requirements.ts'
@@ -226,11 +227,13 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     return response
   },
   internal: async () => {
-    const file = await writeAgentFile({})
-    const faulty = await startServer({ AGENT_CONFIG: file })
-    await rm(file)
-    await mkdir(file)
-    return faulty.request('/agent/capabilities')
+    const beforeListen = (app: FastifyInstance) => {
+      app.get('/faulty', { config: { public: true } }, () => {
+        throw new Error('EISDIR: illegal operation on a directory, read agent.json')
+      })
+    }
+    const faulty = await startServer({}, { beforeListen })
+    return faulty.request('/faulty')
   },
   upstream_failed: () => chat(errorReply(500, 'Out of order')),
   upstream_refused: () => chat(errorReply(400, 'This is too much')),
@@ -272,12 +275,25 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   },
 }
 
-/** What takes a second server and waits, or many connections. */
+/** What takes a second server. */
 const LONG: readonly string[] = [
-  'store_unavailable',
-  'too_much_at_once',
-  'request_timeout',
+  'conversation_full',
+  'index_not_ready',
+  'index_unavailable',
+  'internal',
+  'not_launched',
   'not_startable',
+  'not_writable',
+  'queue_full',
+  'request_timeout',
+  'sandbox_unavailable',
+  'shutting_down',
+  'store_unavailable',
+  'too_many_attempts',
+  'too_many_keys',
+  'too_many_runs',
+  'too_much_at_once',
+  'web_ui_unavailable',
 ]
 
 /** What passes by itself, and says when. */

@@ -1,8 +1,8 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ToolList } from '@agent-server/schemas/agent.ts'
 import { ServerState, Settings } from '@agent-server/schemas/operator/admin.ts'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
@@ -12,7 +12,7 @@ import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { freePort, type ServerProcess, startServerProcess } from '../support/server-process.ts'
-import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 import { chunk, DONE, streamReply } from '../support/upstream-replies.ts'
 
 const RESTART_MS = 30_000
@@ -139,15 +139,21 @@ async function countOpen({ pid, request }: ServerProcess) {
   }
 }
 
+const begun = vi.fn()
+const directory = await temporaryDirectory()
+const file = join(directory, 'agent.json')
+const server = await startServer({ DATA_DIR: directory }, { restart: begun })
+
 describe('A restart', verifies('admin.restart.checked'), () => {
-  const begun = vi.fn()
+  afterEach(async () => {
+    await writeFile(file, '{}')
+    await rm(join(directory, '.env'), { force: true })
+  })
 
   it.each<[string, object, object]>([
     ['a wrong field', { limits: { rounds: 0 } }, { message: expect.stringContaining('rounds') }],
     ['an unknown field', { promt: '' }, { message: expect.stringContaining('promt') }],
   ])('is refused with %s in agent.json', async (_case, agent, failure) => {
-    const file = await writeAgentFile({})
-    const server = await startServer({ AGENT_CONFIG: file }, { restart: begun })
     await writeFile(file, JSON.stringify(agent))
     expect(await failureOf(await restart(server))).toMatchObject({
       status: 409,
@@ -159,8 +165,6 @@ describe('A restart', verifies('admin.restart.checked'), () => {
   })
 
   it('is refused with a variable that is wrong', async () => {
-    const directory = await temporaryDirectory()
-    const server = await startServer({ DATA_DIR: directory }, { restart: begun })
     await writeFile(join(directory, '.env'), 'TOP_K=0\nUI=perhaps\n')
     expect(await failureOf(await restart(server))).toMatchObject({
       code: 'not_startable',
@@ -171,8 +175,6 @@ describe('A restart', verifies('admin.restart.checked'), () => {
   })
 
   it('is refused with a language of OCR whose package is missing', async () => {
-    const directory = await temporaryDirectory()
-    const server = await startServer({ DATA_DIR: directory }, { restart: begun })
     await writeFile(join(directory, '.env'), 'OCR_LANGUAGES=eng+tlh\n')
     expect(await failureOf(await restart(server))).toMatchObject({
       code: 'not_startable',
