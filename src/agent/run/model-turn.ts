@@ -1,6 +1,5 @@
 import type { Deadline } from '@agent-server/lib/abort.ts'
 import type {
-  ChatModel,
   FinishReason,
   ModelEvent,
   ModelRequest,
@@ -83,43 +82,75 @@ export interface Answer {
   emptyBecause?: string | undefined
 }
 
-interface Reading {
+interface TurnParts {
   citations: CitationCheck
   answerText: AnswerText
   links: LinkFilter
   /** When `answerTime` is over, the answer is cut off; what was received until then is kept. */
-  budget: Pick<RunBudget, 'moved'> & { answerTime: Pick<Deadline, 'isOver'> }
+  budget: Pick<RunBudget, 'moved' | 'spend'> & { answerTime: Pick<Deadline, 'isOver' | 'signal'> }
+  /** The size of the prompt. */
+  sentBytes: number
   signal: AbortSignal
-  /** Called with each text that is shown. */
-  onText: (text: string) => void
+  /** Called when text is shown. */
+  onText: () => void
 }
 
-/** Streams one answer in batches, with checked citations and filtered links. Throws the error of a failed model. */
-export async function* readAnswer(
-  batches: ReturnType<ChatModel['stream']>,
-  { citations, answerText, links, budget, signal, onText }: Reading,
-): AsyncGenerator<AgentEvent[], Answer> {
-  const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
-  try {
-    for await (const batch of batches) {
-      if (batch.length > 0) budget.moved(sizeOf(batch))
-      yield batch.flatMap(readEvent)
-    }
-  } catch (error) {
-    if (signal.aborted) throw error
-    if (!budget.answerTime.isOver) {
-      yield asEvents(show(citations.end(false), true))
-      throw error
-    }
-    answer.reason = 'time_limit'
-  }
-  yield asEvents(show(citations.end(answer.reason === 'stop'), true))
-  return answer
+/** Reads one answer, with checked citations and filtered links. */
+export class ModelTurn {
+  readonly answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
+  readonly #parts: TurnParts
+  #shownBytes = 0
+  #state: 'open' | 'done' | 'failed' = 'open'
 
-  function readEvent(event: ModelEvent): AgentEvent[] {
+  constructor(parts: TurnParts) {
+    this.#parts = parts
+  }
+
+  /** Whether the answer is complete, or was cut off at the end of its time. */
+  get isDone(): boolean {
+    return this.#state === 'done'
+  }
+
+  /** Takes the model's events; returns those of the run. */
+  take(batch: readonly ModelEvent[]): AgentEvent[] {
+    if (batch.length > 0) this.#parts.budget.moved(sizeOf(batch))
+    return batch.flatMap((event) => this.#read(event))
+  }
+
+  /** Ends the answer; returns the rest of it. */
+  end(): AgentEvent[] {
+    this.#state = 'done'
+    return asEvents(this.#show(this.#parts.citations.end(this.answer.reason === 'stop'), true))
+  }
+
+  /** Ends an answer that breaks off; returns the rest of it. Throws the error if the caller has left. */
+  breakOff(error: unknown): AgentEvent[] {
+    const { signal, citations, budget } = this.#parts
+    this.#state = 'failed'
+    if (signal.aborted) throw error
+    if (budget.answerTime.isOver) {
+      this.answer.reason = 'time_limit'
+      return this.end()
+    }
+    return asEvents(this.#show(citations.end(false), true))
+  }
+
+  /** Charges the answer to the budget, even if the caller left or it broke off, but not if it failed before any text. */
+  charge(): void {
+    const { budget, sentBytes } = this.#parts
+    const { text, usage } = this.answer
+    const isFailed = this.#state === 'failed' && !budget.answerTime.signal.aborted
+    if (isFailed && this.#shownBytes === 0) return
+    if (this.isDone) budget.spend(usage, sentBytes + Buffer.byteLength(text))
+    else budget.spend(undefined, sentBytes + this.#shownBytes)
+  }
+
+  #read(event: ModelEvent): AgentEvent[] {
+    const { answer } = this
     switch (event.type) {
       case 'text-delta':
-        return asEvents(readText(event.text))
+        answer.text += event.text
+        return asEvents(this.#show(this.#parts.citations.write(event.text)))
       case 'tool-call':
         answer.calls.push(event.call)
         return []
@@ -137,24 +168,23 @@ export async function* readAnswer(
     }
   }
 
-  /** Takes the next text; returns what can be shown now. */
-  function readText(text: string): string {
-    answer.text += text
-    return show(citations.write(text))
-  }
-
-  function show(piece: string, isLast = false): string {
-    const text =
-      (piece === '' ? '' : links.write(answerText.join(piece))) + (isLast ? links.end() : '')
-    if (text !== '') onText(text)
+  /** What of a piece can be shown now. */
+  #show(piece: string, isLast = false): string {
+    const { links, answerText, onText } = this.#parts
+    const joined = piece === '' ? '' : links.write(answerText.join(piece))
+    const text = isLast ? joined + links.end() : joined
+    if (text === '') return text
+    onText()
     answerText.show(text)
+    this.#shownBytes += Buffer.byteLength(text)
     return text
   }
 }
 
 function sizeOf(batch: readonly ModelEvent[]): number {
-  const texts = batch.map((event) => ('text' in event ? Buffer.byteLength(event.text) : 0))
-  return texts.reduce((sum, bytes) => sum + bytes, 0)
+  let bytes = 0
+  for (const event of batch) if ('text' in event) bytes += Buffer.byteLength(event.text)
+  return bytes
 }
 
 /** What the user reads if a run ends without any text. */
@@ -179,54 +209,36 @@ function asEvents(text: string): AgentEvent[] {
   return text === '' ? [] : [textDelta(text)]
 }
 
-/** Charges an answer to the budget, even if the caller leaves or it breaks off, but not if it fails before any text. */
-export async function* countedAnswer(
-  budget: Pick<RunBudget, 'spend' | 'answerTime'>,
-  sentBytes: number,
-  read: (count: (text: string) => void) => ReturnType<typeof readAnswer>,
-): AsyncGenerator<AgentEvent[], Answer> {
-  let shown = 0
-  let isLeft = true
-  let answer: Answer | undefined
-  try {
-    answer = yield* read((text) => {
-      shown += Buffer.byteLength(text)
-    })
-    return answer
-  } catch (error) {
-    isLeft = budget.answerTime.signal.aborted
-    throw error
-  } finally {
-    const received = answer ? Buffer.byteLength(answer.text) : shown
-    if (answer || shown > 0 || isLeft) budget.spend(answer?.usage, sentBytes + received)
-  }
-}
-
-type AnswerText = ReturnType<typeof createAnswerText>
-
 /** The text of a run, with a blank line between what stands before and after tool calls. */
-export function createAnswerText() {
-  let end = ''
-  let shown = ''
-  let isParted = false
-  return {
-    /** Whether there was no text yet. */
-    isEmpty: () => end === '',
-    /** The text, which must not be empty, with a blank line in front if needed. */
-    join(text: string): string {
-      const needsSpace = isParted && end !== '' && end !== '\n'
-      isParted = false
-      end = text.slice(-1)
-      return needsSpace ? `\n\n${text}` : text
-    },
-    show(text: string) {
-      shown += text
-    },
-    /** All that was shown. */
-    shown: () => shown,
-    /** To be called after tool calls. */
-    part() {
-      isParted = true
-    },
+export class AnswerText {
+  #end = ''
+  #shown = ''
+  #isParted = false
+
+  /** Whether there was no text yet. */
+  get isEmpty(): boolean {
+    return this.#end === ''
+  }
+
+  /** All that was shown. */
+  get shown(): string {
+    return this.#shown
+  }
+
+  /** The text, which must not be empty, with a blank line in front if needed. */
+  join(text: string): string {
+    const needsSpace = this.#isParted && this.#end !== '' && this.#end !== '\n'
+    this.#isParted = false
+    this.#end = text.slice(-1)
+    return needsSpace ? `\n\n${text}` : text
+  }
+
+  show(text: string): void {
+    this.#shown += text
+  }
+
+  /** To be called after tool calls. */
+  part(): void {
+    this.#isParted = true
   }
 }

@@ -1,4 +1,5 @@
 import type { ChatModel, ModelTool } from '@agent-server/models'
+import { checkEffort } from '@agent-server/schemas/query.ts'
 import type { AgentEvent, AgentRequest } from '@agent-server/wire'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
@@ -9,14 +10,15 @@ import type { Tool, ToolContext } from '../tools/define-tool.ts'
 import { toModelTool } from '../tools/discover-tools.ts'
 import type { ToolCall, ToolRegistry } from '../tools/registry.ts'
 import { readWaitedCalls } from './answered-calls.ts'
-import type { RunBudget, RunLimits } from './budget.ts'
+import type { RunLimits } from './budget.ts'
 import { findChunks, scopeOf } from './find-chunks.ts'
 import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filter.ts'
-import { createAnswerText } from './model-turn.ts'
-import type { PausedRun, Pauses } from './pause.ts'
+import { AnswerText } from './model-turn.ts'
+import type { OpenRun } from './open-run.ts'
+import type { Pauses } from './pause.ts'
 import { type FittedPrompt, fitPrompt, type PromptOptions } from './prompt.ts'
 import type { RunGate } from './run-gate.ts'
-import type { RunTrace, RunTraces } from './run-trace.ts'
+import type { RunTraces } from './run-trace.ts'
 import type { SentQuestions } from './sent-questions.ts'
 import type { ModelWindow } from './window.ts'
 
@@ -49,24 +51,17 @@ export interface Dependencies {
 export type RunContext = ReturnOf<ReturnType<typeof begin>>
 type ReturnOf<Steps> = Steps extends AsyncGenerator<unknown, infer Result> ? Result : never
 
-interface RunStart {
-  /** Names the state that tools keep, such as a sandbox. */
-  sessionId: string
-  budget: RunBudget
-  /** The paused run to continue; absent for a new one. */
-  paused: PausedRun | undefined
-  trace: RunTrace | undefined
-}
-
 /** Finds chunks for the question, step by step, and assembles the prompt. Returns the state of the run. */
 export async function* begin(
   parts: Dependencies,
   request: AgentRequest,
-  { sessionId, budget, paused, trace }: RunStart,
+  start: OpenRun,
   signal: AbortSignal,
 ) {
   const { prompt, window } = parts
   const { messages, instructions, clientTools, sampling, topK } = request
+  const { sessionId, budget, paused, trace } = start
+  checkEffort(request.effort ?? 'low', parts.model)
   const owner = request.caller?.key?.id
   const citations = createCitations(paused)
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
@@ -126,27 +121,23 @@ export async function* begin(
   const waited = readWaitedCalls(paused, request.resume)
   // Calls rather than ids: a model may reuse an id for a call that nobody has approved.
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
+  if (request.resume) await parts.pauses.take(request.resume.state)
   return {
-    trace,
-    sessionId,
+    start,
     citations,
     artifacts,
     activeSkills,
-    chunks: fitted.chunks,
-    budget,
     tools,
-    answerText: createAnswerText(),
     /** Searches that were not reported yet. */
     searches,
+    answerText: new AnswerText(),
     links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
-    degraded: found.degraded,
-    searchedFor: found.searchedFor,
-    /** The model's answers and tool results of this run, which follow the question. */
-    added,
-    /** What the model is to be sent first. */
-    fitted,
-    /** What it is to be sent now. */
-    fit,
+    found: { degraded: found.degraded, searchedFor: found.searchedFor },
+    /**
+     * What the model is sent first and how it is fitted anew, with its answers and the tool results of this run, which
+     * follow the question.
+     */
+    prompt: { first: fitted, fit, added },
     /** The calls of the round that the pause interrupted. */
     waited,
     isRefused: (call: ToolCall) => tools.needsApproval(call.name) && !approved.includes(call),

@@ -6,14 +6,12 @@ import { createRunBudget } from '../../../src/agent/run/budget.ts'
 import { createLinkFilter } from '../../../src/agent/run/link-filter.ts'
 import {
   type Answer,
+  AnswerText,
   choiceOf,
   clientCalls,
-  countedAnswer,
-  createAnswerText,
+  ModelTurn,
   outcomeOf,
-  readAnswer,
 } from '../../../src/agent/run/model-turn.ts'
-import { inBatches } from '../../support/batches.ts'
 import { LIMITS, question } from './agent-for-test.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
 
@@ -63,37 +61,52 @@ describe('What follows an answer', () => {
   })
 })
 
-describe('What an answer has taken', () => {
-  const answered = async function* () {
-    yield []
-    return answerOf()
-  }
-  const failed = async function* (): ReturnType<typeof answered> {
-    yield []
-    throw new Error('The model is away')
-  }
+const NO_CITATIONS = { has: (number: number) => number === 1, onUnknown: () => undefined }
+const going = new AbortController().signal
+const gone = AbortSignal.abort(new Error('over'))
+const ofTime = (isOver: boolean, signal = going) => ({
+  answerTime: { isOver, signal },
+  moved: () => undefined,
+  spend: () => 0,
+})
+const inTime = ofTime(false)
+const late = ofTime(true)
 
-  it.each([
-    ['counts where the caller leaves before the first word', answered, 'tokens'],
-    ['is nothing where it never began', failed, undefined],
-  ])('%s', async (_case, read, last) => {
+function turnWith(more: Partial<ConstructorParameters<typeof ModelTurn>[0]> = {}) {
+  return new ModelTurn({
+    citations: createCitationCheck(NO_CITATIONS),
+    answerText: new AnswerText(),
+    links: createLinkFilter('all', () => false),
+    onText: () => undefined,
+    sentBytes: 0,
+    budget: inTime,
+    signal: going,
+    ...more,
+  })
+}
+
+describe('What an answer has taken', () => {
+  it('counts where the caller leaves before the first word', () => {
     const budget = createRunBudget({ ...LIMITS, tokens: 10 })
-    const pieces = countedAnswer(budget, 1_000, read)
-    await pieces.next()
-    if (read === answered) await pieces.return(answerOf())
-    else await expect(pieces.next()).rejects.toThrow('The model is away')
-    expect(budget.beginRound()).toBe(last)
+    turnWith({ budget, sentBytes: 1_000 }).charge()
+    expect(budget.beginRound()).toBe('tokens')
+  })
+
+  it('is nothing where it never began', () => {
+    const budget = createRunBudget({ ...LIMITS, tokens: 10 })
+    const turn = turnWith({ budget, sentBytes: 1_000 })
+    turn.breakOff(new Error('The model is away'))
+    turn.charge()
+    expect(budget.beginRound()).toBeUndefined()
   })
 })
 
-it('What an answer takes is what was sent and what came, where the model does not say', async () => {
+it('What an answer takes is what was sent and what came, where the model does not say', () => {
   const budget = createRunBudget(LIMITS)
-  await Array.fromAsync(
-    countedAnswer(budget, 4_000, async function* () {
-      yield []
-      return { ...answerOf(), text: 'ö'.repeat(1_000) }
-    }),
-  )
+  const turn = turnWith({ budget, sentBytes: 4_000 })
+  turn.take([toDelta('ö'.repeat(1_000))])
+  turn.end()
+  turn.charge()
   expect(budget.spent().tokens).toBe(1_500)
 })
 
@@ -121,7 +134,7 @@ const TOOLS = Symbol('tools were called')
 
 /** The texts as they are shown, with tools called in between. */
 function said(...parts: (string | typeof TOOLS)[]): string[] {
-  const answerText = createAnswerText()
+  const answerText = new AnswerText()
   return parts.flatMap((part) => {
     if (part !== TOOLS) return [answerText.join(part)]
     answerText.part()
@@ -150,79 +163,61 @@ describe('What a model says around its tools', () => {
   })
 })
 
-const going = new AbortController().signal
-const gone = AbortSignal.abort(new Error('over'))
-const inTime = { answerTime: { isOver: false }, moved: () => undefined }
-const late = { answerTime: { isOver: true }, moved: () => undefined }
-
-async function* play(events: readonly ModelEvent[], failure?: Error): AsyncGenerator<ModelEvent[]> {
-  yield* inBatches(events)
-  if (failure) throw failure
+interface Played {
+  failure?: Error
+  ends?: Parameters<typeof turnWith>[0]
 }
 
-async function relay(
-  events: AsyncGenerator<ModelEvent[]>,
-  ends: { budget?: typeof inTime; signal?: AbortSignal } = {},
-  texts: string[] = [],
-): Promise<{ texts: string[]; answer: Answer }> {
-  const reader = readAnswer(events, {
-    citations: createCitationCheck({ has: (number) => number === 1, onUnknown: () => undefined }),
-    answerText: createAnswerText(),
-    links: createLinkFilter('all', () => false),
-    onText: (text) => void texts.push(text),
-    budget: inTime,
-    signal: going,
-    ...ends,
-  })
-  for (;;) {
-    const { done, value } = await reader.next()
-    if (done) return { texts, answer: value }
-  }
+/** The texts that are shown of an answer, and what is kept of it. */
+function relay(events: readonly ModelEvent[], { failure, ends }: Played = {}) {
+  const turn = turnWith(ends)
+  const shown = events.flatMap((event) => turn.take([event]))
+  shown.push(...(failure ? turn.breakOff(failure) : turn.end()))
+  const texts = shown.map((event) => ('text' in event ? event.text : ''))
+  return { texts, answer: turn.answer, isDone: turn.isDone }
 }
 
 describe('An answer of a model', () => {
-  it('is passed on as it comes, and kept whole', async () => {
-    const { texts, answer } = await relay(play(says('At ', 'nine.')))
+  it('is passed on as it comes, and kept whole', () => {
+    const { texts, answer, isDone } = relay(says('At ', 'nine.'))
     expect(texts).toEqual(['At ', 'nine.'])
     expect(answer).toEqual({ text: 'At nine.', calls: [], reason: 'stop', usage: undefined })
+    expect(isDone).toBe(true)
   })
 
-  it('has its calls and its usage', async () => {
+  it('has its calls and its usage', () => {
     const usage = { promptTokens: 1, completionTokens: 2 }
     const events = [...asks(toolCall('look')).slice(0, 1), finish('tool_calls', usage)]
-    const { answer } = await relay(play(events))
-    expect(answer).toMatchObject({ calls: [toolCall('look')], reason: 'stop', usage })
+    expect(relay(events).answer).toMatchObject({ calls: [toolCall('look')], reason: 'stop', usage })
   })
 
-  it.each(['length', 'content_filter'] as const)('may end with %s', async (reason) => {
-    expect((await relay(play([finish(reason)]))).answer.reason).toBe(reason)
+  it.each(['length', 'content_filter'] as const)('may end with %s', (reason) => {
+    expect(relay([finish(reason)]).answer.reason).toBe(reason)
   })
 
-  it('that is cut at the end of its time stands as it is', async () => {
-    const cut = play([toDelta('At ')], new Error('over'))
-    const { texts, answer } = await relay(cut, { budget: late })
+  it('that is cut at the end of its time stands as it is', () => {
+    const cut = { failure: new Error('over'), ends: { budget: late } }
+    const { texts, answer, isDone } = relay([toDelta('At ')], cut)
     expect(texts).toEqual(['At '])
     expect(answer).toMatchObject({ text: 'At ', reason: 'time_limit' })
+    expect(isDone).toBe(true)
   })
 
-  it('is passed on with its citations checked, and kept as the model wrote it', async () => {
-    const { texts, answer } = await relay(play(says('At nine [1', '], at ten [', '7].')))
+  it('is passed on with its citations checked, and kept as the model wrote it', () => {
+    const { texts, answer } = relay(says('At nine [1', '], at ten [', '7].'))
     expect(texts).toEqual(['At nine ', '[1], at ten ', '[?].'])
     expect(answer.text).toBe('At nine [1], at ten [7].')
   })
 
-  it('that breaks off is passed on to its very end', async () => {
-    const texts: string[] = []
-    const broken = play([toDelta('At [7')], new Error('broken'))
-    await expect(relay(broken, {}, texts)).rejects.toThrow('broken')
+  it('that breaks off is passed on to its very end, and is not done', () => {
+    const { texts, isDone } = relay([toDelta('At [7')], { failure: new Error('broken') })
     expect(texts).toEqual(['At ', '[7'])
+    expect(isDone).toBe(false)
   })
 
-  it.each([
-    ['in time', { budget: inTime }],
-    ['for a caller who left', { budget: late, signal: gone }],
-  ])('that fails %s fails', async (_case, ends) => {
+  it('that fails for a caller who left fails', () => {
     const failure = new Error('broken')
-    await expect(relay(play([], failure), ends)).rejects.toBe(failure)
+    const left = { failure, ends: { budget: late, signal: gone } }
+    expect(() => relay([], left)).toThrow(failure)
   })
 })

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import type { AgentRequest, RunEnd } from '@agent-server/wire'
+import { createRunBudget, type RunLimits } from './budget.ts'
+import type { Pauses } from './pause.ts'
+import type { RunGate } from './run-gate.ts'
+import type { RunTraces } from './run-trace.ts'
+
+interface Dependencies {
+  gate: Pick<RunGate, 'enter'>
+  pauses: Pick<Pauses, 'open'>
+  /** Keeps what led to the last answers; absent if nothing is kept. */
+  traces?: RunTraces | undefined
+  limits: RunLimits
+  /** Called after a run whose session no later request can continue. */
+  endSession: (sessionId: string) => void
+}
+
+export type OpenRun = Awaited<ReturnType<typeof openRun>>
+
+/** What a run has from its beginning to its end, when it must be closed. */
+export async function openRun(parts: Dependencies, request: AgentRequest, signal: AbortSignal) {
+  const { resume, caller } = request
+  const paused = resume && (await parts.pauses.open(resume.state, request))
+  await caller?.verify(true)
+  const trace = parts.traces?.begin(request)
+  const pass = parts.gate.enter(trace)
+  const sessionId = sessionOf(request) ?? paused?.sessionId ?? randomUUID()
+  const budget = createRunBudget(parts.limits, signal, paused?.spent)
+  return {
+    /** The run that is continued; absent for a new one. */
+    paused,
+    trace,
+    pass,
+    /** Names the state that tools keep, such as a sandbox. */
+    sessionId,
+    budget,
+    close(end: RunEnd | undefined): void {
+      caller?.spend(budget.spent().tokens - (paused?.spent.tokens ?? 0))
+      pass.leave(budget.usage())
+      // No later request can continue a session that the client did not name.
+      const isPaused = end?.reason === 'approval_required'
+      if (request.sessionId === undefined && !isPaused) parts.endSession(sessionId)
+      budget[Symbol.dispose]()
+    },
+  }
+}
+
+/** The id of the session, which includes that of the API key: equal names of two keys must not collide. */
+function sessionOf({ sessionId, caller }: AgentRequest): string | undefined {
+  const owner = caller?.key?.id
+  return sessionId && owner ? `${owner}:${sessionId}` : sessionId
+}

@@ -1,0 +1,220 @@
+import { PromptTooLong } from '@agent-server/models'
+import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
+import { LIMIT_NAMES } from '@agent-server/schemas/fields.ts'
+import { type AgentEvent, type AgentRequest, asksForJson, type RunEnd } from '@agent-server/wire'
+import { checkStatements } from '../citations/cited-statements.ts'
+import { parseCall, type ToolCall } from '../tools/registry.ts'
+import { LIMIT_REASONS } from './budget.ts'
+import {
+  clientCalls,
+  ModelTurn,
+  outcomeOf,
+  type Turn,
+  toModelRequest,
+  withoutText,
+} from './model-turn.ts'
+import type { PausedRun } from './pause.ts'
+import type { FittedPrompt } from './prompt.ts'
+import type { Dependencies, RunContext } from './run-context.ts'
+import { callEvents, type RanCall, resultEvents, resultMessages, runCalls } from './tool-calls.ts'
+
+/** Maximum requests per model call, each with a shorter prompt than the one that was refused. */
+const MAX_FITS = 4
+
+/** A call of the model, with the prompt that it is sent. */
+interface Attempt extends Turn {
+  fitted: FittedPrompt
+  fits: number
+  /** The size of the last prompt that was refused. */
+  refusedBytes: number
+}
+
+/** What happens in a run after the search: the model is asked and tools are run in turn, until there is an end. */
+export class Rounds {
+  readonly #parts: Dependencies
+  readonly #request: AgentRequest
+  readonly #context: RunContext
+  readonly #signal: AbortSignal
+  #calls: readonly ToolCall[]
+  #round: number
+  #attempt: Attempt | undefined
+  #end: RunEnd | undefined
+
+  constructor(
+    parts: Dependencies,
+    request: AgentRequest,
+    context: RunContext,
+    signal: AbortSignal,
+  ) {
+    this.#parts = parts
+    this.#request = request
+    this.#context = context
+    this.#signal = signal
+    this.#calls = context.waited
+    // After a pause this is not the first round: the caller's `toolChoice` was already met.
+    this.#round = context.waited.length > 0 ? 1 : 0
+  }
+
+  /** How the run has ended, once it has. */
+  get end(): RunEnd | undefined {
+    return this.#end
+  }
+
+  /** Whether tools are to be run before the model is asked. */
+  get hasCalls(): boolean {
+    return this.#calls.length > 0
+  }
+
+  beginCalls(): AgentEvent[] {
+    this.#context.start.pass.called(this.#calls)
+    return callEvents(this.#calls)
+  }
+
+  /** Runs the calls; the run ends if one of them asks the user something. */
+  async runCalls(): Promise<AgentEvent[]> {
+    const { start, tools, citations, isRefused, answerText, searches, prompt } = this.#context
+    const { budget, trace } = start
+    const parts = { tools, budget, citations, isRefused, trace }
+    const results = await runCalls(this.#calls, parts, this.#signal)
+    this.#calls = []
+    const events = [...searches.splice(0), ...resultEvents(results)]
+    const waiting = results.filter(({ result }) => result.elicited).map(({ call }) => call)
+    if (waiting.length > 0) return [...events, ...(await this.#pause(waiting, results))]
+    answerText.part()
+    prompt.added.push(...resultMessages(results))
+    return events
+  }
+
+  /** Asks the model; the turn reads its answer. */
+  async beginTurn() {
+    const { model, termsOf } = this.#parts
+    const { start, citations, answerText, links } = this.#context
+    const { budget, pass, trace } = start
+    this.#attempt ??= await this.#beginRound()
+    const { fitted } = this.#attempt
+    const asked = toModelRequest(this.#request, fitted, this.#attempt)
+    trace?.asked(asked)
+    const turn = new ModelTurn({
+      citations: citations.check(asksForJson(this.#request), model.generates ? termsOf : undefined),
+      answerText,
+      links,
+      budget,
+      sentBytes: fitted.bytes,
+      signal: this.#signal,
+      onText: pass.text,
+    })
+    return { turn, batches: model.stream(asked, budget.answerTime.signal) }
+  }
+
+  /** Fits the prompt again with what a refusal told. Throws the error of a turn that cannot be mended so. */
+  refit({ isDone }: ModelTurn, error: unknown): void {
+    const attempt = this.#attempt
+    if (isDone || !attempt) return
+    const { window } = this.#parts
+    const { bytes } = attempt.fitted
+    const isLast = attempt.fits === MAX_FITS || bytes >= attempt.refusedBytes
+    if (!(error instanceof PromptTooLong) || isLast) throw error
+    window.refused(bytes, error)
+    const fitted = this.#context.prompt.fit()
+    this.#attempt = { ...attempt, fitted, fits: attempt.fits + 1, refusedBytes: bytes }
+  }
+
+  /** What follows the answer of the model; nothing if it is to be asked again. */
+  async endTurn({ isDone, answer }: ModelTurn): Promise<AgentEvent[]> {
+    const attempt = this.#attempt
+    if (!isDone || !attempt) return []
+    const { model, sentQuestions, window } = this.#parts
+    const { prompt, start, answerText, isRefused } = this.#context
+    const { fitted, last } = attempt
+    this.#attempt = undefined
+    start.trace?.answered(answer)
+    const sent = fitted.chunks.map(({ hit }) => hit)
+    if (model.generates) sentQuestions.keep(this.#request, fitted.question, sent)
+    if (answer.usage) window.note(fitted.bytes, answer.usage.promptTokens)
+    const { text: content, calls: toolCalls, reasoning } = answer
+    prompt.added.push({ role: 'assistant', content, toolCalls, reasoning })
+    const reason = outcomeOf(answer, this.#request, last)
+    if (reason === 'continue') {
+      this.#calls = toolCalls.map(parseCall)
+      const waiting = this.#calls.filter(isRefused)
+      return waiting.length === 0 ? [] : this.#pause(waiting)
+    }
+    const own = clientCalls(answer, this.#request)
+    return [
+      ...(own.length > 0 ? [{ type: 'client-tool-calls' as const, calls: own, reasoning }] : []),
+      ...(answerText.isEmpty ? withoutText(reason, answer) : []),
+      this.#finish(this.#toEnd(reason)),
+    ]
+  }
+
+  async #beginRound(): Promise<Attempt> {
+    const { start, prompt } = this.#context
+    // The key may be revoked or expire during the run.
+    await this.#request.caller?.verify()
+    this.#round += 1
+    const fitted = this.#round === 1 ? prompt.first : prompt.fit()
+    return {
+      round: this.#round,
+      last: start.budget.beginRound(),
+      fitted,
+      fits: 1,
+      refusedBytes: Number.POSITIVE_INFINITY,
+    }
+  }
+
+  /** Keeps the run until the client has decided on its calls: the events that say so. */
+  async #pause(
+    waiting: readonly ToolCall[],
+    results: readonly RanCall[] = [],
+  ): Promise<AgentEvent[]> {
+    const paused = { ...this.#toPaused(), results: results.map(({ result }) => result) }
+    const calls = waiting.map((call) => {
+      const { callId, name: tool, input } = call
+      const asking = results.find((ran) => ran.call === call)?.result.elicited
+      return { callId, tool, input, ...(asking && { elicitations: asking.elicitations }) }
+    })
+    const approval = { calls, state: await this.#parts.pauses.keep(paused, this.#request) }
+    const end = this.#finish({ ...this.#toEnd('approval_required'), approval })
+    return [{ type: 'approval-required', ...approval }, end]
+  }
+
+  #finish(end: RunEnd): RunEnd {
+    this.#context.start.pass.end(end.reason)
+    this.#end = end
+    return end
+  }
+
+  #toPaused(): PausedRun {
+    const { start, citations, artifacts, activeSkills, found, prompt } = this.#context
+    return {
+      ...found,
+      sessionId: start.sessionId,
+      hits: citations.all(),
+      chunks: prompt.first.chunks.length,
+      added: prompt.added,
+      artifacts: artifacts.all(),
+      activeSkills: [...activeSkills],
+      spent: start.budget.spent(),
+    }
+  }
+
+  #toEnd(reason: RunFinishReason): RunEnd {
+    const { start, citations, artifacts, found, answerText } = this.#context
+    const { budget } = start
+    const hits = citations.all()
+    const isJsonAsked = asksForJson(this.#request)
+    const { termsOf } = this.#parts
+    for (const limit of LIMIT_NAMES) if (LIMIT_REASONS[limit] === reason) budget.note(limit)
+    return {
+      ...found,
+      type: 'run-end',
+      reason,
+      usage: budget.usage(),
+      hits,
+      artifacts: artifacts.all(),
+      limitsReached: budget.reached(),
+      unknownCitations: citations.unknown(),
+      citations: checkStatements(answerText.shown, hits, { termsOf, isJsonAsked }),
+    }
+  }
+}
