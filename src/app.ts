@@ -46,6 +46,7 @@ import { opsRoutes } from './routes/ops.ts'
 import { queryRoutes } from './routes/query.ts'
 import { sessionCheck, type WebUi, webUiRoutes } from './routes/web-ui.ts'
 import type { ArtifactStore } from './stores/artifact-store.ts'
+import type { CollectionNames } from './stores/collection-names.ts'
 import type { ConversationStore } from './stores/conversation-store.ts'
 import type { FeedbackStore } from './stores/feedback-store.ts'
 import type { KeyStore } from './stores/key-store.ts'
@@ -61,6 +62,7 @@ export interface Services extends UploadServices, Omit<EvaluationServices, 'sear
   dialects: DialectSettings
   /** Keeps what protocols refer to by an id: responses and batches of files. */
   records: ArtifactStore
+  collectionNames: CollectionNames
   /** Keeps conversations with their answers. */
   conversationStore: ConversationStore
   /** Keeps what people think of answers. */

@@ -316,6 +316,7 @@ function openCorpus(
     forClients: {
       corpusFor: (caller: Caller) => corpusForCaller(caller, services),
       conversationDeleted: sweep.conversationDeleted,
+      collectionNames: store.collectionNames,
     },
     folders,
     start() {

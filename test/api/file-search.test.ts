@@ -1,5 +1,6 @@
 import { Embeddings, StoreFileContent } from '@agent-server/compat'
 import { DocumentCreated } from '@agent-server/schemas/document.ts'
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import OpenAI, { NotFoundError, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { type ScriptedEmbedder, startScriptedEmbedder } from '../support/scripted-embedder.ts'
@@ -103,28 +104,71 @@ describe('A vector store', () => {
     await client.files.delete(id)
   })
 
-  it('is renamed with its documents, unless the name is taken', async () => {
+  it('keeps its id and its documents under a new name', async () => {
     const store = await client.vectorStores.create({ name: 'pond' })
     const id = await server.ingest({ title: 'Newts', text: 'Newts swim.', collection: 'pond' })
-    await server.ingest({ title: 'Toads', text: 'Toads hop.', collection: 'meadow' })
-    const taken = client.vectorStores.update(store.id, { name: 'meadow' })
-    await expect(taken).rejects.toMatchObject({ status: 400, param: 'name' })
     const labelled = client.vectorStores.update(store.id, { name: 'x', metadata: { a: 'b' } })
     await expect(labelled).rejects.toMatchObject({ status: 400, param: 'metadata' })
     expect((await client.vectorStores.update(store.id, {})).file_counts.total).toBe(1)
 
-    const renamed = await client.vectorStores.update(store.id, { name: 'lagoon' })
+    const renamed = await client.vectorStores.update(store.id, { name: 'Our lagoon' })
     expect(renamed).toMatchObject({
-      id: 'vs_lagoon',
-      name: 'lagoon',
+      id: 'vs_pond',
+      name: 'Our lagoon',
       file_counts: { completed: 1, total: 1 },
     })
-    expect(await search(renamed.id, { query: 'Who swims?' })).toEqual(['Newts'])
-    expect(await search(store.id, { query: 'Who swims?' })).toEqual([])
+    expect(await client.vectorStores.retrieve(store.id)).toMatchObject({ name: 'Our lagoon' })
+    expect(await search(store.id, { query: 'Who swims?' })).toEqual(['Newts'])
+    const other = await client.vectorStores.create({ name: 'pond' })
+    expect(other).toMatchObject({ name: 'pond', file_counts: { total: 0 } })
+    expect(other.id).toMatch(/^vs_pond-[0-9a-f]{8}$/)
+
+    const named = await client.vectorStores.update(store.id, { name: 'pond' })
+    expect(named).toMatchObject({ id: 'vs_pond', name: 'pond' })
     const corpus = client.vectorStores.update('corpus', { name: 'all' })
     await expect(corpus).rejects.toMatchObject({ status: 400, param: 'store' })
-    for (const other of ['vs_lagoon', 'vs_meadow']) await client.vectorStores.delete(other)
+    for (const each of [store, other]) await client.vectorStores.delete(each.id)
     await client.files.delete(id)
+  })
+
+  it.each([
+    ['Märchen & Sagen', /^vs_Marchen-Sagen-[0-9a-f]{8}$/],
+    ['昔話', /^vs_store-[0-9a-f]{8}$/],
+    [undefined, /^vs_store-[0-9a-f]{8}$/],
+  ])('named %j is a collection of its own', async (name, id) => {
+    const store = await client.vectorStores.create(name === undefined ? {} : { name })
+    expect(store.id).toMatch(id)
+    expect(store.name).toBe(name ?? store.id.slice('vs_'.length))
+    const listed = await Array.fromAsync(client.vectorStores.list())
+    expect(listed).toContainEqual(expect.objectContaining({ id: store.id, name: store.name }))
+    const file = await server.ingest({ title: 'Beasts', text: 'Beasts talk.' })
+    await client.vectorStores.files.create(store.id, { file_id: file })
+    expect(await search(store.id, { query: 'Who talks?' })).toEqual(['Beasts'])
+    await client.vectorStores.delete(store.id)
+    await client.files.delete(file)
+  })
+
+  it('is named by whoever may use its collection, and by nobody else', async () => {
+    const made = await server.request('/admin/keys', {
+      body: { name: 'shelf', scopes: ['query', 'ingest'], collections: ['shelf'] },
+    })
+    const { secret } = ApiKeyCreated.parse(await made.json())
+    const limited = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: secret, maxRetries: 0 })
+    await client.vectorStores.update('vs_attic', { name: 'Our attic' })
+    const refused = [
+      limited.vectorStores.update('vs_attic', { name: 'Mine' }),
+      limited.vectorStores.delete('vs_attic'),
+      limited.vectorStores.create({ name: 'A new one' }),
+    ]
+    for (const each of refused) {
+      await expect(each).rejects.toMatchObject({ code: 'collection_not_allowed' })
+    }
+    expect((await limited.vectorStores.retrieve('vs_attic')).name).toBe('attic')
+    const own = await limited.vectorStores.update('vs_shelf', { name: 'Top shelf' })
+    expect(own).toMatchObject({ id: 'vs_shelf', name: 'Top shelf' })
+    const listed = await Array.fromAsync(limited.vectorStores.list())
+    expect(listed.map(({ name }) => name)).toEqual(['corpus', 'Top shelf'])
+    for (const id of ['vs_attic', 'vs_shelf']) await client.vectorStores.delete(id)
   })
 
   it('is deleted, and its documents stay', async () => {
@@ -142,8 +186,11 @@ describe('A vector store', () => {
       expect(await client.files.retrieve(id)).toMatchObject({ id })
       await client.files.delete(id)
     }
-    const corpus = client.vectorStores.delete('corpus')
-    await expect(corpus).rejects.toMatchObject({ status: 400, param: 'store' })
+  })
+
+  it.each(['corpus', 'vs_default'])('%s cannot be deleted', async (id) => {
+    const deleted = client.vectorStores.delete(id)
+    await expect(deleted).rejects.toMatchObject({ status: 400, param: 'store' })
   })
 
   it('lists its files page by page, by age and by what became of them', async () => {
@@ -167,7 +214,7 @@ describe('A vector store', () => {
 
   it.each([
     ['/v1/vector_stores/x/search', { query: 'a' }, 'store'],
-    ['/v1/vector_stores', { name: 'a b' }, 'name'],
+    ['/v1/vector_stores', { name: 'a'.repeat(257) }, 'name'],
     ['/v1/vector_stores', { name: 'a', expires_after: {} }, 'expires_after'],
     ['/v1/vector_stores/corpus/search', { query: 'a', rewrite_query: true }, 'rewrite_query'],
     ['/v1/vector_stores/corpus/search', { query: 'a', filters: { type: 'eq' } }, 'filters'],

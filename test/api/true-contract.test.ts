@@ -185,7 +185,7 @@ const CALLS: Record<string, OperationCall[]> = {
   getFile: [{}, { path: '/v1/files/unknown' }],
   deleteFile: [{ path: '/v1/files/unknown' }, { path: '/v1/files/DELETABLE' }],
   listVectorStores: [{}],
-  createVectorStore: [{ body: { name: 'birds' } }, { body: {} }],
+  createVectorStore: [{ body: { name: 'birds' } }, { body: { name: 1 } }],
   getVectorStore: [{ path: '/v1/vector_stores/corpus' }, { path: '/v1/vector_stores/x' }],
   searchVectorStore: [
     { body: { query: 'owls' }, path: '/v1/vector_stores/corpus/search' },

@@ -186,6 +186,7 @@ const OTHER_STORES: Record<string, string> = {
   responses: 'read by the owner’s key',
   runs: 'read by the owner’s key',
   conversations: 'each call names the owner',
+  collectionNames: 'for whoever may use the collection, as the caller checks',
   feedback: 'each call names the owner',
   questions: 'of the operator',
   evaluations: 'of the operator',

@@ -3334,8 +3334,8 @@ export interface components {
             expires_after?: null;
             /** @description Documents to add. */
             file_ids?: string[] | null;
-            /** @description Name of the collection. */
-            name: string;
+            /** @description A name for people; if it can be that of a collection, a new store is that collection. */
+            name?: string | null;
         };
         /**
          * @example {
@@ -5184,7 +5184,7 @@ export interface components {
             last_active_at: null;
             /** @description Always empty: a store has no metadata of its own. */
             metadata: Record<string, never>;
-            /** @description Name of the collection. */
+            /** @description Name of the store: that of its collection, until it is given another. */
             name: string;
             /** @constant */
             object: "vector_store";
@@ -5397,7 +5397,7 @@ export interface components {
             expires_after?: null;
             /** @description Must be empty: a store has no metadata of its own. */
             metadata?: Record<string, never> | null;
-            /** @description New name of the collection. */
+            /** @description A name for people; if it can be that of a collection, a new store is that collection. */
             name?: string | null;
         };
         WatchedFolder: {

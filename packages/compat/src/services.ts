@@ -91,6 +91,14 @@ export interface Records {
   read(id: string, owner: string | undefined): Promise<{ bytes: Uint8Array } | undefined>
 }
 
+/** What clients call collections, where that is another name than the collection's own. */
+export interface CollectionNames {
+  /** By collection. */
+  list(): Promise<ReadonlyMap<string, string>>
+  /** Undefined forgets the name. Throws `invalid_request` if there are too many. */
+  set(collection: string, name: string | undefined): Promise<void>
+}
+
 /** What clients are told of the models. */
 export interface Description {
   capabilities(): Promise<{

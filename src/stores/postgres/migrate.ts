@@ -14,6 +14,7 @@ export const STEPS: readonly URL[] = [
   './evaluation-runs.sql',
   './picture-chunks.sql',
   './visibility.sql',
+  './collection-names.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

@@ -7,6 +7,7 @@ import type { OpenedStore } from '../opened-store.ts'
 import { createSkillReads, createToolReads } from './accepted.ts'
 import { createArtifacts } from './artifacts.ts'
 import { createChunkReads, createVectorReads, readAllKeys } from './chunks.ts'
+import { createNameReads } from './collection-names.ts'
 import { createPictureCount } from './contexts.ts'
 import { createConversationReads } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
@@ -182,6 +183,7 @@ function createServerStores(
   | 'runs'
   | 'conversations'
   | 'feedback'
+  | 'collectionNames'
   | 'questions'
   | 'evaluations'
   | 'acceptedTools'
@@ -217,6 +219,7 @@ function createServerStores(
       heartbeat: write.heartbeatEvaluation,
       end: write.endEvaluation,
     },
+    collectionNames: { ...createNameReads(read), set: write.nameCollection },
     keys: {
       ...createKeyReads(read),
       add: write.addKey,

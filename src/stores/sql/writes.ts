@@ -1,6 +1,7 @@
 import { createAcceptedWrites } from './accepted.ts'
 import { createArtifactWrites } from './artifacts.ts'
 import { createKeyWrites, createVectorWrites } from './chunks.ts'
+import { NAME_WRITES } from './collection-names.ts'
 import { createContextWrites } from './contexts.ts'
 import { createConversationWrites } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
@@ -24,6 +25,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createDocumentWrites(dialect, queueLimit),
     ...createEndWrites(dialect),
     ...FILE_WRITES,
+    ...NAME_WRITES,
     ...createAcceptedWrites(dialect),
     ...createApiKeyWrites(dialect),
     ...createArtifactWrites(dialect),

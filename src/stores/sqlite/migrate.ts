@@ -17,6 +17,7 @@ export const MIGRATIONS: readonly string[] = [
   './evaluation-runs.sql',
   './picture-chunks.sql',
   './visibility.sql',
+  './collection-names.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

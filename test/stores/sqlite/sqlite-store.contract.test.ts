@@ -1,4 +1,5 @@
 import { describeAccepted } from '../../contracts/accepted.contract.ts'
+import { describeCollectionNames } from '../../contracts/collection-names.contract.ts'
 import { describeConversationStore } from '../../contracts/conversation-store.contract.ts'
 import { describeDocumentStore } from '../../contracts/document-store.contract.ts'
 import { describeEvaluationStore } from '../../contracts/evaluation-store.contract.ts'
@@ -11,6 +12,7 @@ import { createSqliteData } from './store-data.ts'
 
 describeDocumentStore('SQLite', createSqliteData)
 describeKeyStore('SQLite', createSqliteData)
+describeCollectionNames('SQLite', createSqliteData)
 describeConversationStore('SQLite', createSqliteData)
 describeQuestionStore('SQLite', createSqliteData)
 describeEvaluationStore('SQLite', createAgeingData)

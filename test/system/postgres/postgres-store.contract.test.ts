@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { describeAccepted } from '../../contracts/accepted.contract.ts'
+import { describeCollectionNames } from '../../contracts/collection-names.contract.ts'
 import { describeConversationStore } from '../../contracts/conversation-store.contract.ts'
 import { describeDocumentStore } from '../../contracts/document-store.contract.ts'
 import { describeEvaluationStore } from '../../contracts/evaluation-store.contract.ts'
@@ -13,6 +14,7 @@ import { createPostgresData, hasPostgres } from './store-data.ts'
 describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
   describeDocumentStore('PostgreSQL', createPostgresData)
   describeKeyStore('PostgreSQL', createPostgresData)
+  describeCollectionNames('PostgreSQL', createPostgresData)
   describeConversationStore('PostgreSQL', createPostgresData)
   describeQuestionStore('PostgreSQL', createPostgresData)
   describeEvaluationStore('PostgreSQL', createAgeingData)

@@ -1444,7 +1444,7 @@ class NewSyncDirectory(TypedDict):
 
 
 class NewVectorStore(TypedDict):
-    name: str
+    name: NotRequired[str | None]
     file_ids: NotRequired[list[FileId] | None]
     expires_after: NotRequired[None]
     chunking_strategy: NotRequired[None]

@@ -8,11 +8,9 @@ import { DocumentParams } from '@agent-server/schemas/document.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
 import { FILE_CONTENT } from '@agent-server/schemas/fields.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { CorpusServices, Records } from '../services.ts'
-import { FileBatch, FileBatchListQuery, FileBatchParams, NewFileBatch } from './batch-schema.ts'
-import { createFileSearch, type FileSearch } from './files.ts'
+import { fileBatchRoutes } from './batch-routes.ts'
+import { createFileSearch, type FileServices, type Plugged, sayWhenToPoll } from './file-search.ts'
 import {
   FileForm,
   FileList,
@@ -37,21 +35,9 @@ import {
   VectorStoreUpdate,
 } from './schema.ts'
 
-interface FileServices extends CorpusServices {
-  /** Keeps batches of files. */
-  records: Records
-}
-
-interface Plugged extends CorpusServices {
-  fileSearch: (caller: Caller) => FileSearch
-}
-
 /** Documents and collections as OpenAI's files and vector stores. */
 export const fileSearchRoutes: FastifyPluginAsyncZod<FileServices> = async (app, given) => {
-  const { corpusFor, records } = given
-  const fileSearch = (caller: Caller) =>
-    createFileSearch({ ...corpusFor(caller), records, owner: caller.key?.id })
-  const services = { ...given, fileSearch }
+  const services = { ...given, fileSearch: (caller: Caller) => createFileSearch(given, caller) }
   groupRoutes(app, 'knowledge')
   app.register(fileRoutes, services)
   app.register(storeRoutes, services)
@@ -81,7 +67,7 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
     handler: async (request) => {
       const { files } = corpusFor(request.caller)
       const { id } = await files.create(formParts(request, maxFileBytes))
-      return fileSearch(request.caller).file(id)
+      return fileSearch(request.caller).files.file(id)
     },
   })
   app.get('/v1/files', {
@@ -93,7 +79,8 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
       querystring: FileListQuery,
       response: { 200: FileList.describe('A page of files.'), ...errorResponses(404) },
     },
-    handler: ({ query, caller }, reply) => fileSearch(caller).listFiles(query, callSignal(reply)),
+    handler: ({ query, caller }, reply) =>
+      fileSearch(caller).files.listFiles(query, callSignal(reply)),
   })
   app.get('/v1/files/:id', {
     config: { scopes: ['query', 'ingest'] },
@@ -104,7 +91,7 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
       params: DocumentParams,
       response: { 200: FileObject.describe('The file.'), ...errorResponses(404) },
     },
-    handler: ({ params, caller }) => fileSearch(caller).file(params.id),
+    handler: ({ params, caller }) => fileSearch(caller).files.file(params.id),
   })
   app.get('/v1/files/:id/content', {
     config: { scopes: ['query'] },
@@ -156,13 +143,13 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
       operationId: 'listVectorStores',
       summary: 'List vector stores',
       description:
-        '`corpus` holds every document; each collection is a store named `vs_<collection>`.',
+        '`corpus` holds every document; each collection is a store with the id `vs_<collection>`.',
       response: {
         200: VectorStoreList.describe('The whole corpus first, then each collection.'),
         ...errorResponses(),
       },
     },
-    handler: ({ caller }, reply) => fileSearch(caller).list(callSignal(reply)),
+    handler: ({ caller }, reply) => fileSearch(caller).stores.list(callSignal(reply)),
   })
   app.post('/v1/vector_stores', {
     config: { scopes: ['ingest'] },
@@ -170,11 +157,11 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
       operationId: 'createVectorStore',
       summary: 'Create a vector store',
       description:
-        'A vector store is a collection. It exists as soon as it is named; add documents to it as its files.',
+        'A vector store is a collection; add documents to it as its files. With a name that cannot be that of a collection, or none, it gets a new one.',
       body: NewVectorStore,
       response: { 200: VectorStore.describe('The store.'), ...errorResponses(404) },
     },
-    handler: ({ body, caller }, reply) => fileSearch(caller).create(body, callSignal(reply)),
+    handler: ({ body, caller }, reply) => fileSearch(caller).stores.create(body, callSignal(reply)),
   })
   app.get('/v1/vector_stores/:store', {
     config: { scopes: ['query', 'ingest'] },
@@ -186,7 +173,7 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
       response: { 200: VectorStore.describe('The store.'), ...errorResponses() },
     },
     handler: ({ params, caller }, reply) =>
-      fileSearch(caller).readStore(params.store, callSignal(reply)),
+      fileSearch(caller).stores.read(params.store, callSignal(reply)),
   })
   app.post('/v1/vector_stores/:store', {
     config: { scopes: ['ingest'] },
@@ -194,25 +181,26 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
       operationId: 'updateVectorStore',
       summary: 'Rename a vector store',
       description:
-        'Moves all documents to the collection of the new name, which must not have any. The id of the store changes with its name.',
+        'Changes only the name that clients see: the store keeps its id, its collection and its documents.',
       params: StoreParams,
       body: VectorStoreUpdate,
       response: { 200: VectorStore.describe('The store.'), ...errorResponses(404) },
     },
     handler: ({ params, body, caller }, reply) =>
-      fileSearch(caller).rename(params.store, body, callSignal(reply)),
+      fileSearch(caller).stores.rename(params.store, body, callSignal(reply)),
   })
   app.delete('/v1/vector_stores/:store', {
     config: { scopes: ['ingest'] },
     schema: {
       operationId: 'deleteVectorStore',
       summary: 'Delete a vector store',
-      description: 'Removes all documents from the collection; they stay in the corpus.',
+      description:
+        'Removes all documents from the collection; they stay in the corpus. `corpus` and `vs_default` cannot be deleted.',
       params: StoreParams,
       response: { 200: Removed.describe('Deleted.'), ...errorResponses(404) },
     },
     handler: ({ params, caller }, reply) =>
-      fileSearch(caller).remove(params.store, callSignal(reply)),
+      fileSearch(caller).stores.remove(params.store, callSignal(reply)),
   })
   app.post('/v1/vector_stores/:store/search', {
     config: { scopes: ['query'] },
@@ -228,15 +216,8 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
       },
     },
     handler: ({ params, body, caller }, reply) =>
-      fileSearch(caller).search(params.store, body, callSignal(reply)),
+      fileSearch(caller).stores.search(params.store, body, callSignal(reply)),
   })
-}
-
-/** Most documents are ready within it; without the header, OpenAI's clients wait for five seconds. */
-const POLL_AFTER_MS = 250
-
-function sayWhenToPoll(reply: FastifyReply, { status }: { status: string }): void {
-  if (status === 'in_progress') reply.header('openai-poll-after-ms', POLL_AFTER_MS)
 }
 
 const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) => {
@@ -251,7 +232,7 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
       response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
     },
     handler: ({ params, body, caller }, reply) =>
-      fileSearch(caller).attach(params.store, body, callSignal(reply)),
+      fileSearch(caller).files.attach(params.store, body, callSignal(reply)),
   })
   app.get('/v1/vector_stores/:store/files', {
     config: { scopes: ['query', 'ingest'] },
@@ -264,7 +245,7 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
       response: { 200: StoreFileList.describe('A page of files.'), ...errorResponses(404) },
     },
     handler: ({ params, query, caller }, reply) =>
-      fileSearch(caller).listStoreFiles(params.store, query, callSignal(reply)),
+      fileSearch(caller).files.listStoreFiles(params.store, query, callSignal(reply)),
   })
   app.get('/v1/vector_stores/:store/files/:id', {
     config: { scopes: ['query', 'ingest'] },
@@ -277,7 +258,7 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
       response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
     },
     handler: async ({ params, caller }, reply) => {
-      const file = await fileSearch(caller).readFile(params.store, params.id)
+      const file = await fileSearch(caller).files.readFile(params.store, params.id)
       sayWhenToPoll(reply, file)
       return file
     },
@@ -294,7 +275,7 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
       response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
     },
     handler: ({ params: { store, id }, body, caller }, reply) =>
-      fileSearch(caller).update(store, id, body.attributes, callSignal(reply)),
+      fileSearch(caller).files.update(store, id, body.attributes, callSignal(reply)),
   })
   app.get('/v1/vector_stores/:store/files/:id/content', {
     config: { scopes: ['query'] },
@@ -307,7 +288,7 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
       response: { 200: StoreFileContent.describe('A page of the text.'), ...errorResponses(404) },
     },
     handler: ({ params: { store, id }, query, caller }, reply) =>
-      fileSearch(caller).content(store, id, query.page, callSignal(reply)),
+      fileSearch(caller).files.content(store, id, query.page, callSignal(reply)),
   })
   app.delete('/v1/vector_stores/:store/files/:id', {
     config: { scopes: ['ingest'] },
@@ -319,68 +300,6 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
       response: { 200: Removed.describe('The file was removed.'), ...errorResponses(404) },
     },
     handler: ({ params, caller }, reply) =>
-      fileSearch(caller).detach(params.store, params.id, callSignal(reply)),
-  })
-}
-
-const PATH = '/v1/vector_stores/:store/file_batches'
-
-/** OpenAI's file batches: several files at once. */
-const fileBatchRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) => {
-  app.post(PATH, {
-    config: { scopes: ['ingest'] },
-    schema: {
-      operationId: 'createFileBatch',
-      summary: 'Add several files to a vector store',
-      description:
-        'If one of the documents does not exist, none is added. Attributes become metadata.',
-      params: StoreParams,
-      body: NewFileBatch,
-      response: { 200: FileBatch.describe('The batch.'), ...errorResponses(404, 507) },
-    },
-    handler: ({ params, body, caller }, reply) =>
-      fileSearch(caller).batches.create(params.store, body, callSignal(reply)),
-  })
-  app.get(`${PATH}/:batch`, {
-    config: { scopes: ['query', 'ingest'] },
-    schema: {
-      operationId: 'getFileBatch',
-      summary: 'Get a batch’s ingestion status',
-      description:
-        'Counts the files of the batch by state. Batches are not stored: the id of a batch encodes its files.',
-      params: FileBatchParams,
-      response: { 200: FileBatch.describe('The batch.'), ...errorResponses(404) },
-    },
-    handler: async ({ params: { store, batch }, caller }, reply) => {
-      const found = await fileSearch(caller).batches.read(store, batch)
-      sayWhenToPoll(reply, found)
-      return found
-    },
-  })
-  app.get(`${PATH}/:batch/files`, {
-    config: { scopes: ['query', 'ingest'] },
-    schema: {
-      operationId: 'listFileBatch',
-      summary: 'List the files of a batch',
-      description: 'Returns the files of a batch, page by page.',
-      params: FileBatchParams,
-      querystring: FileBatchListQuery,
-      response: { 200: StoreFileList.describe('A page of files.'), ...errorResponses(404) },
-    },
-    handler: ({ params: { store, batch }, query, caller }) =>
-      fileSearch(caller).batches.list(store, batch, query),
-  })
-  app.post(`${PATH}/:batch/cancel`, {
-    config: { scopes: ['ingest'] },
-    schema: {
-      operationId: 'cancelFileBatch',
-      summary: 'Cancel a batch',
-      description:
-        'Removes files that are not ready yet from the vector store; their documents stay.',
-      params: FileBatchParams,
-      response: { 200: FileBatch.describe('The batch.'), ...errorResponses(404) },
-    },
-    handler: ({ params: { store, batch }, caller }, reply) =>
-      fileSearch(caller).batches.cancel(store, batch, callSignal(reply)),
+      fileSearch(caller).files.detach(params.store, params.id, callSignal(reply)),
   })
 }

@@ -1,5 +1,10 @@
-import { filledText, optional, optionalOr, unsupported } from '@agent-server/lib/fields.ts'
-import { CollectionName } from '@agent-server/schemas/collection.ts'
+import {
+  boundedText,
+  filledText,
+  optional,
+  optionalOr,
+  unsupported,
+} from '@agent-server/lib/fields.ts'
 import { DocumentId } from '@agent-server/schemas/document.ts'
 import { Metadata } from '@agent-server/schemas/metadata.ts'
 import { DocumentForm } from '@agent-server/schemas/new-document.ts'
@@ -22,7 +27,9 @@ export const VectorStore = z
   .object({
     id: z.string().describe('Identifier of the vector store.'),
     object: z.literal('vector_store'),
-    name: z.string().describe('Name of the collection.'),
+    name: z
+      .string()
+      .describe('Name of the store: that of its collection, until it is given another.'),
     created_at: z
       .int()
       .describe('When the oldest document was created; the current time if there is none.'),
@@ -44,9 +51,13 @@ export const VectorStoreList = z
   })
   .meta({ id: 'VectorStoreList' })
 
+const StoreName = optional(boundedText(256)).describe(
+  'A name for people; if it can be that of a collection, a new store is that collection.',
+)
+
 export const NewVectorStore = z
   .object({
-    name: CollectionName.describe('Name of the collection.'),
+    name: StoreName,
     file_ids: optional(z.array(DocumentId).max(100)).describe('Documents to add.'),
     expires_after: unsupported('documents are kept until they are deleted'),
     chunking_strategy: unsupported('the server splits documents itself'),
@@ -55,7 +66,7 @@ export const NewVectorStore = z
 
 export const VectorStoreUpdate = z
   .object({
-    name: optional(CollectionName).describe('New name of the collection.'),
+    name: StoreName,
     metadata: z
       .strictObject({}, 'must be empty: a store has no metadata of its own, its files have')
       .nullish()

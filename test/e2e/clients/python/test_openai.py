@@ -111,12 +111,13 @@ def test_a_store_is_renamed_read_and_deleted(client: OpenAI) -> None:
     file = stores.files.upload_and_poll(
         vector_store_id="vs_newts", file=("newts.txt", b"Newts swim."), poll_interval_ms=50
     )
-    renamed = stores.update("vs_newts", name="amphibians")
-    assert (renamed.id, renamed.file_counts.completed) == ("vs_amphibians", 1)
+    renamed = stores.update("vs_newts", name="Our amphibians")
+    assert (renamed.id, renamed.name) == ("vs_newts", "Our amphibians")
+    assert renamed.file_counts.completed == 1
     [part] = stores.files.content(file.id, vector_store_id=renamed.id)
     assert part.text == "Newts swim."
     changed = stores.files.update(file.id, vector_store_id=renamed.id, attributes={"year": 2026})
-    assert changed.attributes == {"collection": "amphibians", "year": 2026}
+    assert changed.attributes == {"collection": "newts", "year": 2026}
     assert client.files.content(file.id).read() == b"Newts swim."
     assert stores.delete(renamed.id).deleted
     assert client.files.delete(file.id).deleted

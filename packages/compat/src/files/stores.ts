@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto'
+import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
+import { CollectionName, movedTo, refuseOther, within } from '@agent-server/schemas/collection.ts'
+import type { Document } from '@agent-server/schemas/document.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import type { Hit } from '@agent-server/schemas/query.ts'
+import { collectionOf, storeOf, toFilter, WHOLE_CORPUS } from '@agent-server/wire'
+import type { CollectionNames, Corpus } from '../services.ts'
+import { type StoreFiles, secondsOf } from './files.ts'
+import type {
+  NewVectorStore,
+  StoreSearch,
+  StoreSearchResults,
+  VectorStore,
+  VectorStoreUpdate,
+} from './schema.ts'
+
+interface Dependencies extends Pick<Corpus, 'documents' | 'retrieval' | 'collections'> {
+  names: CollectionNames
+  files: Pick<StoreFiles, 'attach'>
+  caller: Pick<Caller, 'collections'>
+}
+
+/** Documents of a store that is deleted, read at once. */
+const REMOVED_AT_ONCE = 100
+
+/**
+ * Collections as OpenAI's vector stores, and `/query` as their search. The id of a store is made of the name of its
+ * collection and stays; the name that clients see is that, too, until they give it another.
+ */
+export class VectorStores {
+  readonly #services: Dependencies
+
+  constructor(services: Dependencies) {
+    this.#services = services
+  }
+
+  async read(id: string, signal: AbortSignal): Promise<VectorStore> {
+    return this.#describe(id, await this.#services.names.list(), signal)
+  }
+
+  async list(signal: AbortSignal) {
+    const { names, collections } = this.#services
+    const known = await names.list()
+    const named = [...known.keys()].filter((collection) => this.#mayUse(collection))
+    const all = new Set([...(await collections(signal)), ...named])
+    const data: VectorStore[] = []
+    for (const id of [WHOLE_CORPUS, ...[...all].map(storeOf)]) {
+      data.push(await this.#describe(id, known, signal))
+    }
+    return { object: 'list' as const, data, has_more: false as const }
+  }
+
+  /** The store of the collection with this name; a new one if none can have it, or it is called otherwise. */
+  async create({ name = '', file_ids = [] }: NewVectorStore, signal: AbortSignal) {
+    const { names, files, caller } = this.#services
+    const isFree = CollectionName.safeParse(name).success && !(await names.list()).has(name)
+    const collection = isFree ? name : newCollection(name)
+    if (!isFree) {
+      refuseOther(collection, caller.collections)
+      await names.set(collection, name.trim() || collection)
+    }
+    const id = storeOf(collection)
+    for (const file_id of file_ids) await files.attach(id, { file_id }, signal)
+    return this.read(id, signal)
+  }
+
+  async rename(id: string, { name }: VectorStoreUpdate, signal: AbortSignal) {
+    if (name?.trim()) {
+      const collection = this.#ownCollection(id)
+      await this.#services.names.set(collection, name === collection ? undefined : name.trim())
+    }
+    return this.read(id, signal)
+  }
+
+  /** Takes the documents out that it has now; they stay in the corpus. */
+  async remove(id: string, signal: AbortSignal) {
+    const { documents, names } = this.#services
+    const collection = this.#ownCollection(id)
+    if (collection === DEFAULT_COLLECTION) {
+      throw refusal('store', 'contains the documents of no other, and cannot be deleted')
+    }
+    const { total = 0 } = await this.#count(id, undefined, signal)
+    const metadata = movedTo(DEFAULT_COLLECTION)
+    for (let left = total; left > 0; left -= REMOVED_AT_ONCE) {
+      const limit = Math.min(left, REMOVED_AT_ONCE)
+      const page = await documents.list({ collection, limit, sort: 'createdAt' }, signal)
+      for (const document of page.documents) {
+        await documents.patch(document.id, { metadata }, signal)
+      }
+    }
+    await names.set(collection, undefined)
+    return { id, object: 'vector_store.deleted', deleted: true as const }
+  }
+
+  async search(
+    id: string,
+    { query, max_num_results: topK, filters, ranking_options }: StoreSearch,
+    signal: AbortSignal,
+  ): Promise<StoreSearchResults> {
+    const text = [query].flat()[0] ?? ''
+    const filter = within({
+      filter: filters ? toFilter(filters, 'filters') : undefined,
+      collection: collectionOf(id),
+    })
+    const minScore = ranking_options?.score_threshold ?? undefined
+    const search = { query: text, topK, minScore, filter }
+    const { hits } = await this.#services.retrieval.search(search, signal)
+    return {
+      object: 'vector_store.search_results.page',
+      search_query: [text],
+      data: hits.map(toResult),
+      has_more: false,
+      next_page: null,
+    }
+  }
+
+  #mayUse(collection: string): boolean {
+    return this.#services.caller.collections?.includes(collection) ?? true
+  }
+
+  /** Throws `invalid_request` for the whole corpus, and `collection_not_allowed`. */
+  #ownCollection(id: string): string {
+    const collection = collectionOf(id)
+    if (collection === undefined) {
+      throw refusal('store', 'contains all documents, and cannot be renamed or deleted')
+    }
+    refuseOther(collection, this.#services.caller.collections)
+    return collection
+  }
+
+  #count(id: string, status: Document['status'] | undefined, signal: AbortSignal) {
+    const query = { collection: collectionOf(id), status, limit: 1, total: true }
+    return this.#services.documents.list({ ...query, sort: 'createdAt' }, signal)
+  }
+
+  async #describe(
+    id: string,
+    names: ReadonlyMap<string, string>,
+    signal: AbortSignal,
+  ): Promise<VectorStore> {
+    const [all, ready, failures] = await Promise.all([
+      this.#count(id, undefined, signal),
+      this.#count(id, 'ready', signal),
+      this.#count(id, 'failed', signal),
+    ])
+    const { total = 0 } = all
+    const [completed, failed] = [ready.total ?? 0, failures.total ?? 0]
+    const in_progress = Math.max(total - completed - failed, 0)
+    const collection = collectionOf(id) ?? WHOLE_CORPUS
+    return {
+      id,
+      object: 'vector_store',
+      name: (this.#mayUse(collection) && names.get(collection)) || collection,
+      metadata: {},
+      created_at: secondsOf(all.documents[0]?.createdAt ?? Date.now()),
+      last_active_at: null,
+      usage_bytes: 0,
+      status: in_progress > 0 ? 'in_progress' : 'completed',
+      file_counts: { completed, failed, in_progress, cancelled: 0, total },
+    }
+  }
+}
+
+/** UTF-16 code units of a name within that of its collection. */
+const MAX_SLUG = 50
+
+/** The name of a collection that there is not yet, from a name of any characters. */
+function newCollection(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, MAX_SLUG)
+  return `${slug || 'store'}-${randomBytes(4).toString('hex')}`
+}
+
+function toResult({ documentId, title, score, metadata, text, start, end }: Hit) {
+  return {
+    file_id: documentId,
+    filename: title || documentId,
+    score,
+    start,
+    end,
+    attributes: metadata ?? {},
+    content: [{ type: 'text' as const, text }],
+  }
+}
