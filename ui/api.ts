@@ -3,7 +3,7 @@ import { AgentServer, AgentServerError, type Fetch } from '../packages/client/sr
 
 /** The whole API, with the session's cookie in place of the key. */
 export const API = '/ui/api'
-/** Tells the server that a page of its own asks: no form and no image can send a header. */
+/** Proves to the server that its own page sends the request: forms and images cannot set a header. */
 const HEADERS = { 'x-agent-server-web-ui': '1' }
 
 const UNREACHABLE = 'The server does not respond. It may be restarting, or the connection was lost.'
@@ -50,8 +50,8 @@ function sendForm(
     request.addEventListener('load', () => {
       if (request.status === 401) onSessionEnd()
       const retryAfter = request.getResponseHeader('retry-after')
-      const answered = retryAfter === null ? {} : { 'retry-after': retryAfter }
-      resolve(new Response(request.responseText, { status: request.status, headers: answered }))
+      const headers = retryAfter === null ? {} : { 'retry-after': retryAfter }
+      resolve(new Response(request.responseText, { status: request.status, headers }))
     })
     request.addEventListener('error', () => reject(new TypeError(UNREACHABLE)))
     request.addEventListener('abort', () => reject(signal?.reason))
@@ -70,7 +70,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Whether somebody else has changed what a change is based on. */
+/** Whether the state that a change is based on was changed by somebody else. */
 export function isChangedMeanwhile(error: unknown): boolean {
   return error instanceof AgentServerError && error.code === 'changed_meanwhile'
 }

@@ -6,7 +6,7 @@ import { Dialog } from './parts/dialog.tsx'
 import { href } from './route.ts'
 
 /** Of each kind that is searched for. */
-const MAX_FOUND = 5
+const MAX_RESULTS = 5
 const SEARCH_MS = 200
 
 interface Entry {
@@ -49,7 +49,7 @@ export function Palette({ pages }: { pages: readonly { path: string; title: stri
     document.addEventListener('keydown', look)
     return () => document.removeEventListener('keydown', look)
   }, [])
-  const known: readonly Entry[] = [
+  const entries: readonly Entry[] = [
     ...pages.map(({ path, title }) => ({
       kind: 'Page' as const,
       name: title,
@@ -65,27 +65,27 @@ export function Palette({ pages }: { pages: readonly { path: string; title: stri
       <button type="button" class="open-palette" onClick={() => (isPaletteOpen.value = true)}>
         Go to <kbd>{SHORTCUT}</kbd>
       </button>
-      {isPaletteOpen.value && <PaletteDialog known={known} onClose={close} />}
+      {isPaletteOpen.value && <PaletteDialog known={entries} onClose={close} />}
     </>
   )
 }
 
 function PaletteDialog({ known, onClose }: { known: readonly Entry[]; onClose: () => void }) {
   const id = useId()
-  const asked = useSignal('')
-  const found = useSignal<readonly Entry[]>([])
+  const query = useSignal('')
+  const results = useSignal<readonly Entry[]>([])
   const place = useSignal(0)
   useEffect(
     () =>
-      findLater(asked.value, (entries) => {
-        found.value = entries
+      findLater(query.value, (entries) => {
+        results.value = entries
       }),
-    [asked.value],
+    [query.value],
   )
-  const words = asked.value.trim().toLowerCase()
+  const words = query.value.trim().toLowerCase()
   const entries = [
     ...known.filter(({ name }) => name.toLowerCase().includes(words)),
-    ...found.value,
+    ...results.value,
   ]
   const choose = (entry: Entry | undefined) => {
     if (!entry) return
@@ -115,9 +115,9 @@ function PaletteDialog({ known, onClose }: { known: readonly Entry[]; onClose: (
         aria-controls={`${id}-entries`}
         aria-activedescendant={entries.length > 0 ? `${id}-${place.value}` : undefined}
         placeholder="Page, conversation or document"
-        value={asked.value}
+        value={query.value}
         onInput={({ currentTarget }) => {
-          asked.value = currentTarget.value
+          query.value = currentTarget.value
           place.value = 0
         }}
         onKeyDown={onKeyDown}
@@ -143,10 +143,10 @@ function PaletteDialog({ known, onClose }: { known: readonly Entry[]; onClose: (
 }
 
 /** Finds conversations and documents after a short rest; returns what ends that. */
-function findLater(asked: string, show: (entries: readonly Entry[]) => void): () => void {
+function findLater(text: string, show: (entries: readonly Entry[]) => void): () => void {
   const controller = new AbortController()
   const find = async () => {
-    const entries = asked.trim() === '' ? [] : await findEntries(asked, controller.signal)
+    const entries = text.trim() === '' ? [] : await findEntries(text, controller.signal)
     if (!controller.signal.aborted) show(entries)
   }
   const timer = setTimeout(() => void find(), SEARCH_MS)
@@ -156,11 +156,11 @@ function findLater(asked: string, show: (entries: readonly Entry[]) => void): ()
   }
 }
 
-async function findEntries(asked: string, signal: AbortSignal): Promise<Entry[]> {
+async function findEntries(text: string, signal: AbortSignal): Promise<Entry[]> {
   // A key that may not do one of both still does the other.
   const [conversations, documents] = await Promise.allSettled([
-    client.conversations.list({ limit: MAX_FOUND, search: asked }).page(),
-    client.query({ query: asked, topK: MAX_FOUND * 2 }, { signal }),
+    client.conversations.list({ limit: MAX_RESULTS, search: text }).page(),
+    client.query({ query: text, topK: MAX_RESULTS * 2 }, { signal }),
   ])
   const { items } = conversations.status === 'fulfilled' ? conversations.value : { items: [] }
   const { hits } = documents.status === 'fulfilled' ? documents.value : { hits: [] }
@@ -171,7 +171,7 @@ async function findEntries(asked: string, signal: AbortSignal): Promise<Entry[]>
       name: title ?? 'Untitled',
       go: () => visit('chat', id),
     })),
-    ...[...titles].slice(0, MAX_FOUND).map(([id, name]) => ({
+    ...[...titles].slice(0, MAX_RESULTS).map(([id, name]) => ({
       kind: 'Document' as const,
       name,
       go: () => visit('documents', id),

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 
 /** The parts of the address after `#/`: `['documents', 'doc_1']`. */
 export const route = signal(read())
-/** What stands behind the `?` of the address: `status=failed`. */
+/** The query string of the address, without `?`: `status=failed`. */
 export const routeQuery = signal(readQuery())
 
 window.addEventListener('hashchange', () => {

@@ -58,8 +58,8 @@ async function readAll(events: AsyncIterable<ActivityEvent>): Promise<void> {
 
 function show(events: readonly ActivityEvent[]): void {
   failure.value = ''
-  const taken = events.filter((event) => event.type === 'sample')
-  if (taken.length > 0) samples.value = [...samples.value, ...taken].slice(-MAX_SAMPLES)
+  const newSamples = events.filter((event) => event.type === 'sample')
+  if (newSamples.length > 0) samples.value = [...samples.value, ...newSamples].slice(-MAX_SAMPLES)
   const others = events.flatMap((event) => (event.type === 'sample' || isOwn(event) ? [] : [event]))
   if (others.length > 0) occurrences.value = lastOf([...occurrences.value, ...others])
 }

@@ -53,7 +53,7 @@ function Graph({
   const values = all.map(read)
   const most = Math.max(0, ...values)
   const now = format(values.at(-1) ?? 0)
-  const said = `peak ${format(most)}`
+  const peak = `peak ${format(most)}`
   const { value: at } = pointed
   const point = ({ currentTarget, clientX }: PointerEvent & { currentTarget: Element }) => {
     const { left, width } = currentTarget.getBoundingClientRect()
@@ -68,7 +68,7 @@ function Graph({
         viewBox={`0 -1 ${WIDTH} ${HEIGHT + 2}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${title} over the last hour: ${now} now, ${said}`}
+        aria-label={`${title} over the last hour: ${now} now, ${peak}`}
         onPointerMove={point}
         onPointerLeave={() => (pointed.value = undefined)}
       >
@@ -77,7 +77,7 @@ function Graph({
       </svg>
       <p class="hint graph-axis">
         <span>1 h ago</span>
-        <span>{at ? `${formatTime(at.at)}: ${format(read(at))}` : said}</span>
+        <span>{at ? `${formatTime(at.at)}: ${format(read(at))}` : peak}</span>
         <span>now</span>
       </p>
     </figure>

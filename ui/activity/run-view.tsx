@@ -30,10 +30,10 @@ export function RunView({
     const { signal } = left
     const read = async () => {
       const runs = answerId ? await client.admin.runs({ answerId, signal }) : []
-      const wanted = id ?? runs[0]?.id
-      others.value = runs.map((one) => one.id).filter((one) => one !== wanted)
-      if (wanted === undefined) isGone.value = true
-      else run.value = await client.admin.run(wanted, { signal })
+      const runId = id ?? runs[0]?.id
+      others.value = runs.map((one) => one.id).filter((one) => one !== runId)
+      if (runId === undefined) isGone.value = true
+      else run.value = await client.admin.run(runId, { signal })
     }
     read().catch((error: unknown) => {
       if (signal.aborted) return

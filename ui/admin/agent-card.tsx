@@ -8,7 +8,9 @@ export interface CardState {
   words: string
 }
 
-/** One part of the agent: what it is set to in words, and folded, how to change it. Its mistakes are always in sight. */
+/**
+ * One part of the agent: a summary of its settings, and folded, the form to change them. Mistakes are always visible.
+ */
 export function AgentCard({
   title,
   state,
@@ -26,7 +28,7 @@ export function AgentCard({
   children: ComponentChildren
 }) {
   const mistakes = mistakesIn(check, field)
-  const shown =
+  const status =
     mistakes.length > 0
       ? { tone: 'bad' as const, words: `${counted(mistakes.length, 'mistake')} to correct` }
       : state
@@ -35,7 +37,7 @@ export function AgentCard({
       <details open={isOpen}>
         <summary>
           <h2>{title}</h2>
-          {shown && <Status tone={shown.tone}>{shown.words}</Status>}
+          {status && <Status tone={status.tone}>{status.words}</Status>}
         </summary>
         <div class="stack">{children}</div>
       </details>

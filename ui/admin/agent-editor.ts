@@ -6,7 +6,7 @@ import { guardUnsaved } from '../unsaved.ts'
 import { fieldAt, readFields, withField } from './agent-fields.ts'
 import { readServerState } from './server-state.ts'
 
-/** What stands in the field where there is no file yet. */
+/** The content of the field if there is no file yet. */
 const EMPTY = '{\n  "prompt": ""\n}\n'
 
 const OVERTAKEN =
@@ -19,12 +19,12 @@ function createAgentEditor() {
   const text = signal('')
   const found = signal<AgentCheck | undefined>(undefined)
   const failure = signal('')
-  /** Apart from the other: a check comes by itself, and would take away why nothing was saved. */
+  /** Separate from the other failure: a check runs by itself, and would clear the reason why nothing was saved. */
   const checkFailure = signal('')
   const note = signal('')
 
   const fields = computed(() => readFields(text.value))
-  /** Of the last text that was JSON: what is shown of it stays while somebody writes. */
+  /** The check of the last text that was JSON: its results stay visible while typing. */
   const lastFields = signal(fields.value)
   effect(() => {
     if (fields.value || text.value === '') lastFields.value = fields.value
@@ -89,10 +89,10 @@ function createAgentEditor() {
     save: () =>
       attempt(failure, async () => {
         const basedOn = file.value?.digest ?? ''
-        const written = text.value
-        const saved = await saveUnlessChanged(written, basedOn)
+        const sentText = text.value
+        const saved = await saveUnlessChanged(sentText, basedOn)
         // What was typed meanwhile is still to be saved.
-        if (text.value === written) take(saved.file)
+        if (text.value === sentText) take(saved.file)
         else file.value = saved.file
         note.value =
           saved.changed.length > 0

@@ -31,8 +31,8 @@ export function sandboxState(
   const [name = kind] = KINDS[kind]?.split(':') ?? []
   if (kind === 'none') return { tone: 'off', words: 'No code is run' }
   if (running?.state === 'on' && (kind === 'auto' || kind === running.kind)) {
-    const [used = running.kind] = KINDS[running.kind]?.split(':') ?? []
-    return { tone: 'good', words: kind === 'auto' ? `Automatic: ${used}` : used }
+    const [name = running.kind] = KINDS[running.kind]?.split(':') ?? []
+    return { tone: 'good', words: kind === 'auto' ? `Automatic: ${name}` : name }
   }
   if (running?.state === 'unavailable' && kind === 'auto') {
     return { tone: 'bad', words: 'Automatic, but none works here' }

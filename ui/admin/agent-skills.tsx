@@ -32,23 +32,25 @@ function isOn(editor: AgentEditor, name: string): boolean {
   return !disabled.includes(name) && (enabled?.includes(name) ?? true)
 }
 
-function switchSkill(editor: AgentEditor, name: string, wanted: boolean): void {
+function switchSkill(editor: AgentEditor, name: string, isOnNow: boolean): void {
   const enabled = listIn(editor.field('skills', 'enabled'))
   const disabled = (listIn(editor.field('skills', 'disabled')) ?? []).filter((one) => one !== name)
-  if (wanted && enabled && !enabled.includes(name)) {
+  if (isOnNow && enabled && !enabled.includes(name)) {
     editor.set(['skills', 'enabled'], [...enabled, name])
   }
-  const off = wanted ? disabled : [...disabled, name]
+  const off = isOnNow ? disabled : [...disabled, name]
   editor.set(['skills', 'disabled'], off.length === 0 ? undefined : off)
 }
 
 export function skillsState(editor: AgentEditor, loaded: SkillRecords | undefined): CardState {
   const sources = sourcesIn(editor)
   if (sources.length === 0) return { tone: 'off', words: 'None' }
-  const known = recordsIn(sources, loaded)
-  if (!known) return { tone: 'good', words: `From ${counted(sources.length, 'source')}` }
-  const failed = known.filter(({ state }) => state === 'unavailable').length
-  const on = known.filter(({ name, state }) => state !== 'unavailable' && isOn(editor, name)).length
+  const records = recordsIn(sources, loaded)
+  if (!records) return { tone: 'good', words: `From ${counted(sources.length, 'source')}` }
+  const failed = records.filter(({ state }) => state === 'unavailable').length
+  const on = records.filter(
+    ({ name, state }) => state !== 'unavailable' && isOn(editor, name),
+  ).length
   const words = on === 0 ? 'None on' : `${on} on`
   if (failed > 0) return { tone: 'bad', words: `${words}, ${failed} not usable` }
   return { tone: on === 0 ? 'off' : 'good', words }
@@ -131,21 +133,21 @@ function NewSource({
   sources: readonly string[]
   onAdd: (source: string) => void
 }) {
-  const added = useSignal('')
+  const newSource = useSignal('')
   return (
     <Form
       class="row"
       onSubmit={() => {
-        const source = added.value.trim()
+        const source = newSource.value.trim()
         if (source && !sources.includes(source)) onAdd(source)
-        added.value = ''
+        newSource.value = ''
       }}
     >
       <Field
         label="URL, folder relative to the configuration file, or github:owner/repository/path"
         class="grow"
       >
-        <input {...bound(added)} />
+        <input {...bound(newSource)} />
       </Field>
       <Button icon="add" type="submit">
         Add skill

@@ -69,7 +69,7 @@ export function Tools({ editor, tools }: { editor: AgentEditor; tools: readonly 
   )
 }
 
-/** What the model is told of a tool. */
+/** The description of a tool that the model gets. */
 function Definition({ tool }: { tool: Tool }) {
   return (
     <details class="settings">

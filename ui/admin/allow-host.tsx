@@ -4,7 +4,7 @@ import { ErrorNote } from '../parts/notes.tsx'
 import { readServerState } from './server-state.ts'
 import { useWork } from './work.tsx'
 
-/** Offers to list a host that may not be called yet; what is tried afterwards may call it at once. */
+/** Offers to allow a host that may not be called yet; trials after that may call it at once. */
 export function AllowHost({ host, onAllowed }: { host: string; onAllowed: () => void }) {
   const allowing = useWork<void>(host)
   return (

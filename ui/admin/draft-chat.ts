@@ -21,7 +21,7 @@ export interface Tried {
   unavailable: DraftFrame['unavailable']
 }
 
-/** The conversation with the draft; it outlives the page, and nobody stores it. */
+/** The conversation with the draft; it survives navigation, but is not stored. */
 export const tried = signal<readonly Tried[]>([])
 /** The question that is being written. */
 export const question = signal('')
@@ -44,10 +44,10 @@ onSignOut(() => {
   question.value = ''
 })
 
-/** Asks the configuration in this text what is written, with the conversation so far. */
+/** Sends the question to the agent of this configuration text, with the conversation so far. */
 export async function askDraft(text: string): Promise<void> {
-  const asked = question.value.trim()
-  if (isTrying.value || asked === '') return
+  const content = question.value.trim()
+  if (isTrying.value || content === '') return
   const messages = [
     ...tried.value
       .filter(({ turn: { state, answer } }) => state === 'done' && answer !== '')
@@ -55,15 +55,15 @@ export async function askDraft(text: string): Promise<void> {
         { role: 'user' as const, content: turn.question },
         { role: 'assistant' as const, content: turn.answer },
       ]),
-    { role: 'user' as const, content: asked },
+    { role: 'user' as const, content },
   ]
-  const turn = newTurn(crypto.randomUUID(), undefined, asked)
+  const turn = newTurn(crypto.randomUUID(), undefined, content)
   tried.value = [...tried.value, { turn, text, messages, unavailable: [] }]
   question.value = ''
   await readAnswer(turn.id, { text, messages })
 }
 
-/** Lets the calls run that wait, or refuses them; the configuration that asked goes on with the answer. */
+/** Approves or refuses the waiting calls; the configuration that asked continues the answer. */
 export async function decideDraft(
   { turn, text, messages }: Tried,
   decision: Decision,
@@ -78,15 +78,15 @@ export async function decideDraft(
   await readAnswer(turn.id, { text, messages, resume: { state: approval.state, ...decision } })
 }
 
-async function readAnswer(id: string, asked: AgentQuestion): Promise<void> {
+async function readAnswer(id: string, request: AgentQuestion): Promise<void> {
   refusal.value = ''
   const started = performance.now()
-  const own = client.admin.agent.trials.chat({ ...asked, includeSteps: true })
-  stream = own
+  const current = client.admin.agent.trials.chat({ ...request, includeSteps: true })
+  stream = current
   let isOpen = false
   const by = (of: (turn: Turn) => Partial<Turn>) => change(id, of)
   try {
-    await readAnswerEvents(own, by, (event) => {
+    await readAnswerEvents(current, by, (event) => {
       if (event.type !== 'draft') return
       isOpen = true
       tried.value = tried.value.map((one) =>
@@ -102,11 +102,11 @@ async function readAnswer(id: string, asked: AgentQuestion): Promise<void> {
     else if (isOpen) by(() => ({ state: 'failed', failure: messageOf(error) }))
     else refuse(id, messageOf(error))
   } finally {
-    if (stream === own) stream = undefined
+    if (stream === current) stream = undefined
   }
 }
 
-/** What was not asked is still to be. */
+/** Puts a question that was refused back into the input. */
 function refuse(id: string, message: string): void {
   const refused = tried.value.find(({ turn }) => turn.id === id)
   if (!refused) return

@@ -68,7 +68,7 @@ export function DraftPanel({
 
 function Answers({ draft, loaded }: { draft: string; loaded: LoadedAgent }) {
   const place = useRef<HTMLDivElement>(null)
-  // To read along; whoever scrolls back has the end again with the next words.
+  // Follows the answer: after scrolling back, the next words scroll to the end again.
   useLayoutEffect(() => {
     if (place.current) place.current.scrollTop = place.current.scrollHeight
   }, [tried.value])

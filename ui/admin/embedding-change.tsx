@@ -27,11 +27,11 @@ const NAMES = Object.keys(MOVES)
 
 interface Change {
   all: readonly Setting[]
-  /** Saves, and reads anew what there is. */
+  /** Saves, and reloads the state. */
   onSave: (changes: Omit<SettingsPatch, 'basedOn'>) => Promise<boolean>
 }
 
-/** Leads from one embedding model to another: the documents are embedded anew while the old vectors serve. */
+/** Switches from one embedding model to another: documents are embedded again while the old vectors serve. */
 export function EmbeddingChange({ all, onSave }: Change) {
   const { value: readiness } = usePolled(() => client.admin.readiness(), POLL_MS)
   const saved = NAMES.filter((name) => all.find((one) => one.name === name)?.source === 'file')

@@ -11,27 +11,27 @@ export function diffLines(before: string, after: string): DiffLine[] {
   const old = before.split('\n').slice(0, MAX_LINES)
   const fresh = after.split('\n').slice(0, MAX_LINES)
   const lengths = commonLengths(old, fresh)
-  const found: DiffLine[] = []
+  const lines: DiffLine[] = []
   let [i, j] = [0, 0]
   while (i < old.length || j < fresh.length) {
-    const [gone = '', come = ''] = [old[i], fresh[j]]
+    const [oldLine = '', newLine = ''] = [old[i], fresh[j]]
     const isIn = i < old.length && j < fresh.length
-    if (isIn && gone === come) {
-      found.push({ kind: 'same', text: gone })
+    if (isIn && oldLine === newLine) {
+      lines.push({ kind: 'same', text: oldLine })
       i += 1
       j += 1
     } else if (
       j >= fresh.length ||
       (i < old.length && lengthAt(lengths, i + 1, j) >= lengthAt(lengths, i, j + 1))
     ) {
-      found.push({ kind: 'removed', text: gone })
+      lines.push({ kind: 'removed', text: oldLine })
       i += 1
     } else {
-      found.push({ kind: 'added', text: come })
+      lines.push({ kind: 'added', text: newLine })
       j += 1
     }
   }
-  return found
+  return lines
 }
 
 const lengthAt = (lengths: readonly Uint16Array[], i: number, j: number) => lengths[i]?.[j] ?? 0

@@ -43,7 +43,7 @@ function chatFacts(chat: NonNullable<ModelTest['chat']>) {
   ]
 }
 
-/** What a model did when it was asked. */
+/** The result of testing a model. */
 export function Found({
   test: { ok, error, model, milliseconds, closesOn, warning, chat, embedding, reranking },
 }: {

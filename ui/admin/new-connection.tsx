@@ -69,7 +69,7 @@ export function NewConnection({
   )
 }
 
-/** Says what is wrong while it is typed, and is not sent with it. */
+/** Shows mistakes while typing; text with mistakes is not sent. */
 export function CheckedField({
   label,
   value,
@@ -109,7 +109,7 @@ export function CheckedField({
   )
 }
 
-/** What is wrong with what was typed so far; empty if nothing is. */
+/** The mistake in the text typed so far; empty if there is none. */
 function mistakeOf(field: keyof Draft, value: string, names: readonly string[]): string {
   if (value === '') return ''
   switch (field) {

@@ -1,6 +1,6 @@
 import type { ModelTestRequest } from '../../packages/client/src/agent-server.ts'
 
-/** What one choice fills in: where a server is, or which model needs none. */
+/** The values that a choice fills in: the address of a server, or a model that needs none. */
 interface Preset {
   name: string
   url?: string
@@ -27,7 +27,7 @@ export const BUILT_IN_MULTILINGUAL: Preset = {
   model: 'builtin-multilingual',
 }
 
-/** What needs no server, by what it is for. */
+/** Models that need no server, by purpose. */
 export const SERVERLESS: Readonly<Record<ModelTestRequest['kind'], readonly Preset[]>> = {
   chat: [{ name: 'Built in (quotes the documents)', model: 'extractive' }],
   embedding: [

@@ -56,7 +56,7 @@ export function ServerPanel() {
   )
 }
 
-/** What would keep the server from starting, each with where it is fixed. */
+/** Problems that would prevent a start, each with the place to fix it. */
 function Mistakes({ state: { state, mistakes } }: { state: ServerState }) {
   const all = [
     ...mistakes.settings.map((mistake) => ({ ...mistake, path: 'settings', page: 'Settings' })),

@@ -7,10 +7,10 @@ const POLL_MS = 1_000
 const MAX_START_MS = 120_000
 
 export const serverState = signal<ServerState | undefined>(undefined)
-/** What the server is on its way to; the page goes on by itself. */
+/** The state that the server is changing to; the page continues by itself. */
 export const transition = signal<'' | 'Starting' | 'Restarting' | 'Stopping'>('')
 export const restartFailure = signal('')
-/** What somebody is asked to confirm. */
+/** A question to confirm. */
 export const asking = signal<'' | 'restart' | 'stop'>('')
 
 /** Whether a restart is needed; keeps the last answer where the server does not give one. */

@@ -5,7 +5,7 @@ import { Button } from '../parts/controls.tsx'
 import { ErrorNote, Prose } from '../parts/notes.tsx'
 import type { Draft } from './settings-draft.ts'
 
-/** Saves or discards what was changed, and says how that went. */
+/** Saves or discards the changes, and shows the outcome. */
 export function SaveBar({
   draft,
   failure,
@@ -35,7 +35,7 @@ export function SaveBar({
   )
 }
 
-/** One variable, with what it means and where its value comes from. */
+/** One variable, with its meaning and the source of its value. */
 export function SettingField({
   setting,
   draft,
@@ -152,7 +152,7 @@ function Amount({ unit, text }: { unit: string; text: string }) {
   )
 }
 
-/** A secret is never shown: that there is one, at most. */
+/** A secret is never shown, only that it is set. */
 function placeholderOf(
   { secret, source, ending, default: initial }: Setting,
   isCleared: boolean,
@@ -160,6 +160,6 @@ function placeholderOf(
   if (isCleared) return initial === undefined ? 'will be cleared' : `default: ${initial}`
   if (!secret) return initial ?? 'not set'
   if (source === 'default') return 'not set'
-  const known = ending ? `set, ends with …${ending}` : 'set'
-  return source === 'environment' ? known : `${known}; type to replace`
+  const description = ending ? `set, ends with …${ending}` : 'set'
+  return source === 'environment' ? description : `${description}; type to replace`
 }

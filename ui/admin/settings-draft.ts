@@ -6,7 +6,7 @@ import { onSignOut } from '../session.ts'
 import { guardUnsaved } from '../unsaved.ts'
 import { readServerState } from './server-state.ts'
 
-/** What is to change: a new value by name, or null for none but the default. */
+/** The changes: a new value by name, or null for the default. */
 export type Draft = Readonly<Record<string, string | null>>
 
 /** One for all pages that change variables, so that it outlives them. */
@@ -48,7 +48,7 @@ export function useSettings() {
     } catch (error) {
       // The names of variables are those of the fields.
       failure.value = messageOf(error).replaceAll(/(^|; )set\./g, '$1')
-      // What somebody else saved meanwhile is shown; what was typed here stays.
+      // Changes saved by others are shown; text typed here stays.
       await read()
       return false
     }

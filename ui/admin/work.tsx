@@ -26,16 +26,16 @@ export function useWork<Result>(subject?: string) {
   useLayoutEffect(() => clear, [subject])
   const run = async (work: (signal: AbortSignal) => PromiseLike<Result>) => {
     clear()
-    const own = new AbortController()
-    running.current = own
+    const controller = new AbortController()
+    running.current = controller
     isBusy.value = true
     try {
-      const found = await work(own.signal)
-      if (running.current === own) result.value = found
+      const value = await work(controller.signal)
+      if (running.current === controller) result.value = value
     } catch (error) {
-      if (running.current === own) failure.value = messageOf(error)
+      if (running.current === controller) failure.value = messageOf(error)
     }
-    if (running.current === own) cancel()
+    if (running.current === controller) cancel()
   }
   return { result, failure, isBusy, run, cancel }
 }

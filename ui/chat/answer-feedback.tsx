@@ -45,7 +45,7 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
       </div>
     )
   }
-  const given = feedbackOf.value.get(answerId)
+  const feedback = feedbackOf.value.get(answerId)
   const act = async (work: () => Promise<void>) => {
     isBusy.value = true
     if (await attempt(failure, work)) draft.value = undefined
@@ -56,40 +56,44 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
       <div class="row tight">
         {children}
         <Thumbs
-          rating={given?.rating}
+          rating={feedback?.rating}
           place={place}
           isBusy={isBusy.value}
           onRate={(rating) =>
             void act(() =>
-              given?.rating === rating
-                ? withdraw(given)
-                : rate(conversation, answerId, rating, given?.comment),
+              feedback?.rating === rating
+                ? withdraw(feedback)
+                : rate(conversation, answerId, rating, feedback?.comment),
             )
           }
         />
-        {given && draft.value === undefined && (
-          <Button icon="comment" class="quiet" onClick={() => (draft.value = given.comment ?? '')}>
-            {given.comment === undefined ? 'Add a comment' : 'Change comment'}
+        {feedback && draft.value === undefined && (
+          <Button
+            icon="comment"
+            class="quiet"
+            onClick={() => (draft.value = feedback.comment ?? '')}
+          >
+            {feedback.comment === undefined ? 'Add a comment' : 'Change comment'}
           </Button>
         )}
-        {given && <JudgedButton turn={turn} act={act} />}
+        {feedback && <JudgedButton turn={turn} act={act} />}
         <More>
           {more}
-          {!given && <JudgedButton turn={turn} act={act} />}
+          {!feedback && <JudgedButton turn={turn} act={act} />}
         </More>
       </div>
-      {given && draft.value !== undefined && (
+      {feedback && draft.value !== undefined && (
         <CommentForm
           text={draft.value}
           isBusy={isBusy.value}
           onInput={(text) => (draft.value = text)}
           onSave={() =>
-            void act(() => rate(conversation, answerId, given.rating, draft.value?.trim()))
+            void act(() => rate(conversation, answerId, feedback.rating, draft.value?.trim()))
           }
           onCancel={() => (draft.value = undefined)}
         />
       )}
-      {draft.value === undefined && <Comment given={given} />}
+      {draft.value === undefined && <Comment given={feedback} />}
       <ErrorNote message={failure.value} />
     </div>
   )
@@ -114,7 +118,7 @@ interface ThumbsProps {
   onRate: (rating: Rating) => void
 }
 
-/** Pressed again, a thumb takes back what was said. */
+/** Pressing a thumb again withdraws the rating. */
 function Thumbs({ rating, place, isBusy, onRate }: ThumbsProps) {
   return RATINGS.map(([each, name, icon]) => (
     <Button

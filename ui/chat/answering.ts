@@ -38,7 +38,9 @@ export const refusal = signal('')
 /** The streams that are read, by conversation and answer. */
 const followed = new Map<string, ChatStream>()
 
-/** Asks after the last turn or an earlier one, where it becomes another version. Returns whether it was asked. */
+/**
+ * Sends a question after the last turn or an earlier one, where it starts another version. Returns whether it was sent.
+ */
 export async function ask(
   question: string,
   after: Turn | 'start' = turns.value.at(-1) ?? 'start',
@@ -53,7 +55,7 @@ export async function ask(
     refusal.value = `The question has ${length} characters; at most 1,000,000 can be sent. Add a long text as a document.`
     return false
   }
-  const [shown, before] = [conversationId.value, leaf.value]
+  const [conversation, before] = [conversationId.value, leaf.value]
   const turn = newTurn(`new-${Date.now()}`, parent?.id, question, images)
   allTurns.value = [...allTurns.value, turn]
   leaf.value = turn.id
@@ -68,9 +70,9 @@ export async function ask(
     await readAnswer(id, turn, stream)
     return true
   } catch (error) {
-    // The server has not stored it: it is still to be asked.
-    if (isGone(error) && shown !== undefined) {
-      leaveDeleted(shown)
+    // The server has not stored it: it has to be sent again.
+    if (isGone(error) && conversation !== undefined) {
+      leaveDeleted(conversation)
       return false
     }
     refusal.value = messageOf(error)
@@ -118,7 +120,7 @@ export async function stop(): Promise<void> {
 const cancel = (id: string, answer: string) =>
   attempt(refusal, () => client.conversations.cancel(id, answer))
 
-/** Goes on with the answers of the conversation that are in progress, wherever they were asked for. */
+/** Follows the answers in progress of the conversation, from whichever tab they were requested. */
 function followAll(): void {
   const id = conversationId.value
   if (id === undefined) return
@@ -170,7 +172,7 @@ const DELETED = 'This conversation was deleted elsewhere. Your next question sta
 
 export const isGone = (error: unknown) => Object(error).code === 'conversation_not_found'
 
-/** Shows a new conversation in place of one that was deleted; what was being written goes on there. */
+/** Shows a new conversation in place of a deleted one, and keeps the draft of the question. */
 export function leaveDeleted(id: string): void {
   // Another conversation is looked at.
   if (conversationId.value !== id) return
@@ -183,11 +185,11 @@ export function leaveDeleted(id: string): void {
 /** Throws what came before the server had stored the question; a stream that is lost later is taken up again. */
 async function readAnswer(
   id: string,
-  asked: Turn,
+  question: Turn,
   stream: ChatStream,
   answerId?: string,
 ): Promise<void> {
-  const place = { turn: asked.id, answer: answerId }
+  const place = { turn: question.id, answer: answerId }
   const started = performance.now()
   if (answerId) followed.set(answerId, stream)
   try {
@@ -231,7 +233,7 @@ async function leaveIfDeleted(id: string): Promise<void> {
 async function takeUp(
   id: string,
   { turn, answer = '' }: { turn: string; answer?: string | undefined },
-  lost: unknown,
+  cause: unknown,
 ): Promise<void> {
   followed.delete(answer)
   changeTurn(turn, () => ({ isLost: true, progress: 'Connection lost, trying to reconnect' }))
@@ -244,7 +246,7 @@ async function takeUp(
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }
-  changeTurn(turn, () => ({ state: 'failed', failure: messageOf(lost), isLost: false }))
+  changeTurn(turn, () => ({ state: 'failed', failure: messageOf(cause), isLost: false }))
 }
 
 async function follow(

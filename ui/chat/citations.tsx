@@ -64,7 +64,7 @@ export function Citations({
     hide()
     openReader({ hit, quotes: citationOf(button)?.quotes ?? [] })
   }
-  // An answer that is drawn anew has other marks.
+  // An answer that is rendered again has other marks.
   useEffect(hide, [hits])
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its marks are buttons, which are not drawn by Preact

@@ -26,14 +26,14 @@ export function Composer() {
   // Before it is painted: who types at once loses no letter.
   useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [])
   const send = async () => {
-    const asked = question.value
-    if (isAnswering.value || awaitsFiles.value || asked.trim() === '') return
-    const shown = pictures.value
+    const text = question.value
+    if (isAnswering.value || awaitsFiles.value || text.trim() === '') return
+    const attached = pictures.value
     question.value = ''
     pictures.value = []
-    const images = shown.map(({ url }) => url)
-    const wasAsked = await ask(asked.trim(), undefined, images)
-    if (!wasAsked) putBack(conversationId.value, asked, shown)
+    const images = attached.map(({ url }) => url)
+    const wasAsked = await ask(text.trim(), undefined, images)
+    if (!wasAsked) putBack(conversationId.value, text, attached)
   }
   return (
     <Form

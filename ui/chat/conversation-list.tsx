@@ -33,7 +33,7 @@ export function ConversationList() {
     return () => clearTimeout(timer)
   }, [search.value])
   // One with neither was begun for a question that the server did not take.
-  const shown = conversations.value.filter(
+  const matches = conversations.value.filter(
     ({ last_item_id: last, title }) => last !== null || title !== null,
   )
   return (
@@ -45,11 +45,11 @@ export function ConversationList() {
         {...bound(search)}
       />
       <ErrorNote message={listFailure.value} />
-      {shown.length === 0 && (
+      {matches.length === 0 && (
         <p class="hint">{search.value === '' ? 'No conversations yet.' : 'Nothing found.'}</p>
       )}
       <ul>
-        {shown.map((each) => (
+        {matches.map((each) => (
           <li key={each.id}>
             <a
               href={href('chat', each.id)}

@@ -61,7 +61,7 @@ export async function readConversation(id: string, isOwn: (turn: Turn) => boolea
     readFeedback(id),
   ])
   if (isSame ? conversationId.value !== id : opening.value !== id) return
-  // A question that was asked meanwhile is not among them.
+  // A question sent in the meantime is not among them.
   if (hasUnsaved()) return
   const before = new Map(allTurns.value.map((turn) => [turn.id, turn]))
   const read = toTurns(items).map((turn) => {
@@ -105,7 +105,10 @@ export async function chooseVersion(turn: Turn): Promise<void> {
   if (id === conversationId.value) leaf.value = chosen
 }
 
-/** The body that `/chat` is sent, as programs send it that keep the history themselves. Throws a SyntaxError. */
+/**
+ * The body of the equivalent request to `/chat`, as sent by programs that keep the history themselves. Throws a
+ * SyntaxError.
+ */
 export function requestFor(asked: Asked, before: readonly Turn[]): ChatRequest {
   const history = before
     .filter(({ state, answer }) => state !== 'failed' && answer !== '')

@@ -24,11 +24,11 @@ export const refreshList = () => readPage()
 export const readMore = () => readPage(nextPage.value)
 
 async function readPage(after?: string): Promise<void> {
-  const asked = search.value
+  const text = search.value
   try {
-    const list = client.conversations.list({ limit: PAGE, ...(asked && { search: asked }) })
+    const list = client.conversations.list({ limit: PAGE, ...(text && { search: text }) })
     const { items, nextCursor } = await list.page(after)
-    if (asked !== search.value) return
+    if (text !== search.value) return
     conversations.value = after === undefined ? items : [...conversations.value, ...items]
     nextPage.value = nextCursor
     listFailure.value = ''

@@ -30,8 +30,8 @@ guardUnsaved(computed(() => unkept.value.size > 0))
 
 /** The question that is being written in a conversation or a new one, or in place of an earlier one; this tab keeps it. */
 export function draftOf(conversation = 'new'): Signal<string> {
-  const known = drafts.get(conversation)
-  if (known) return known
+  const existing = drafts.get(conversation)
+  if (existing) return existing
   const key = PREFIX + conversation
   const draft = signal(sessionStorage.getItem(key) ?? '')
   draft.subscribe((text) => keep(key, text))
@@ -41,13 +41,13 @@ export function draftOf(conversation = 'new'): Signal<string> {
 
 /** The pictures of the question that is being written; this tab keeps them. */
 export function picturesOf(conversation = 'new'): Signal<readonly Picture[]> {
-  const known = pictures.get(conversation)
-  if (known) return known
+  const existing = pictures.get(conversation)
+  if (existing) return existing
   const key = PICTURES_PREFIX + conversation
-  const chosen = signal<readonly Picture[]>(JSON.parse(sessionStorage.getItem(key) ?? '[]'))
-  chosen.subscribe((shown) => keep(key, shown.length === 0 ? '' : JSON.stringify(shown)))
-  pictures.set(conversation, chosen)
-  return chosen
+  const attached = signal<readonly Picture[]>(JSON.parse(sessionStorage.getItem(key) ?? '[]'))
+  attached.subscribe((shown) => keep(key, shown.length === 0 ? '' : JSON.stringify(shown)))
+  pictures.set(conversation, attached)
+  return attached
 }
 
 /** What was begun in one conversation, or a new one, goes on in another. */
@@ -59,7 +59,7 @@ export function moveDraft(from: string | undefined, to: string | undefined): voi
   putBack(to, text, images)
 }
 
-/** Puts what was not asked before what has been written since. */
+/** Puts a question that was not sent back before the text written since. */
 export function putBack(to: string | undefined, text: string, images: readonly Picture[]): void {
   const [draft, shown] = [draftOf(to), picturesOf(to)]
   draft.value = [text, draft.value].filter(Boolean).join('\n\n')

@@ -15,11 +15,11 @@ interface Listed {
   documents: readonly Document[]
 }
 
-const listed = signal<Listed | undefined>(undefined)
+const fileList = signal<Listed | undefined>(undefined)
 
 /** The documents that belong to the conversation that is shown, the oldest first. */
 export const files = computed(() =>
-  listed.value?.conversation === conversationId.value ? (listed.value?.documents ?? []) : [],
+  fileList.value?.conversation === conversationId.value ? (fileList.value?.documents ?? []) : [],
 )
 /** The files that are on their way to it, and those that were refused. */
 export const arriving = computed(() =>
@@ -38,7 +38,7 @@ export function clearFileNotes(): void {
 
 export const isRefused = ({ state, to }: Upload) => state === 'failed' && to !== undefined
 export const isUnread = ({ status }: Document) => status === 'pending' || status === 'processing'
-/** Whether a question would be asked before a file can be found. */
+/** Whether a question would be sent before a file can be found. */
 export const awaitsFiles = computed(() => arriving.value.some(isOpen) || files.value.some(isUnread))
 
 /** Reads the files of the conversation that is shown. */
@@ -48,7 +48,7 @@ export async function refreshFiles(): Promise<void> {
   try {
     const list = client.documents.list({ conversation, sort: 'createdAt' })
     const documents = await Array.fromAsync(list)
-    listed.value = { conversation, documents }
+    fileList.value = { conversation, documents }
   } catch (error) {
     fileFailure.value = messageOf(error)
   }
@@ -62,12 +62,12 @@ export async function attach(chosen: readonly ChosenFile[]): Promise<void> {
     return
   }
   const room = Math.max(MAX_FILES - files.value.length - arriving.value.length, 0)
-  const taken = chosen.slice(0, room)
-  if (taken.length < chosen.length) {
-    const skipped = counted(chosen.length - taken.length, 'file')
+  const accepted = chosen.slice(0, room)
+  if (accepted.length < chosen.length) {
+    const skipped = counted(chosen.length - accepted.length, 'file')
     fileFailure.value = `${skipped} not added: a conversation takes at most ${MAX_FILES}. Remove some, keep them in the documents, or add a folder on the Documents page.`
   }
-  const [first] = taken
+  const [first] = accepted
   if (!first) return
   try {
     const isNew = conversationId.value === undefined
@@ -76,7 +76,7 @@ export async function attach(chosen: readonly ChosenFile[]): Promise<void> {
       tellTabs(conversation)
       if (conversationId.value === conversation) await refreshFiles()
     }
-    addFiles(taken, { conversation, arrived })
+    addFiles(accepted, { conversation, arrived })
     if (isNew) void refreshList()
   } catch (error) {
     fileFailure.value = messageOf(error)

@@ -7,7 +7,7 @@ const MARK = new RegExp(`^${LABEL}(?!:)`, 'u')
 /** A note, with the lines that go on with it. */
 const NOTE = new RegExp(String.raw`^ {0,3}${LABEL}:[ \t]+(.*(?:\n {2,}\S.*)*)(?:\n+|$)`, 'u')
 
-/** Notes that an answer has of its own, `[^1]` and `[^1]: …`. They are lettered, since citations are numbered. */
+/** Footnotes within an answer, `[^1]` and `[^1]: …`. They are lettered, since citations are numbered. */
 export function footnotes(): MarkedExtension {
   return {
     extensions: [

@@ -4,7 +4,7 @@ type Typeset = typeof import('./typeset.ts').typeset
 
 const withTypeset = createLoader(() => import('./typeset.ts'))
 
-/** Draws the formulas within, as soon as what draws them is loaded. What is no LaTeX stays as it is written. */
+/** Renders the formulas within, as soon as the renderer is loaded. Invalid LaTeX stays as text. */
 export function drawFormulas(root: ParentNode): void {
   const formulas = root.querySelectorAll<HTMLElement>('.formula')
   if (formulas.length === 0) return

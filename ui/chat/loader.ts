@@ -1,6 +1,6 @@
 /**
- * Returns a function that calls `use` with what `load` loads: at once if it is there, else as soon as it is. A load that
- * failed is tried again with the next call.
+ * Returns a function that calls `use` with the result of `load`: at once if it is loaded, else as soon as it is. A
+ * failed load is tried again with the next call.
  */
 export function createLoader<Loaded>(load: () => Promise<Loaded>) {
   let loaded: Loaded | undefined

@@ -55,7 +55,7 @@ const markdown = new Marked({
   renderer: {
     // Shown as it is written.
     html: ({ text }) => escaped(text),
-    // To load it would tell its server what was said.
+    // Loading it could reveal the conversation to its server.
     image: ({ text, href }) => escaped(`[image: ${text || href}]`),
     // The language is shown above the code.
     code({ raw, text, lang = '' }) {
@@ -107,18 +107,18 @@ export function renderMarkdown(text: string, hits: number | 'awaited'): Document
 function nestHeadings(fragment: DocumentFragment): void {
   const above: string[] = []
   for (const heading of fragment.querySelectorAll('h3, h4, h5, h6')) {
-    const own = heading.localName
-    while ((above.at(-1) ?? '') >= own) above.pop()
-    above.push(own)
+    const level = heading.localName
+    while ((above.at(-1) ?? '') >= level) above.pop()
+    above.push(level)
     const nested = `h${2 + above.length}`
-    if (nested === own) continue
+    if (nested === level) continue
     const replacement = document.createElement(nested)
     replacement.append(...heading.childNodes)
     heading.replaceWith(replacement)
   }
 }
 
-/** A link says where it leads: its words may say something else, and its address may carry what was said. */
+/** A link shows its address: its text may claim another one, and the address may carry parts of the conversation. */
 function showTarget(link: HTMLAnchorElement): void {
   const address = link.getAttribute('href') ?? ''
   if (!SAFE_LINK.test(address)) {
@@ -186,18 +186,18 @@ function showFor(label: HTMLElement, text: string): void {
 export function redraw(element: Element, fragment: DocumentFragment): void {
   const [before, after] = [[...element.childNodes], [...fragment.childNodes]]
   const differs = before.findIndex((node, place) => !after[place]?.isEqualNode(node))
-  const kept = differs === -1 ? before.length : differs
-  for (const node of before.slice(kept)) node.remove()
-  element.append(...after.slice(kept))
+  const same = differs === -1 ? before.length : differs
+  for (const node of before.slice(same)) node.remove()
+  element.append(...after.slice(same))
 }
 
 export function textNodes(fragment: Node): Text[] {
   const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT)
-  const found: Text[] = []
+  const texts: Text[] = []
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (node instanceof Text) found.push(node)
+    if (node instanceof Text) texts.push(node)
   }
-  return found
+  return texts
 }
 
 function markCitations(node: Text, hits: number | 'awaited'): void {

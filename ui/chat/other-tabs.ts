@@ -3,18 +3,18 @@ const channel = new BroadcastChannel('agent-server.conversations')
 
 export const tellTabs = (conversation: string): void => channel.postMessage(conversation)
 
-/** Calls back for each conversation that another tab has changed, and with none when this tab is looked at again. */
+/** Calls back for each conversation changed in another tab, and with none when this tab becomes visible again. */
 export function watchTabs(onChange: (conversation?: string) => void): () => void {
-  const told = ({ data }: MessageEvent<unknown>) => {
+  const onMessage = ({ data }: MessageEvent<unknown>) => {
     if (typeof data === 'string') onChange(data)
   }
   const looked = () => {
     if (document.visibilityState === 'visible') onChange()
   }
-  channel.addEventListener('message', told)
+  channel.addEventListener('message', onMessage)
   document.addEventListener('visibilitychange', looked)
   return () => {
-    channel.removeEventListener('message', told)
+    channel.removeEventListener('message', onMessage)
     document.removeEventListener('visibilitychange', looked)
   }
 }

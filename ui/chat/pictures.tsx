@@ -43,7 +43,7 @@ async function seesPictures(): Promise<boolean> {
   try {
     return (await client.agent.capabilities()).chat.images
   } catch {
-    // Sending it as a file says what is wrong.
+    // Uploading it as a file reports the problem.
     return false
   }
 }

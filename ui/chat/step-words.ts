@@ -1,6 +1,6 @@
 import type { Step } from './turns.ts'
 
-/** How a call is told: before and after it has ended, and which field of its input says of what. */
+/** How a call is described: before and after it has ended, and by which field of its input. */
 interface Words {
   doing: string
   done: string

@@ -3,7 +3,7 @@ import { Status } from '../parts/notes.tsx'
 import { excerpt, fieldsOf, nameInWords, readOutput, wordsOf } from './step-words.ts'
 import type { Step } from './turns.ts'
 
-/** The last so many are shown; a run may make hundreds. */
+/** Only the last ones are shown; a run may make hundreds. */
 const MAX_STEPS = 50
 const MAX_PASSAGES = 20
 /** UTF-16 code units that are shown of a passage, and of any other text. */
@@ -15,14 +15,14 @@ export function Steps({ steps, isAnswering }: { steps: readonly Step[]; isAnswer
   const last = steps.at(-1)
   if (!last) return null
   const isBusy = isAnswering && last.output === undefined
-  const shown = steps.slice(-MAX_STEPS)
-  const left = steps.length - shown.length
+  const lastSteps = steps.slice(-MAX_STEPS)
+  const left = steps.length - lastSteps.length
   return (
     <details class="settings">
       <summary>{isBusy ? <Status tone="busy">{wordsOf(last)}</Status> : total(steps)}</summary>
       <ul class="steps">
         {left > 0 && <li class="hint">{counted(left, 'earlier step')}</li>}
-        {shown.map((step) => (
+        {lastSteps.map((step) => (
           <StepView key={step.callId} step={step} />
         ))}
       </ul>
@@ -35,7 +35,7 @@ function total(steps: readonly Step[]): string {
   return `${counted(steps.length, 'step')}${failed > 0 ? `, ${failed} without a result` : ''}`
 }
 
-/** One call of a tool, in words; its input and what it found are folded. */
+/** One call of a tool in a sentence; input and output are folded. */
 export function StepView({ step }: { step: Step }) {
   const { input, output, isError, milliseconds } = step
   const tone = isError ? 'bad' : milliseconds === undefined ? 'busy' : 'good'

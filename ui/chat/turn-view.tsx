@@ -73,7 +73,7 @@ export function WholeAnswer({
   )
 }
 
-/** Can be changed and asked again, as another version beside it. */
+/** Can be edited and sent again, as another version beside it. */
 function Question({ turn, place }: { turn: Turn; place: number }) {
   const draft = draftOf(turn.id)
   const isOpen = useSignal(false)
@@ -211,7 +211,7 @@ function Answer({ turn }: { turn: Turn }) {
   )
 }
 
-/** Says what is waited for, and how long already. */
+/** Shows the current step, and for how long it has run. */
 function Progress({ turn: { progress = 'Searching the documents' } }: { turn: Turn }) {
   const seconds = useSignal(0)
   useEffect(() => {
@@ -236,7 +236,7 @@ function Progress({ turn: { progress = 'Searching the documents' } }: { turn: Tu
 /** A shorter wait needs no number. */
 const FEW_SECONDS = 3
 
-/** A picture where it is one, else a file to keep; what is older than a week may be gone. */
+/** A picture as such, any other file as a download; files older than a week may be gone. */
 function ArtifactView({
   artifact: { name, mediaType, size, url },
   beside,

@@ -35,7 +35,7 @@ export interface Turn {
   state: 'answering' | 'done' | 'failed'
   /** What the model does before it answers. */
   progress?: string
-  /** The connection broke off; whether the answer goes on is to be found out. */
+  /** The connection broke off; it is unknown whether the answer continues. */
   isLost?: boolean
   /** Stopped before the server had stored it, which is what can be stopped. */
   isUnwanted?: boolean
@@ -75,7 +75,7 @@ export const newTurn = (
   milliseconds: 0,
 })
 
-/** What a screen reader is told of the last answer; of a failed one, the alert beside it says more. */
+/** The announcement of the last answer for screen readers; for a failed one, the alert beside it says more. */
 export function spokenState(turn: Turn | undefined): string {
   if (!turn || turn.state === 'failed') return ''
   if (turn.state === 'answering') return 'Answering'
@@ -101,8 +101,8 @@ function begun(item: ConversationItem, before: Turn | undefined): Turn {
   const isQuestion = item.role === 'user'
   const images = isQuestion ? imagesOf(item) : []
   const turn = newTurn(item.id, before?.id, isQuestion ? textOf(item) : '', images)
-  const ended = { ...turn, last: item.id, state: 'done' as const }
-  return isQuestion ? ended : answered(ended, item)
+  const finished = { ...turn, last: item.id, state: 'done' as const }
+  return isQuestion ? finished : answered(finished, item)
 }
 
 function answered(turn: Turn, item: ConversationItem): Turn {

@@ -204,7 +204,7 @@ function optionsOf({ enum: names, enumNames, oneOf, items }: FieldSchema): Optio
 }
 
 function fieldsOf({ requestedSchema }: Elicitation) {
-  // Of what a server asks, Agent Server passes on only this.
+  // The only kinds of questions of a server that are passed on.
   const { properties, required } = requestedSchema as {
     properties: Record<string, FieldSchema>
     required: string[]

@@ -163,7 +163,7 @@ function FetchDialog(ends: DialogEnds) {
 
 const MAX_TITLE = 80
 
-/** What a text is called that has no title: an id would tell nobody what it is about. */
+/** The name of a text without a title: an id says nothing about its content. */
 function firstLine(text: string): string {
   const [line = ''] = text.trim().split('\n', 1)
   const words = line.replace(/^#+\s+/, '').trim()

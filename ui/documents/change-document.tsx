@@ -13,7 +13,7 @@ interface Change {
   onChanged: () => void
 }
 
-/** A field as it is typed; without a name it is none. */
+/** A field as typed; without a name it does not count. */
 interface MetadataField {
   name: string
   value: string
@@ -116,7 +116,7 @@ function TitleField({ document, title }: { document: Document; title: Signal<str
   )
 }
 
-/** Only what differs; null for what is gone. */
+/** Only the differences; null for removed fields. */
 function patchOf(
   before: Readonly<Record<string, MetadataValue>>,
   fields: readonly MetadataField[],
@@ -133,7 +133,7 @@ function patchOf(
   ])
 }
 
-/** Takes another file in place of the content; metadata stay, and so does a title that is not the file's name. */
+/** Replaces the content by another file; metadata stay, and so does a title that is not the file's name. */
 export function ReplaceButton({
   document: { id, title, file, metadata },
   onChanged,

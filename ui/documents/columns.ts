@@ -96,7 +96,7 @@ export function columnOf(key: string): Column {
   return { name, width: 8, field: name, textOf: ({ metadata }) => metadata?.[name]?.toString() }
 }
 
-/** What can be chosen: the document's own, the metadata fields of these documents, and what is shown already. */
+/** The options: the document's own fields, the metadata fields of these documents, and fields already shown. */
 export function columnChoices(documents: readonly Document[]): string[] {
   const fields = documents.flatMap(({ metadata = {} }) => Object.keys(metadata))
   const keys = fields.filter((name) => name !== 'collection').map((name) => FIELD + name)

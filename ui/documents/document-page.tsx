@@ -21,7 +21,7 @@ const PAGE_SIZE = 50
 /** Of an address; a citation quotes at most three. */
 const MAX_PLACES = 10
 
-/** One document: its state, and what was made of it. */
+/** One document: its state, and its content. */
 export function DocumentPage({ id }: { id: string }) {
   const document = useSignal<Document | undefined>(undefined)
   const failure = useSignal('')

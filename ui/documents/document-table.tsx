@@ -177,7 +177,7 @@ function Row(properties: { list: DocumentListing; document: Document } & RowActi
   const { list, document, onDelete, onEdit, onRetry } = properties
   const { id, chunks, error, status } = document
   const title = titleOf(document)
-  // Also while it is tried again: otherwise nobody would see why it takes so long.
+  // Shown during a retry, too: it explains why it takes so long.
   const reason = status === 'ready' ? undefined : error?.message
   return (
     <div class="document-row">

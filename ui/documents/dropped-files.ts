@@ -1,11 +1,11 @@
 import { type ChosenFile, MAX_FILES } from './uploads.ts'
 
-/** Files that systems leave in folders, and that nobody means. */
+/** Files that operating systems leave in folders, which are not meant to be uploaded. */
 const LEFTOVERS = /^(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/
 
 /** Everything that was dropped, folders gone through; more than `MAX_FILES` are not looked for. */
 export async function droppedFiles({ items, files }: DataTransfer): Promise<ChosenFile[]> {
-  // Before the first wait: after it the browser has taken the items away.
+  // Before the first `await`: after it the browser has cleared the items.
   const entries = Array.from(items, (item) => item.webkitGetAsEntry()).filter((one) => one !== null)
   if (entries.length === 0) return chosenFiles(files)
   const found: ChosenFile[] = []
@@ -27,7 +27,7 @@ async function walk(entry: FileSystemEntry, found: ChosenFile[]): Promise<void> 
   } else if (isDirectory(entry)) {
     const reader = entry.createReader()
     for (;;) {
-      // It gives a hundred at a time, until it gives none.
+      // It returns a hundred at a time, until there are none.
       const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
         reader.readEntries(resolve, reject),
       )

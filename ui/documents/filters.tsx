@@ -61,7 +61,7 @@ export function Filters(properties: { list: DocumentListing; counts: Readiness['
 
 type TypedName = 'title' | 'collection' | 'metadata'
 
-/** A field whose words count once nobody types any more. */
+/** A field whose value is used once typing has paused. */
 function Typed({
   list,
   name,

@@ -19,7 +19,7 @@ const SORTS = [
 ] as const
 const NEWEST_FIRST = '-createdAt'
 
-/** Which documents the list shows and in which order; it stands in the address, so that Back finds it again. */
+/** Which documents the list shows, and in which order; part of the address, so that Back finds it again. */
 export interface ShownDocuments {
   status: DocumentStatus | undefined
   title: string
@@ -57,7 +57,7 @@ export function isFiltered({ sort: _, ...conditions }: ShownDocuments): boolean 
   return Object.values(conditions).some(Boolean)
 }
 
-/** What is asked of the server. Throws a SyntaxError in words for people. */
+/** The request to the server. Throws a SyntaxError with a readable message. */
 export function selectionOf({ status, title, collection, metadata, type, sort }: ShownDocuments) {
   return {
     status,

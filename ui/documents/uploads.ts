@@ -14,7 +14,7 @@ const MAX_PARALLEL = 5
 const BATCH = { files: 20, fileBytes: 500_000, bytes: 4_000_000 }
 /** Taken at once; a larger folder is what `npm run ingest` is for. */
 export const MAX_FILES = 10_000
-/** Times that a busy server is asked again by the client, after the wait that it names. */
+/** How often the client retries a busy server, after the wait that it names. */
 const MAX_RETRIES = 8
 
 type SendResult = DocumentBatchResult['results'][number]
@@ -36,7 +36,7 @@ export interface Upload {
   sentBytes: number
   failure: string
   to: UploadTarget | undefined
-  /** The document that was made of it. */
+  /** The document created from it. */
   documentId?: string
   /** Another document that has the same file. */
   sameFile?: string
@@ -49,7 +49,7 @@ export const uploads = signal<readonly Upload[]>([])
 guardUnsaved(computed(() => uploads.value.some(isOpen)))
 /** Those that belong to no conversation. */
 export const documentUploads = computed(() => uploads.value.filter(({ to }) => !to))
-/** Grows with each file that has become a document, for whoever shows documents. */
+/** Increases with each file that became a document, so that lists of documents reload. */
 export const arrivals = signal(0)
 
 interface Running {
@@ -120,7 +120,7 @@ export function retryFailed(of: readonly Upload[]): void {
   startNext()
 }
 
-/** Deletes the documents that were made of files that were there already; throws what the server says. */
+/** Deletes the documents of files that already existed; throws the server's errors. */
 export async function dropCopies(copies: readonly Upload[]): Promise<void> {
   for (const { id, documentId } of copies) {
     if (documentId !== undefined) await client.documents.delete(documentId)
@@ -137,7 +137,7 @@ export function keepCopies(ids: readonly number[]): void {
   })
 }
 
-/** Forgets what is over. */
+/** Removes finished uploads from the list. */
 export function clearFinished(of: readonly Upload[]): void {
   uploads.value = uploads.value.filter((one) => isOpen(one) || !of.includes(one))
 }
@@ -208,7 +208,7 @@ async function settle(one: Upload, result: SendResult | undefined): Promise<void
   arrivals.value += 1
 }
 
-/** Sends one file as it is read, or several in one form. */
+/** Sends one file as a stream, or several in one form. */
 async function sendFiles(batch: readonly Upload[], signal: AbortSignal): Promise<SendResult[]> {
   const { documents } = uploadingClient((sent) => showSent(batch, sent))
   const [first] = batch

@@ -14,7 +14,7 @@ interface CellProperties {
   field: string
 }
 
-/** A value of the metadata, edited where it stands: Enter and leaving it save, Escape does not. */
+/** A metadata value, edited in place: Enter and blur save, Escape cancels. */
 export function ValueCell({ list, document, field }: CellProperties) {
   const isEditing = useSignal(false)
   const value = document.metadata?.[field]

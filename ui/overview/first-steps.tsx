@@ -26,8 +26,8 @@ export interface Begun {
 }
 
 /** From an empty server to an answer. */
-export function FirstSteps({ begun, onDone }: { begun: Begun; onDone: () => void }) {
-  const { documents, hasSample, model, hasAsked } = begun
+export function FirstSteps({ state, onDone }: { state: Begun; onDone: () => void }) {
+  const { documents, hasSample, model, hasAsked } = state
   return (
     <section class="panel wide stack" aria-labelledby="first-steps">
       <h2 id="first-steps">First steps</h2>
@@ -104,17 +104,17 @@ function ConnectModel() {
   const search = useWork<Found[]>()
   const look = () => search.run(() => Promise.resolve(client.admin.models.local()))
   useEffect(() => void look(), [])
-  const found = search.result.value ?? []
+  const servers = search.result.value ?? []
   return (
     <>
       <p>
         So far, answers are sentences quoted from your documents. A chat model writes answers in its
         own words and calls tools.
       </p>
-      {found.map((server) => (
+      {servers.map((server) => (
         <LocalServer key={server.baseUrl} server={server} />
       ))}
-      {search.result.value && found.length === 0 && (
+      {search.result.value && servers.length === 0 && (
         <p>No Ollama or LM Studio is running on the server’s machine.</p>
       )}
       <ErrorNote message={search.failure.value} />
@@ -134,11 +134,11 @@ function ConnectModel() {
 
 function LocalServer({ server: { name, baseUrl, models } }: { server: Found }) {
   const chatModels = models.filter((model) => !NOT_FOR_CHAT.test(model))
-  const chosen = useSignal(chatModels[0] ?? '')
+  const model = useSignal(chatModels[0] ?? '')
   const saving = useWork<unknown>()
   const use = async () => {
     const { digest } = await client.admin.settings.get()
-    const set = { CHAT_MODEL: chosen.value, CHAT_BASE_URL: baseUrl, CHAT_API_KEY: 'none' }
+    const set = { CHAT_MODEL: model.value, CHAT_BASE_URL: baseUrl, CHAT_API_KEY: 'none' }
     await client.admin.settings.save({ basedOn: digest, set })
     await begin('restart')
   }
@@ -159,7 +159,7 @@ function LocalServer({ server: { name, baseUrl, models } }: { server: Found }) {
     <>
       <div class="row">
         <Field label={`${name} is running. Model`}>
-          <select {...bound(chosen)}>
+          <select {...bound(model)}>
             {chatModels.map((model) => (
               <option key={model}>{model}</option>
             ))}

@@ -8,7 +8,7 @@ import { outcomeOf } from '../activity/run-view.tsx'
 import { asSentence, counted, formatDate, formatNumber } from '../format.ts'
 import type { Tone } from '../parts/notes.tsx'
 
-/** One line of what works: what it is, its state in a word, and what to do where it does not. */
+/** One component: its name, its state, and the remedy if it does not work. */
 export interface Part {
   name: string
   tone: Tone
@@ -53,7 +53,7 @@ const CHECKS: Record<string, { name: string; remedy: string; page?: SetUpPage }>
   },
 }
 
-/** Everything that the server is made of, its watched folders, and documents that failed; `last` is the latest run. */
+/** All components of the server, its watched folders, and failed documents; `last` is the latest run. */
 export function partsOf(
   readiness: Readiness,
   capabilities: Capabilities,

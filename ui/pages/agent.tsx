@@ -108,7 +108,7 @@ const hasNoCard = ({ field }: AgentCheck['mistakes'][number]) =>
 /** What few people change: limits, the configuration as text, and its earlier versions. */
 function Advanced() {
   const { file, text, found, isChanged } = editor
-  /** An earlier version that somebody wants in place of changes. */
+  /** An earlier version that is to replace unsaved changes. */
   const wanted = useSignal<string | undefined>(undefined)
   const take = (earlier: string) => {
     text.value = earlier

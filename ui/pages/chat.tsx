@@ -165,7 +165,7 @@ function useReadingAlong(): void {
   }, [])
   useEffect(() => {
     const newest = turns.value.at(-1)?.id
-    // Whoever has just asked wants to see the answer, wherever they had scrolled to.
+    // A new question scrolls to the answer, wherever the page was scrolled to.
     if (newest !== last.current) isAtEnd.current = true
     last.current = newest
     if (isAtEnd.current) window.scrollTo(0, document.documentElement.scrollHeight)

@@ -129,10 +129,10 @@ function useRefresh(list: DocumentListing, count: () => Promise<void>): () => vo
     let gathering: ReturnType<typeof setTimeout> | undefined
     let isOver = false
     const turn = async () => {
-      // What is done to many shows by itself, one by one.
+      // The effect of an operation on many documents appears one by one.
       if (!document.hidden && !bulkWork.value) {
         await list.refresh()
-        // The list has said what is wrong already.
+        // The list already shows the error.
         await count().catch(() => undefined)
       }
       const isBusy = list.items.value.some(isUnsettled) || uploads.value.some(isOpen)

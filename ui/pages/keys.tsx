@@ -118,7 +118,7 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
   )
 }
 
-/** What the form asks for; what was left empty is left out. */
+/** The filled fields of the form. */
 function wantedIn(form: FormData) {
   const text = (name: string) => String(form.get(name) ?? '').trim()
   const collections = text('collections')

@@ -54,7 +54,7 @@ const ROLES: readonly Role[] = [
   },
 ]
 
-/** The models that are asked: chosen, tried as they are typed, and saved. */
+/** The models in use: chosen, tested while typing, and saved. */
 export function ModelsPage() {
   const { settings, draft, failure, note, save, saveChanges } = useSettings()
   const all = settings.value?.settings ?? []

@@ -120,7 +120,7 @@ function Running({ readiness, capabilities, folders, last, begun, onChange }: Ru
   return (
     <>
       {failing.length > 0 && <Parts id="attention" title="Needs attention" parts={failing} />}
-      {begun && <FirstSteps begun={begun} onDone={onChange} />}
+      {begun && <FirstSteps state={begun} onDone={onChange} />}
       <Counts readiness={readiness} />
       <Access />
       <Parts id="works" title="What works" parts={parts.filter(({ tone }) => tone !== 'bad')} />

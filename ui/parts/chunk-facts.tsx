@@ -10,7 +10,7 @@ const HEADING = /^#{1,6} +(.+?)(?: +#+)?$/gm
 /** Lines in it are no headings. */
 const CODE = /^(```|~~~)[\s\S]*?(?:^\1|$(?![\s\S]))/gm
 
-/** Where in its document a chunk stands, in words; or what is quoted of it, as far as that is at one place. */
+/** The position of a chunk in its document; or its quote, if that is at one place. */
 export function placeOf(chunk: Place, quotes: Quotes = []): string {
   const { sheet, row, pictureDescription } = chunk
   const facts = [

@@ -5,7 +5,7 @@ import { Icon, type IconName } from './icon.tsx'
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   icon: IconName
-  /** What it is about, for those who do not see where it stands. */
+  /** The subject, for screen readers. */
   about?: string | undefined
 }
 

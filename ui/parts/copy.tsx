@@ -14,7 +14,7 @@ export function CopyButton({
 }: {
   text: string | (() => string | Promise<string>)
   label?: string
-  /** What is copied, for those who do not see where the button stands. */
+  /** The copied content, for screen readers. */
   name?: string
   icon?: IconName
 }) {

@@ -2,7 +2,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 
 const FORM = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+={0,2})$/
 
-/** A picture of a data URL, which the page's security policy lets nobody load as such. */
+/** A picture of a data URL, which the page's security policy does not allow to load directly. */
 export function DataPicture({ url, alt }: { url: string; alt: string }) {
   const address = useMemo(() => URL.createObjectURL(toBlob(url)), [url])
   useEffect(() => () => URL.revokeObjectURL(address), [address])

@@ -21,7 +21,7 @@ export function Dialog({
     const before = document.activeElement
     element.current?.showModal()
     return () => {
-      // The browser gives the focus back after Escape only: a dialog that is taken away takes it along.
+      // The browser restores the focus only after Escape; removing a dialog from the page loses it.
       const isLost = document.activeElement === document.body
       if (isLost && before instanceof HTMLElement) before.focus()
     }

@@ -28,7 +28,7 @@ export function Prose({ text }: { text: string }) {
   )
 }
 
-/** What stands where there is nothing yet, and what to do about it. */
+/** The placeholder of an empty list, with the next step. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -1,4 +1,4 @@
-/** Hands the browser a file to keep. */
+/** Lets the browser download a file. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')

@@ -8,10 +8,10 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 const OVERSCAN = 8
-/** Rows before the end at which more are asked for. */
+/** The number of rows before the end at which more are requested. */
 const AHEAD = 30
 
-/** A list of any length that scrolls with the page, of which only what is in sight is drawn. All rows are equally high. */
+/** A list of any length that scrolls with the page; only visible rows are rendered. All rows are equally high. */
 export function VirtualList<Item>({
   items,
   rowHeight,
@@ -89,7 +89,7 @@ function useVirtualizer(
   useLayoutEffect(() => virtualizer._didMount(), [])
   useLayoutEffect(() => {
     virtualizer._willUpdate()
-    // What stands above the list may have grown.
+    // The content above the list may have grown.
     const top = (list.current?.getBoundingClientRect().top ?? 0) + window.scrollY
     if (Math.abs(top - scrollMargin) > 1) setScrollMargin(top)
   })

@@ -7,20 +7,20 @@ import type { Pdf } from './pdf.ts'
 const MAX_CHUNKS = 5_000
 /** Of the text at a place, in UTF-16 code units; passages are much shorter. */
 const MAX_TEXT = 20_000
-/** Of a passage without quotes, what is looked for on its pages: sentences, roughly. */
+/** The texts searched for on the pages of a passage without quotes: roughly sentences. */
 const PARTS = /(?<=[.!?])\s+|\n+/
 /** Pages of one passage that are searched for its sentences. */
 const MAX_PAGES = 10
 
-/** Where a PDF is opened, and what is marked there. */
+/** The page at which a PDF opens, and the marked texts. */
 export interface CitedPage {
   first: number
   texts: readonly string[]
 }
 
 /** The page on which the quotes stand, or the first one of the passage. */
-export async function findCitedPage(pdf: Pdf, shown: PlaceInDocument): Promise<CitedPage> {
-  const { place, quotes = [], cited } = shown
+export async function findCitedPage(pdf: Pdf, shownPlace: PlaceInDocument): Promise<CitedPage> {
+  const { place, quotes = [], cited } = shownPlace
   const { page = 1, pageEnd = page } = place.page === undefined ? await pagesAt(place) : place
   const passage = cited ?? (await textAt(place))
   const texts = quotes.length > 0 ? quotes : passage.split(PARTS)
@@ -36,11 +36,11 @@ function textAt({ documentId, start, end }: Place): Promise<string> {
 
 /** The pages of the chunk at a place, of which the address of a document does not tell. */
 async function pagesAt({ documentId, start }: Place): Promise<Partial<Chunk>> {
-  let read = 0
+  let count = 0
   for await (const chunk of client.documents.chunks(documentId)) {
-    read += 1
+    count += 1
     if (chunk.end > start) return chunk
-    if (read === MAX_CHUNKS) break
+    if (count === MAX_CHUNKS) break
   }
   return {}
 }

@@ -40,12 +40,12 @@ interface Part {
 
 /** The text of a document around a place, scrolled to it, with its quotes marked. */
 export function DocumentText({ place, quotes = [], cited }: PlaceInDocument) {
-  const shown = useSignal<Part | undefined>(undefined)
+  const currentPart = useSignal<Part | undefined>(undefined)
   const failure = useSignal('')
   const isGone = useSignal(false)
   const read = async (range: Range) => {
     try {
-      shown.value = await readPart(place.documentId, range)
+      currentPart.value = await readPart(place.documentId, range)
     } catch (error) {
       if (error instanceof NotFoundError && cited !== undefined) isGone.value = true
       else failure.value = messageOf(error)
@@ -60,7 +60,7 @@ export function DocumentText({ place, quotes = [], cited }: PlaceInDocument) {
       </>
     )
   }
-  const part = shown.value
+  const part = currentPart.value
   if (!part) {
     return failure.value ? (
       <ErrorNote message={failure.value} />
@@ -131,9 +131,9 @@ function findPassage(
   place: Range,
   cited: string | undefined,
 ): Range | undefined {
-  const own = { start: place.start - start, end: place.end - start }
-  const isSame = cited === undefined || sameWords(text.slice(own.start, own.end), cited)
-  if (own.start >= 0 && isSame) return own
+  const range = { start: place.start - start, end: place.end - start }
+  const isSame = cited === undefined || sameWords(text.slice(range.start, range.end), cited)
+  if (range.start >= 0 && isSame) return range
   const other = cited ? text.indexOf(cited) : -1
   return other === -1 ? undefined : { start: other, end: other + (cited?.length ?? 0) }
 }

@@ -19,8 +19,8 @@ const DAMAGED = 'The original cannot be shown: it is damaged, or this browser ca
 const isTextChosen = signal(false)
 
 /** A document at a place: the page of a PDF or the picture that it is, or its text. */
-export function DocumentView(shown: PlaceInDocument) {
-  const { documentId } = shown.place
+export function DocumentView(props: PlaceInDocument) {
+  const { documentId } = props.place
   const document = useSignal<Document | 'unknown' | undefined>(undefined)
   useEffect(() => {
     client.documents.get(documentId).then(
@@ -35,8 +35,8 @@ export function DocumentView(shown: PlaceInDocument) {
   }, [])
   if (document.value === undefined) return <Status tone="busy">Opening the document</Status>
   const kind = document.value === 'unknown' ? undefined : originalKind(document.value)
-  if (document.value === 'unknown' || !kind) return <DocumentText {...shown} />
-  return <WithOriginal {...shown} document={document.value} kind={kind} />
+  if (document.value === 'unknown' || !kind) return <DocumentText {...props} />
+  return <WithOriginal {...props} document={document.value} kind={kind} />
 }
 
 interface OriginalOf extends PlaceInDocument {
@@ -44,7 +44,7 @@ interface OriginalOf extends PlaceInDocument {
   kind: OriginalKind
 }
 
-function WithOriginal(shown: OriginalOf) {
+function WithOriginal(props: OriginalOf) {
   const failure = useSignal('')
   const number = useSignal(1)
   const zoom = useSignal(1)
@@ -56,14 +56,14 @@ function WithOriginal(shown: OriginalOf) {
     failure.value = ''
     isTextChosen.value = text
   }
-  const original = useOriginal(shown, !isText, number, fail)
+  const original = useOriginal(props, !isText, number, fail)
   return (
     <div class="stack original">
       <div class="original-bar">
         <Choice
           legend="Show"
           options={[
-            [false, NAMES[shown.kind]],
+            [false, NAMES[props.kind]],
             [true, 'Text'],
           ]}
           chosen={isText}
@@ -77,7 +77,7 @@ function WithOriginal(shown: OriginalOf) {
       <div role="status" class="alert-place">
         {failure.value !== '' && <p class="note">{failure.value} This is its text.</p>}
       </div>
-      {isText && <DocumentText place={shown.place} quotes={shown.quotes} cited={shown.cited} />}
+      {isText && <DocumentText place={props.place} quotes={props.quotes} cited={props.cited} />}
       {!isText && !original && <Status tone="busy">Opening the original</Status>}
       {!isText && original && 'pdf' in original && (
         <PdfPage
@@ -91,7 +91,7 @@ function WithOriginal(shown: OriginalOf) {
       {!isText && original && 'picture' in original && (
         <Picture
           address={original.picture}
-          name={shown.document.file?.name ?? ''}
+          name={props.document.file?.name ?? ''}
           zoom={zoom.value}
           onFailure={() => fail(undefined)}
         />
@@ -110,7 +110,7 @@ type Opened = { picture: string } | ({ pdf: Pdf } & CitedPage)
 
 /** Opens the original once it is wanted; undefined until it is open. */
 function useOriginal(
-  shown: OriginalOf,
+  props: OriginalOf,
   isWanted: boolean,
   number: Signal<number>,
   onFailure: (error: unknown) => void,
@@ -119,7 +119,7 @@ function useOriginal(
   useEffect(() => {
     if (!isWanted || opened.value) return
     let isHere = true
-    open(shown).then(
+    open(props).then(
       (original) => {
         if (!isHere) return
         if ('pdf' in original) number.value = original.first
@@ -136,8 +136,8 @@ function useOriginal(
   return opened.value
 }
 
-async function open(shown: OriginalOf): Promise<Opened> {
-  const original = await openOriginal(shown.document)
+async function open(props: OriginalOf): Promise<Opened> {
+  const original = await openOriginal(props.document)
   if ('picture' in original) return original
-  return { ...original, ...(await findCitedPage(original.pdf, shown)) }
+  return { ...original, ...(await findCitedPage(original.pdf, props)) }
 }

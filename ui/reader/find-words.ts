@@ -22,17 +22,17 @@ const SIGNS_AFTER = /^[^\s\p{L}\p{M}\p{N}]*/u
 export function findWords(pieces: readonly string[], texts: readonly string[]): PieceRange[] {
   const page = lettersOf(pieces)
   let after = 0
-  const found = texts.flatMap((text) => {
+  const matches = texts.flatMap((text) => {
     const { letters } = lettersOf([text])
     if (letters.length < MIN_LETTERS) return []
-    // In the order of the page, as what is short may be there more than once.
+    // In the order of the page, since short texts may occur more than once.
     const next = page.letters.indexOf(letters, after)
     const index = next === -1 ? page.letters.indexOf(letters) : next
     if (index === -1) return []
     after = index + letters.length
     return rangesOf(page.places.slice(index, after), pieces)
   })
-  return joined(found.toSorted((a, b) => a.piece - b.piece || a.start - b.start))
+  return joined(matches.toSorted((a, b) => a.piece - b.piece || a.start - b.start))
 }
 
 /** Ranges in order without overlaps. */

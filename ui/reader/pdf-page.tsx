@@ -45,7 +45,7 @@ function Turn({
   )
 }
 
-/** A page of a PDF, as wide as there is room at a zoom of 1, scrolled to what is marked on it. */
+/** A page of a PDF, at zoom 1 as wide as its container, scrolled to its marks. */
 export function PdfPage({
   pdf,
   number,
@@ -65,7 +65,7 @@ export function PdfPage({
   const place = useRef<HTMLElement>(null)
   const sheet = useRef<HTMLDivElement>(null)
   const width = useWidth(place)
-  const drawn = useSignal({ number: 0, marks: 0 })
+  const drawing = useSignal({ number: 0, marks: 0 })
   useEffect(() => {
     if (width === 0) return
     const leaving = new AbortController()
@@ -74,8 +74,8 @@ export function PdfPage({
       ({ element, marks }) => {
         if (signal.aborted) return
         sheet.current?.replaceChildren(element)
-        const isNew = drawn.value.number !== number
-        drawn.value = { number, marks: marks.length }
+        const isNew = drawing.value.number !== number
+        drawing.value = { number, marks: marks.length }
         if (isNew) showOn(element, marks)
       },
       (error: unknown) => {
@@ -84,7 +84,7 @@ export function PdfPage({
     )
     return () => leaving.abort()
   }, [pdf, number, zoom, width])
-  const { number: shown, marks } = drawn.value
+  const { number: shown, marks } = drawing.value
   return (
     <>
       {shown === 0 && <Status tone="busy">Drawing the page</Status>}

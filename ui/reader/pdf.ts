@@ -10,7 +10,7 @@ import { findWords, type PieceRange } from './find-words.ts'
 
 const OPEN_MS = 30_000
 const DRAW_MS = 30_000
-/** For the parser to free what it holds before it is ended. */
+/** Time for the parser to free its memory before it is ended. */
 const CLOSE_MS = 2_000
 /** Safari on telephones draws no larger canvas. */
 const MAX_CANVAS_PIXELS = 16_000_000
@@ -37,7 +37,7 @@ export interface Pdf {
 interface DrawOptions {
   /** In CSS pixels. */
   width: number
-  /** What is marked on the page, as far as it is there. */
+  /** The marks that were found on the page. */
   texts: readonly string[]
   signal: AbortSignal
 }
@@ -73,8 +73,8 @@ export async function openPdf(data: Uint8Array, signal: AbortSignal): Promise<Pd
     return {
       pages: pdf.numPages,
       async has(page, texts) {
-        const found = findOn(await pdf.getPage(page), texts)
-        return (await unlessAborted(found, AbortSignal.timeout(DRAW_MS))).length > 0
+        const matches = findOn(await pdf.getPage(page), texts)
+        return (await unlessAborted(matches, AbortSignal.timeout(DRAW_MS))).length > 0
       },
       draw: async (page, options) => draw(await pdf.getPage(page), options),
       close,
@@ -123,7 +123,7 @@ async function draw(page: PDFPageProxy, { width, texts, signal }: DrawOptions): 
 
 type Viewport = ReturnType<PDFPageProxy['getViewport']>
 
-/** Lays the words of a page over its picture, to be selected and read out; returns what is marked of them. */
+/** Lays the text of a page over its picture, for selection and screen readers; returns the marked parts. */
 async function addWords(
   element: HTMLElement,
   page: PDFPageProxy,

@@ -9,7 +9,7 @@ import { documentAddress } from '../route.ts'
 import { onSignOut } from '../session.ts'
 import { DocumentView } from './document-view.tsx'
 
-/** A passage that is read, and what it was cited for. */
+/** An open passage, and the statement that cites it. */
 export interface Cited {
   hit: Hit
   /** The sentences that carry the statement; without any, all of the passage is marked. */

@@ -7,7 +7,7 @@ const OPEN = '\uE000'
 const CLOSE = '\uE001'
 const MARKERS = /[\uE000\uE001]/g
 const REPLACEMENT = '\uFFFD'
-/** What stands before the words of a line: a marker within it would break the syntax. */
+/** The syntax before the words of a line: a marker within it would break it. */
 const LINE_SYNTAX = /^[ \t]*(?:(?:#{1,6}|[-*+>]|\d{1,9}[.)]|\|)[ \t]*)*/
 /** Lines without words: below the head of a table, around code. */
 const WORDLESS_LINE = /^[ \t]*(?:\|?[\s:|-]+\|?|(?:```|~~~).*)$/
@@ -75,7 +75,7 @@ function lastWord(text: string, place: number): number {
   return text.slice(0, place).replace(/[\s|]+$/, '').length
 }
 
-/** Puts what stands between two markers into `mark`, and takes the markers away. */
+/** Wraps the nodes between two markers in `mark`, and removes the markers. */
 function markBetween(fragment: DocumentFragment): void {
   let isInside = false
   const nodeOf = (part: string): Node[] => {

@@ -9,7 +9,7 @@ import {
   begin,
   cancel,
   choose,
-  chosen,
+  comparedIds,
   evaluations,
   failure,
   isRunning,
@@ -118,7 +118,7 @@ function Run({ run }: { run: EvaluationRun }) {
             type="checkbox"
             aria-label={`Compare ${title}`}
             disabled={run.state !== 'done'}
-            checked={chosen.value.includes(run.id)}
+            checked={comparedIds.value.includes(run.id)}
             onChange={() => void choose(run.id)}
           />
           {title}

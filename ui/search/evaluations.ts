@@ -14,7 +14,7 @@ export const evaluations = signal<readonly EvaluationRun[]>([])
 /** The one whose results are shown. */
 export const opened = signal<EvaluationReport | undefined>(undefined)
 /** Those that are compared, at most two, by their ids; and what differs. */
-export const chosen = signal<readonly string[]>([])
+export const comparedIds = signal<readonly string[]>([])
 export const comparison = signal<EvaluationComparison | undefined>(undefined)
 /** What was wrong with the last thing that was tried, in words. */
 export const failure = signal('')
@@ -22,7 +22,7 @@ export const failure = signal('')
 onSignOut(() => {
   evaluations.value = []
   opened.value = undefined
-  chosen.value = []
+  comparedIds.value = []
   comparison.value = undefined
 })
 
@@ -60,10 +60,11 @@ export const open = (id: string | undefined) =>
 /** Takes one into the comparison, or out of it; of three, the first goes. */
 export const choose = (id: string) =>
   attempt(failure, async () => {
-    const others = chosen.value.filter((one) => one !== id)
-    chosen.value = others.length < chosen.value.length ? others : [...others, id].slice(-2)
+    const others = comparedIds.value.filter((one) => one !== id)
+    comparedIds.value =
+      others.length < comparedIds.value.length ? others : [...others, id].slice(-2)
     comparison.value = undefined
     // The list begins with the newest.
-    const [now, before] = evaluations.value.filter((one) => chosen.value.includes(one.id))
+    const [now, before] = evaluations.value.filter((one) => comparedIds.value.includes(one.id))
     if (now && before) comparison.value = await client.evaluation.runs.compare(before.id, now.id)
   })

@@ -35,9 +35,12 @@ export function FactsForm({ question }: { question: JudgedQuestion }) {
   }
   const save = async () => {
     const lines = (draft.value ?? '').split('\n').map((line) => line.trim())
-    const said = lines.filter((line) => line !== '')
+    const newFacts = lines.filter((line) => line !== '')
     await changeJudged(() =>
-      client.evaluation.questions.put(id, { ...rest, facts: said.length > 0 ? said : null }),
+      client.evaluation.questions.put(id, {
+        ...rest,
+        facts: newFacts.length > 0 ? newFacts : null,
+      }),
     )
     draft.value = undefined
   }

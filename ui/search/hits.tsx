@@ -14,30 +14,30 @@ import { search, type Trial } from './search-state.ts'
 /** What one setting found. With `others` each hit tells its place there. */
 export function Results({ trial, others }: { trial: Trial; others?: Trial | undefined }) {
   const opened = useSignal<Hit | undefined>(undefined)
-  const found = trial.found.value
+  const response = trial.result.value
   return (
     <div class="stack results">
       <ErrorNote message={trial.failure.value} />
-      {found && (
+      {response && (
         <>
           <div class="row spread">
             <p class="hint">
-              {found.hits.length} found in {formatSeconds(trial.milliseconds.value)}
-              {found.degraded && '; a model used by search did not respond'}
+              {response.hits.length} found in {formatSeconds(trial.milliseconds.value)}
+              {response.degraded && '; a model used by search did not respond'}
             </p>
             <div class="row tight">
               <CopyButton
                 label="Copy as curl"
-                text={() => curlOf('/query', trial.requestOf(found.query))}
+                text={() => curlOf('/query', trial.requestOf(response.query))}
               />
               <CopyButton
                 label="Copy as code"
                 icon="code"
-                text={() => codeOf('query', trial.requestOf(found.query))}
+                text={() => codeOf('query', trial.requestOf(response.query))}
               />
             </div>
           </div>
-          {found.hits.length === 0 && (
+          {response.hits.length === 0 && (
             <Empty title="Nothing found">
               <p>
                 Try other words, or check whether the <a href={href('documents')}>documents</a> are
@@ -46,13 +46,13 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
             </Empty>
           )}
           <ol class="hits">
-            {found.hits.map((hit, index) => (
+            {response.hits.map((hit, index) => (
               <HitCard
                 key={hit.id}
                 hit={hit}
-                query={found.query}
+                query={response.query}
                 place={index + 1}
-                otherPlace={others?.found.value && rankIn(others.found.value.hits, hit)}
+                otherPlace={others?.result.value && rankIn(others.result.value.hits, hit)}
                 onOpen={() => (opened.value = hit)}
               />
             ))}

@@ -21,10 +21,10 @@ effect(() => {
 
 /** Gives the server the questions that an earlier version kept in this browser, where there are some. */
 export async function takeOver(): Promise<void> {
-  const kept = localStorage.getItem(KEY)
-  if (kept === null) return
+  const stored = localStorage.getItem(KEY)
+  if (stored === null) return
   try {
-    await addAll(readJudged(JSON.parse(kept)))
+    await addAll(readJudged(JSON.parse(stored)))
     localStorage.removeItem(KEY)
     leftInBrowser.value = ''
   } catch (error) {

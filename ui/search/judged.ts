@@ -19,15 +19,15 @@ let last: Promise<unknown> = Promise.resolve()
 
 /** Runs `work`, and then reads the questions again. Throws what `work` throws. */
 export function changeJudged(work: () => Promise<unknown>): Promise<void> {
-  const done = last.then(async () => {
+  const result = last.then(async () => {
     try {
       await work()
     } finally {
       judged.value = await client.evaluation.questions.list()
     }
   })
-  last = done.catch(() => undefined)
-  return done
+  last = result.catch(() => undefined)
+  return result
 }
 
 /** Reads what others have changed, too; the failure says why it could not. */
@@ -49,11 +49,11 @@ export async function toggle(question: string, documentId: string): Promise<void
       const isRemoved = others.length < relevant.length
       if (id !== null && isRemoved && others.length === 0 && facts === null)
         return client.evaluation.questions.delete(id)
-      const kept = isRemoved ? others : [...others, { documentId }]
+      const documents = isRemoved ? others : [...others, { documentId }]
       // That no document has the answer is no longer true.
-      const said = kept.length > 0 && facts?.length === 0 ? null : facts
+      const newFacts = documents.length > 0 && facts?.length === 0 ? null : facts
       return client.evaluation.questions.import([
-        { ...rest, id, question, relevant: kept, facts: said },
+        { ...rest, id, question, relevant: documents, facts: newFacts },
       ])
     }),
   )
@@ -68,13 +68,13 @@ export function addAll(queries: readonly Pick<JudgedQuery, 'text' | 'relevant'>[
   return changeJudged(async () => {
     judged.value = await client.evaluation.questions.list()
     const merged = new Map<string, NewJudgedLine & { relevant: { documentId: string }[] }>()
-    for (const { text: question, relevant: added } of queries) {
-      const known = merged.get(question) ?? knownAs(question)
-      const relevant = known?.relevant ?? []
+    for (const { text: question, relevant: newRelevant } of queries) {
+      const existing = merged.get(question) ?? knownAs(question)
+      const relevant = existing?.relevant ?? []
       const has = new Set(relevant.map(({ documentId }) => documentId))
-      const more = Array.from(added, ([documentId, grade]) => ({ documentId, grade }))
+      const more = Array.from(newRelevant, ([documentId, grade]) => ({ documentId, grade }))
       merged.set(question, {
-        ...known,
+        ...existing,
         question,
         relevant: [...relevant, ...more.filter(({ documentId }) => !has.has(documentId))],
       })

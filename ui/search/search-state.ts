@@ -17,7 +17,7 @@ function createTrial(topK: string) {
     topK: signal(topK),
     filter: signal(''),
     mode: signal<(typeof MODES)[number] | ''>(''),
-    found: signal<QueryResponse | undefined>(undefined),
+    result: signal<QueryResponse | undefined>(undefined),
     milliseconds: signal(0),
     failure: signal(''),
   }
@@ -33,11 +33,11 @@ function createTrial(topK: string) {
   const run = async (query: string) => {
     const started = performance.now()
     try {
-      trial.found.value = await client.query(requestOf(query))
+      trial.result.value = await client.query(requestOf(query))
       trial.milliseconds.value = performance.now() - started
       trial.failure.value = ''
     } catch (error) {
-      trial.found.value = undefined
+      trial.result.value = undefined
       trial.failure.value = messageOf(error)
     }
   }
@@ -56,7 +56,7 @@ export const search = {
 
 onSignOut(() => {
   search.query.value = ''
-  for (const { found } of search.trials) found.value = undefined
+  for (const { result } of search.trials) result.value = undefined
 })
 
 let isAskedAgain = false

@@ -111,8 +111,8 @@ function createRecognition(
 function warningOf(code: string, what: string, pictures: readonly string[]): ReadingWarning[] {
   if (pictures.length === 0) return []
   const more = pictures.length - MAX_NAMED
-  const named = `${pictures.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  return [{ code, message: `${what}: ${named}` }]
+  const names = `${pictures.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return [{ code, message: `${what}: ${names}` }]
 }
 
 function answer(message: FromReader): void {

@@ -239,9 +239,9 @@ function goesOn(next: Placed, last: Placed, notes: readonly string[]): boolean {
 
 /** Adds a block to the table above it; columns further left than the table get no name. */
 function extend(table: Placed, { end, left, right }: Block): void {
-  const added = Math.max(0, table.left - left)
-  table.head?.unshift(...Array.from({ length: added }, () => ''))
-  table.left -= added
+  const addedColumns = Math.max(0, table.left - left)
+  table.head?.unshift(...Array.from({ length: addedColumns }, () => ''))
+  table.left -= addedColumns
   table.right = Math.max(table.right, right)
   table.end = end
 }

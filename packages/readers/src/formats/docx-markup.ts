@@ -144,18 +144,18 @@ function createCopy(xml: string) {
   const levels = [whole]
   const current = () => levels.at(-1) ?? whole
   /** Everything before it was copied or left out. */
-  let done = 0
+  let position = 0
 
   /** Copies up to `start`; goes on at `end`, after `text`. */
   const replace = (start: number, end: number, text: string) => {
-    current().xml += xml.slice(done, start) + text
-    done = end
+    current().xml += xml.slice(position, start) + text
+    position = end
   }
 
   return {
     replace,
     /** Goes on at `end`, after `text`; what was not copied until here is left out. */
-    leaveOut: (end: number, text: string) => replace(done, end, text),
+    leaveOut: (end: number, text: string) => replace(position, end, text),
     openBox(start: number, end: number): void {
       replace(start, end, '')
       levels.push(newLevel())

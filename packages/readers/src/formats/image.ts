@@ -90,7 +90,7 @@ const MAX_WITHIN = 500
 const A_PAGE = { width: 2_480, height: 3_508 }
 
 /** The text in place of an image within a document: its text, and its mark if it is to be described; or ''. */
-export type SeePicture = (read: ReadPicture, place: PicturePlace) => Promise<string>
+export type SeePicture = (open: ReadPicture, place: PicturePlace) => Promise<string>
 
 type ReadPicture = () => Buffer | Promise<Buffer>
 

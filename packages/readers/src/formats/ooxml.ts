@@ -15,8 +15,8 @@ export async function pathsOf(
   kind: string,
 ): Promise<Map<string, string>> {
   const targets = [...(await targetsOf(zip, part))]
-  const own = targets.filter(([, { type, path }]) => type.endsWith(`/${kind}`) && zip.has(path))
-  return new Map(own.map(([id, { path }]) => [id, path]))
+  const matches = targets.filter(([, { type, path }]) => type.endsWith(`/${kind}`) && zip.has(path))
+  return new Map(matches.map(([id, { path }]) => [id, path]))
 }
 
 /** The parts that a part refers to, by relationship ID. */

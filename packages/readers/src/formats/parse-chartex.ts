@@ -34,9 +34,9 @@ export function parseChartEx(xml: string): ParsedChart {
     allData.set(id, data)
   }
   const openValues = (type: string) => {
-    const own = data?.[CATEGORIES.has(type) ? 'categories' : 'values']
+    const dimension = data?.[CATEGORIES.has(type) ? 'categories' : 'values']
     // Further dimensions, such as colours, repeat or only adorn the first.
-    values = own?.levels.length === 0 ? own : undefined
+    values = dimension?.levels.length === 0 ? dimension : undefined
   }
   const beginnings = new Map<string, (attributes: Record<string, string>, parent: string) => void>([
     ['data', ({ id = '' }) => openData(id)],

@@ -26,28 +26,28 @@ interface Column {
 
 /** The table that begins with the first of these rows, and how many of them it has; undefined if none begins there. */
 export function gapTable(rows: readonly Row[]): { table: Table; rows: number } | undefined {
-  const { own, columns } = alignedRows(rows)
-  const [first] = own
-  if (!first || !isTable(own, columns)) return undefined
-  const texts = own.map((row) => toCells(row, columns))
+  const { tableRows, columns } = alignedRows(rows)
+  const [first] = tableRows
+  if (!first || !isTable(tableRows, columns)) return undefined
+  const texts = tableRows.map((row) => toCells(row, columns))
   return {
-    rows: own.length,
+    rows: tableRows.length,
     table: {
       kind: 'table',
       base: first[0]?.base ?? 0,
-      end: own.at(-1)?.[0]?.base ?? 0,
+      end: tableRows.at(-1)?.[0]?.base ?? 0,
       lefts: columns.map(({ left }) => left),
-      rows: withWrapped(texts, own),
+      rows: withWrapped(texts, tableRows),
     },
   }
 }
 
 /** The rows from the first on whose texts lie in common columns, up to the last row with several. */
-function alignedRows(rows: readonly Row[]): { own: Row[]; columns: readonly Column[] } {
-  const own: Row[] = []
+function alignedRows(rows: readonly Row[]): { tableRows: Row[]; columns: readonly Column[] } {
+  const tableRows: Row[] = []
   let columns: readonly Column[] = []
   for (const row of rows) {
-    const before = own.at(-1)
+    const before = tableRows.at(-1)
     // Where columns are close, a cell may nearly reach the next.
     const fitting = [SEGMENT_GAP, BLANK]
       .map((gap) => toSegments(row, gap))
@@ -55,10 +55,10 @@ function alignedRows(rows: readonly Row[]): { own: Row[]; columns: readonly Colu
       .find(({ wider }) => wider)
     if (!fitting?.wider || (before ? isElsewhere(before, row) : fitting.cells.length < 2)) break
     columns = fitting.wider
-    own.push(fitting.cells)
+    tableRows.push(fitting.cells)
   }
-  const full = own.findLastIndex((row) => row.length > 1) + 1
-  return { own: own.slice(0, full + wrappedAfter(own, full, columns)), columns }
+  const full = tableRows.findLastIndex((row) => row.length > 1) + 1
+  return { tableRows: tableRows.slice(0, full + wrappedAfter(tableRows, full, columns)), columns }
 }
 
 /** The number of rows after the last with several texts that continue cells of it. */
@@ -108,9 +108,9 @@ function widened(columns: readonly Column[], cells: Row): Column[] | undefined {
       column.right = Math.max(column.right, right)
       occupied.add(column)
     } else {
-      const added = { left, right }
-      wider.push(added)
-      occupied.add(added)
+      const column = { left, right }
+      wider.push(column)
+      occupied.add(column)
     }
   }
   if (wider.length > MAX_COLUMNS) return undefined

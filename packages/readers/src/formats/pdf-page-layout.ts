@@ -89,8 +89,8 @@ function findGutter(rows: readonly Row[]) {
     edges.set(place, [...(edges.get(place) ?? []), left])
   }
   const lefts = [...edges.values()]
-    .filter((own) => own.length >= MIN_COLUMN_LINES / 2)
-    .map((own) => Math.min(...own))
+    .filter((edges) => edges.length >= MIN_COLUMN_LINES / 2)
+    .map((edges) => Math.min(...edges))
   for (const left of lefts.toSorted((a, b) => a - b)) {
     const gutter = gutterAt(left - 2, sample)
     if (gutter) return gutter
@@ -176,8 +176,8 @@ const MAX_TABLE_ROWS = 300
 
 function tableAt(rows: readonly Row[], n: number): { table: Table; rows: number } | undefined {
   const end = rows.findIndex((row, at) => at >= n && (at === n + MAX_TABLE_ROWS || hasTable(row)))
-  const own = end < 0 ? rows.slice(n) : rows.slice(n, end)
-  return own[0] && own[0].length > 1 ? gapTable(own) : undefined
+  const tableRows = end < 0 ? rows.slice(n) : rows.slice(n, end)
+  return tableRows[0] && tableRows[0].length > 1 ? gapTable(tableRows) : undefined
 }
 
 const hasTable = (row: Row) => row.some(({ table }) => table)

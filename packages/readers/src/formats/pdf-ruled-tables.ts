@@ -25,8 +25,8 @@ export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule
     if (!table) continue
     const [left, right] = [grid.xs[0] ?? 0, grid.xs.at(-1) ?? 0]
     tables.push({ text: '', left, right, base: table.base, height: 1, table })
-    const used = new Set(inside)
-    rest = rest.filter((fragment) => !used.has(fragment))
+    const insideFragments = new Set(inside)
+    rest = rest.filter((fragment) => !insideFragments.has(fragment))
   }
   return { tables, rest }
 }
