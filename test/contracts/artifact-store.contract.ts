@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { newId } from '@agent-server/lib/new-id.ts'
 import { describe, expect, it } from 'vitest'
 import type { ArtifactBounds, ArtifactStore } from '../../src/stores/artifact-store.ts'
@@ -166,8 +165,7 @@ export function describeArtifactBounds(name: string, create: Create): void {
       const store = await create({ maximumAgeMs: 50 })
       const { id, expiresAt } = await store.add(fileOf(1))
       expect(Math.abs(Date.now() - expiresAt)).toBeLessThan(10_000)
-      await pause(100)
-      expect(await sizesOf(store, [id])).toEqual([undefined])
+      await expect.poll(() => sizesOf(store, [id])).toEqual([undefined])
     })
   })
 }
