@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openStore, type StoreData } from './open-store.ts'
+import { type StoreData, useStores } from './open-store.ts'
 
 const SOURCE = 'https://example.org/skills.zip'
 const copyOf = (digest: string, size = 3) => ({ digest, bytes: new Uint8Array(size).fill(size) })
@@ -8,8 +8,9 @@ const URL = 'https://example.org/mcp'
 
 /** What those rely on who compare with what was accepted. */
 export function describeAccepted(name: string, createData: () => Promise<StoreData>): void {
+  const open = useStores(createData)
   const openData = async () => {
-    const { store, reopen } = await openStore(createData)
+    const { store, reopen } = await open()
     return { tools: store.acceptedTools, copies: store.skillCopies, reopen }
   }
 

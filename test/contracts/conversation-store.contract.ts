@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ConversationStore, NewItem } from '../../src/stores/conversation-store.ts'
-import { openStore, type StoreData } from './open-store.ts'
+import { type StoreData, useStores } from './open-store.ts'
 
 const MASTER = undefined
 const of = (id: string, owner: string | undefined = MASTER) => ({ id, owner })
@@ -17,8 +17,9 @@ export function describeConversationStore(
   name: string,
   createData: () => Promise<StoreData>,
 ): void {
+  const open = useStores(createData)
   const openData = async () => {
-    const { store, reopen } = await openStore(createData)
+    const { store, reopen } = await open()
     const { conversations, keys } = store
     return { conversations, keys, reopen: async () => (await reopen()).conversations }
   }

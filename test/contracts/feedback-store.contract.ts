@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FeedbackQuery, NewFeedback } from '../../src/stores/feedback-store.ts'
-import { openStore, type StoreData } from './open-store.ts'
+import { type StoreData, useStores } from './open-store.ts'
 
 const MASTER = undefined
 const keyOf = (id: string) => ({ id, name: id, scopes: [], createdAt: 1, digest: 'd' })
@@ -19,9 +19,10 @@ const onResponse = (id: string, answerId: string, owner?: string) =>
 
 /** What feedback relies on. */
 export function describeFeedbackStore(name: string, createData: () => Promise<StoreData>): void {
+  const open = useStores(createData)
   /** A store with a conversation `c` of three answers. */
   const openData = async () => {
-    const { store } = await openStore(createData)
+    const { store } = await open()
     const { conversations, feedback, keys, responses } = store
     const c = { id: 'c', owner: MASTER }
     await conversations.create({ ...c, metadata: {} })

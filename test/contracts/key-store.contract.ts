@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KeyStore, StoredKey } from '../../src/stores/key-store.ts'
-import { openStore, type StoreData } from './open-store.ts'
+import { type StoreData, useStores } from './open-store.ts'
 
 const MOST = 5
 const keyOf = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
@@ -16,8 +16,9 @@ const idsOf = async (keys: KeyStore) => (await keys.list()).map(({ id }) => id)
 
 /** What API keys rely on. */
 export function describeKeyStore(name: string, createData: () => Promise<StoreData>): void {
+  const open = useStores(createData)
   const openData = async () => {
-    const { store, reopen } = await openStore(createData)
+    const { store, reopen } = await open()
     return { keys: store.keys, reopen: async () => (await reopen()).keys }
   }
 

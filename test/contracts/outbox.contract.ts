@@ -2,12 +2,13 @@ import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { IngestionJob } from '../../src/stores/document-store.ts'
 import { FAILURE } from './document-store.fixture.ts'
-import { openStore, type StoreData, type TestStore } from './open-store.ts'
+import { type StoreData, type TestStore, useStores } from './open-store.ts'
 
 const LEASE = 60_000
 
 /** What every outbox must keep. */
 export function describeOutbox(name: string, createData: () => Promise<StoreData>): void {
+  const open = useStores(createData)
   const claim = async ({ store }: TestStore): Promise<IngestionJob> => {
     const [job] = await store.claimJobs(1)
     if (!job) throw new Error('No job is due')
@@ -15,7 +16,7 @@ export function describeOutbox(name: string, createData: () => Promise<StoreData
   }
   const complete = async (opened: TestStore) => opened.store.completeJob(await claim(opened), [])
   const openWanted = async () => {
-    const opened = await openStore(createData)
+    const opened = await open()
     await opened.store.outbox.enable(true)
     return opened
   }
@@ -99,7 +100,7 @@ export function describeOutbox(name: string, createData: () => Promise<StoreData
     })
 
     it('holds nothing where nobody wants to be told, and drops what waited', async () => {
-      const opened = await openStore(createData)
+      const opened = await open()
       await opened.store.add({ id: 'a', text: 'x' })
       await complete(opened)
       await opened.store.outbox.enable(true)

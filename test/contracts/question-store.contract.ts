@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_CHARACTERS, MAX_QUESTIONS } from '../../src/stores/evaluation-store.ts'
-import { openStore, type StoreData } from './open-store.ts'
+import { type StoreData, useStores } from './open-store.ts'
 
 const question = (id: string, json = `{"question":"${id}?"}`) => ({ id, json })
 
 /** What judged questions rely on. */
 export function describeQuestionStore(name: string, createData: () => Promise<StoreData>): void {
+  const open = useStores(createData)
   const openData = async () => {
-    const { store, reopen } = await openStore(createData)
+    const { store, reopen } = await open()
     const { questions } = store
     const ids = async () => (await questions.list()).map(({ id }) => id)
     return { questions, ids, reopen: async () => (await reopen()).questions }

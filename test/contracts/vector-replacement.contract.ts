@@ -1,7 +1,7 @@
 import { everything } from '@agent-server/lib/visibility.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { OpenedStore } from '../../src/stores/opened-store.ts'
-import { openStore, type StoreData, type TestStore } from './open-store.ts'
+import { type StoreData, type TestStore, useStores } from './open-store.ts'
 
 const NEXT = { model: 'new', dimension: 3 }
 
@@ -10,11 +10,12 @@ export function describeVectorReplacement(
   name: string,
   createData: () => Promise<StoreData>,
 ): void {
+  const open = useStores(createData)
   describe(`Vectors made anew in ${name}`, () => {
     let on: TestStore
     let keys: number[]
     beforeEach(async () => {
-      on = await openStore(createData)
+      on = await open()
       keys = []
       for (const id of ['a', 'b', 'c']) keys.push(await addReady(on.store, id))
     })
