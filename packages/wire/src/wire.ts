@@ -49,5 +49,6 @@ export {
   toReasoningFields,
   withReasoning,
 } from './reasoning.ts'
+export { IMAGE_MARK, toClientTool, toUserMessage } from './request-parts.ts'
 export { tokensOf } from './request-tokens.ts'
 export { toRunExtras } from './run-extras.ts'

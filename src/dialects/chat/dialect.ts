@@ -4,7 +4,13 @@ import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '@agent-server/wire'
-import { type DialectSettings, readAgentFields, type StreamDialect } from '@agent-server/wire'
+import {
+  type DialectSettings,
+  IMAGE_MARK,
+  readAgentFields,
+  type StreamDialect,
+  toUserMessage,
+} from '@agent-server/wire'
 import type { Question } from '../../conversations/answers.ts'
 import { toChatFrame } from '../../conversations/chat-frames.ts'
 
@@ -79,8 +85,10 @@ function toModelMessage(
     )
   }
   const marks = IMAGE_MARK.repeat(images.length)
-  return [{ role: 'user', content: `${content}${marks}`, images: images.map((url) => ({ url })) }]
+  return [
+    toUserMessage(
+      `${content}${marks}`,
+      images.map((url) => ({ url })),
+    ),
+  ]
 }
-
-/** Takes the place of an image in the text. */
-const IMAGE_MARK = '[image]'

@@ -6,6 +6,8 @@ import {
   fromReasoningFields,
   readAgentFields,
   toAnswerFormat,
+  toClientTool,
+  toUserMessage,
   withReasoning,
 } from '@agent-server/wire'
 import { type CompletionMessage, type CompletionRequest, imagesOf, toPlain } from './schema.ts'
@@ -23,11 +25,7 @@ export function toAgentRequest(
     messages: request.messages.flatMap(toModelMessage),
     instructions: request.messages.filter(isInstruction).map((message) => toPlain(message).content),
     sampling: toSampling(request),
-    clientTools: (request.tools ?? []).map(({ function: tool }) => ({
-      name: tool.name,
-      description: tool.description ?? '',
-      parameters: tool.parameters ?? { type: 'object', properties: {} },
-    })),
+    clientTools: (request.tools ?? []).map((tool) => toClientTool(tool.function)),
     toolChoice: typeof choice === 'string' ? choice : choice?.function,
   }
 }
@@ -42,10 +40,8 @@ function toModelMessage(message: CompletionMessage): ModelMessage[] {
     case 'system':
     case 'developer':
       return []
-    case 'user': {
-      const images = imagesOf(message)
-      return [{ role: 'user', content, ...(images.length > 0 && { images }) }]
-    }
+    case 'user':
+      return [toUserMessage(content, imagesOf(message))]
     case 'assistant':
       return [
         {

@@ -1,6 +1,6 @@
 import { boundedText, freeObject, optional } from '@agent-server/lib/fields.ts'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
-import { ClientFunction, MAX_TOOLS } from '@agent-server/wire'
+import { ClientFunction, IMAGE_MARK, MAX_TOOLS } from '@agent-server/wire'
 import { z } from 'zod'
 
 // Requests of the chat-completions protocol: https://github.com/openai/openai-openapi.
@@ -207,9 +207,6 @@ function textOf(role: string, part: Part): string {
   if (isText(part)) return part.text
   return isImage(part) && role === 'user' ? IMAGE_MARK : `[${part.type}: not supported here]`
 }
-
-/** Takes the place of an image in the text. */
-const IMAGE_MARK = '[image]'
 
 /** The images of a message, in order. */
 export function imagesOf({ content }: CompletionMessage): Image[] {

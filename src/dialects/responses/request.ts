@@ -6,9 +6,12 @@ import type { AgentRequest } from '@agent-server/wire'
 import {
   type DialectSettings,
   fromOpaque,
+  IMAGE_MARK,
   readAgentFields,
   toAnswerFormat,
+  toClientTool,
   toFilter,
+  toUserMessage,
   withinStores,
 } from '@agent-server/wire'
 import type { InputItem, ResponseRequest } from './schema.ts'
@@ -48,11 +51,7 @@ export function toAgentRequest(
       effort: request.reasoning?.effort ?? undefined,
       format: toAnswerFormat(request.text?.format, 'text.format'),
     },
-    clientTools: functions.map(({ name, description, parameters }) => ({
-      name,
-      description: description ?? '',
-      parameters: parameters ?? { type: 'object', properties: {} },
-    })),
+    clientTools: functions.map(toClientTool),
     toolChoice: toToolChoice(request.tool_choice),
   }
 }
@@ -81,12 +80,8 @@ function toMessage({ role, content }: Extract<InputItem, { role: string }>): Mod
   const text = toText(role, content)
   if (role === 'assistant') return [{ role, content: text }]
   if (role !== 'user') return []
-  const images = imagesOf(content)
-  return [{ role, content: text, ...(images.length > 0 && { images }) }]
+  return [toUserMessage(text, imagesOf(content))]
 }
-
-/** Takes the place of an image in the text. */
-const IMAGE_MARK = '[image]'
 
 function toText(role: string, content: Content): string {
   if (typeof content === 'string') return content

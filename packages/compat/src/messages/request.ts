@@ -5,7 +5,10 @@ import type { AgentRequest } from '@agent-server/wire'
 import {
   type DialectSettings,
   fromOpaque,
+  IMAGE_MARK,
   readAgentFields,
+  toClientTool,
+  toUserMessage,
   withReasoning,
 } from '@agent-server/wire'
 import type { Block, CountTokensRequest, MessageParam, MessagesRequest } from './schema.ts'
@@ -32,11 +35,9 @@ export function toAgentRequest(
       effort: request.output_config?.effort ?? undefined,
       format: toFormat(request.output_config?.format),
     },
-    clientTools: (request.tools ?? []).map(({ name, description, input_schema }) => ({
-      name,
-      description: description ?? '',
-      parameters: input_schema,
-    })),
+    clientTools: (request.tools ?? []).map(({ name, description, input_schema: parameters }) =>
+      toClientTool({ name, description, parameters }),
+    ),
     toolChoice: toToolChoice(request.tool_choice),
   }
 }
@@ -94,11 +95,9 @@ function toModelMessages({ role, content }: MessageParam): ModelMessage[] {
     url: source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`,
   }))
   if (rest.length === 0) return results
-  return [...results, { role, content: text, ...(images.length > 0 && { images }) }]
+  return [...results, toUserMessage(text, images)]
 }
 
-/** Takes the place of an image in the text. */
-const IMAGE_MARK = '[image]'
 /** In the result of a tool, which can only be text for most models. */
 const NO_IMAGE = '[image: not supported here]'
 

@@ -2,7 +2,13 @@ import type { AnswerFormat, ModelMessage, ModelToolCall, Sampling } from '@agent
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '@agent-server/wire'
-import { type DialectSettings, readAgentFields } from '@agent-server/wire'
+import {
+  type DialectSettings,
+  IMAGE_MARK,
+  readAgentFields,
+  toClientTool,
+  toUserMessage,
+} from '@agent-server/wire'
 import type { OllamaChatRequest, OllamaGenerateRequest, OllamaMessage } from './schema.ts'
 
 /** Reads what the agent is asked. Throws AppError `invalid_request`. */
@@ -20,11 +26,7 @@ export function toAgentRequest(
       role === 'system' && content ? [content] : [],
     ),
     sampling: toSampling(request),
-    clientTools: (request.tools ?? []).map(({ function: tool }) => ({
-      name: tool.name,
-      description: tool.description ?? '',
-      parameters: tool.parameters ?? { type: 'object', properties: {} },
-    })),
+    clientTools: (request.tools ?? []).map((tool) => toClientTool(tool.function)),
   }
 }
 
@@ -73,7 +75,7 @@ function toModelMessages(messages: readonly OllamaMessage[]): ModelMessage[] {
       case 'system':
         return []
       case 'user':
-        return [toUserMessage(content, message.images ?? [], `messages.${index}.images`)]
+        return [withImages(content, message.images ?? [], `messages.${index}.images`)]
       case 'assistant': {
         const toolCalls = (message.tool_calls ?? []).map(({ id, function: call }, place) => ({
           callId: id || `call_${index}_${place}`,
@@ -103,16 +105,9 @@ function takeCall(
   throw refusal(`messages.${index}`, 'is the result of a call that no message before it contains')
 }
 
-/** Takes the place of an image in the text. */
-const IMAGE_MARK = '[image]'
-
-function toUserMessage(content: string, images: readonly string[], field: string): ModelMessage {
-  if (images.length === 0) return { role: 'user', content }
-  return {
-    role: 'user',
-    content: `${content}${IMAGE_MARK.repeat(images.length)}`,
-    images: images.map((image, index) => ({ url: toDataUrl(image, `${field}.${index}`) })),
-  }
+function withImages(content: string, images: readonly string[], field: string): ModelMessage {
+  const urls = images.map((image, index) => ({ url: toDataUrl(image, `${field}.${index}`) }))
+  return toUserMessage(content + IMAGE_MARK.repeat(images.length), urls)
 }
 
 /** How files of these types begin, in base64. */
