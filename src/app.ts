@@ -120,7 +120,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   const search: Searching['search'] = (query, caller, signal) =>
     services.agent.query(query, { caller, retrieval: services.corpusFor(caller).retrieval }, signal)
   for (const { routes } of features) {
-    await app.register(routes, { ...services, ...options, search })
+    if (routes) await app.register(await routes(), { ...services, ...options, search })
   }
   await app.register(adminRoutes, services.admin)
   await app.register(opsRoutes, services)

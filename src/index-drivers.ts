@@ -1,29 +1,22 @@
 import { qdrant } from '@agent-server/index-qdrant'
-import type { VariableShape, VariableValues } from '@agent-server/lib/variable-types.ts'
+import {
+  type AllOf,
+  allOf,
+  type VariableShape,
+  type VariableValues,
+} from '@agent-server/lib/variable-types.ts'
 import { embedded } from '@agent-server/search'
 
 /** Every kind of index. The first whose address is set is used, and the last has none. */
 const DRIVERS = [qdrant, embedded] as const
 
 type Driver = (typeof DRIVERS)[number]
-/** All members of a union in one type. */
-type AllOf<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : never
 
 type IndexVariables = AllOf<Driver['variables']> & VariableShape
 
 /** The variables of every kind, and their labels. */
-export const INDEX_VARIABLES: AllOf<Driver['variables']> = Object.assign(
-  {},
-  ...DRIVERS.map(({ variables }) => variables),
-)
-export const INDEX_LABELS: AllOf<Driver['labels']> = Object.assign(
-  {},
-  ...DRIVERS.map(({ labels }) => labels),
-)
+export const INDEX_VARIABLES = allOf(DRIVERS.map(({ variables }) => variables))
+export const INDEX_LABELS = allOf(DRIVERS.map(({ labels }) => labels))
 
 /** The kinds that several servers can share, by their addresses. */
 export const SHARED_INDEXES = DRIVERS.flatMap(({ name, address, service }) =>

@@ -1,4 +1,5 @@
 import type { Labels } from '@agent-server/lib/variable-types.ts'
+import { FEATURE_LABELS } from './features.ts'
 import { INDEX_LABELS } from './index-drivers.ts'
 import type { Variables } from './variables.ts'
 
@@ -54,7 +55,5 @@ export const LABELS: Labels<typeof Variables.shape> = {
   RERANK_BASE_URL: 'Reranking model URL',
   RERANK_API_KEY: 'Reranking model key',
   ...INDEX_LABELS,
-  DOCKER_HOST: 'Container engine',
-  E2B_API_KEY: 'E2B key',
-  E2B_API_URL: 'E2B URL',
+  ...FEATURE_LABELS,
 }

@@ -19,6 +19,7 @@ import {
 import { areFolders, toFolder } from '@agent-server/schemas/operator/watch.ts'
 import { ANALYSER_LANGUAGES } from '@agent-server/search'
 import { z } from 'zod'
+import { FEATURE_VARIABLES } from './features.ts'
 import { INDEX_VARIABLES, SHARED_INDEXES } from './index-drivers.ts'
 
 const MIN_KEY_LENGTH = 16
@@ -30,7 +31,6 @@ const chat = group('Chat model')
 const knowledge = group('Knowledge')
 const embeddings = group('Embeddings')
 const reranking = group('Reranking')
-const sandbox = group('Sandbox')
 
 /** Every variable: its type, its default as the environment would hold it, its group and its meaning. */
 export const Variables = z.object({
@@ -266,15 +266,7 @@ export const Variables = z.object({
     'Key for the reranking model. Not set: EMBEDDING_API_KEY, then CHAT_API_KEY.',
   ),
   ...INDEX_VARIABLES,
-  DOCKER_HOST: sandbox(
-    z.string().max(1_000).optional(),
-    'Container engine of the `docker` sandbox: `unix:///path` or `tcp://host:port`. Not set: `/var/run/docker.sock`. See docs/guides/sandboxes.md.',
-  ),
-  E2B_API_KEY: sandbox(upstreamKey(), 'Key for running code at E2B. See docs/guides/sandboxes.md.'),
-  E2B_API_URL: sandbox(
-    httpUrl.optional(),
-    'Your own installation of E2B. Not set: `https://api.e2b.app`.',
-  ),
+  ...FEATURE_VARIABLES,
 })
 
 export interface Variable extends Description {

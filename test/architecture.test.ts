@@ -58,8 +58,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'sandboxes',
     ...LEAVES,
   ],
-  // The one list of the packages that add routes.
-  features: ['compat', 'evaluation', 'mcp-server'],
+  // The one list of the packages that add routes or settings.
+  features: ['compat', 'evaluation', 'mcp-server', 'sandboxes', 'lib'],
   routes: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
   operator: ['wire', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
@@ -73,8 +73,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   models: ['errors', 'lib'],
   sandboxes: ['errors', 'lib'],
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
-  variables: ['index-drivers', 'search', ...LEAVES],
-  'variable-labels': ['variables', 'index-drivers', 'lib'],
+  variables: ['features', 'index-drivers', 'search', ...LEAVES],
+  'variable-labels': ['variables', 'features', 'index-drivers', 'lib'],
   config: ['variables', 'index-drivers', ...LEAVES],
   // The one list of the kinds of index.
   'index-drivers': ['index-qdrant', 'search', 'lib'],

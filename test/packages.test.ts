@@ -109,6 +109,8 @@ describe('The guards of the packages', () => {
   it('see which names of a door are taken', () => {
     const text = `import { type A, b as c } from '@agent-server/x'\nimport { d } from './x.ts'`
     expect(namesTaken(text, '@agent-server/x')).toEqual(['A', 'b'])
+    const later = `const x = () => import('@agent-server/x')\nexport const e = (await x()).f`
+    expect(namesTaken(later, '@agent-server/x')).toEqual(['f'])
   })
 })
 
@@ -151,13 +153,18 @@ function declaredIn(declaration: unknown): string[] {
   return nodesIn(declaration.declarations).flatMap(({ id }) => nameOf(id))
 }
 
-/** The names that a module imports from a package. */
+/** The names that a module imports from a package. Of one that it loads later, every name that it reads of anything. */
 function namesTaken(text: string, name: string): string[] {
-  return nodesOf(text)
-    .filter(
-      ({ type, source }) => type === 'ImportDeclaration' && isNode(source) && source.value === name,
-    )
-    .flatMap(({ specifiers }) => nodesIn(specifiers).flatMap(({ imported }) => nameOf(imported)))
+  const nodes = nodesOf(text)
+  const loading = nodes.filter(({ source }) => isNode(source) && source.value === name)
+  const isLater = loading.some(({ type }) => type === 'ImportExpression')
+  const members = nodes.filter(({ type }) => isLater && type === 'MemberExpression')
+  return [
+    ...loading
+      .filter(({ type }) => type === 'ImportDeclaration')
+      .flatMap(({ specifiers }) => nodesIn(specifiers).flatMap(({ imported }) => nameOf(imported))),
+    ...members.flatMap(({ property }) => nameOf(property)),
+  ]
 }
 
 const nodesIn = (value: unknown): SyntaxNode[] => (Array.isArray(value) ? value.filter(isNode) : [])

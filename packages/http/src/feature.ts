@@ -1,3 +1,4 @@
+import type { Labels, VariableShape } from '@agent-server/lib/variable-types.ts'
 import type { FastifyPluginOptions } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 
@@ -7,6 +8,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
  */
 export interface Feature<Services extends FastifyPluginOptions = FastifyPluginOptions> {
   name: string
-  /** Binds paths to calls of the services. What it opens, it closes in the hook `onClose` of the app that it gets. */
-  routes: FastifyPluginAsyncZod<Services>
+  /** Settings of its own, and what the web UI calls them. */
+  variables?: VariableShape
+  labels?: Labels<VariableShape>
+  /** Loads what binds paths to calls of the services. What that opens, it closes in the hook `onClose` of its app. */
+  routes?: () => Promise<FastifyPluginAsyncZod<Services>>
 }

@@ -20,6 +20,18 @@ export type VariableShape = Readonly<Record<string, z.ZodType>>
 export type VariableValues<Shape extends VariableShape> = [keyof Shape] extends [never]
   ? object
   : Readonly<z.output<z.ZodObject<Shape>>>
+/** All members of a union in one type. */
+export type AllOf<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never
+
+/** What several parts of the server name, such as their variables, in one object. */
+export function allOf<Part extends object>(parts: readonly Part[]): AllOf<Part> {
+  return Object.assign({}, ...parts)
+}
+
 export type Labels<Shape> = Readonly<Record<keyof Shape, Label>>
 
 const DESCRIPTIONS = new Map<z.core.$ZodType, Description>()

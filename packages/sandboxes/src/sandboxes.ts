@@ -1,4 +1,5 @@
 export { type CodeSandbox, openCodeSandbox, type SandboxSettings } from './code-sandbox.ts'
+export { sandboxes } from './feature.ts'
 export { SANDBOX_LIMITS, SandboxLimits } from './limits.ts'
 export { PROBE_NAMES } from './report.ts'
 export {
