@@ -90,8 +90,8 @@ describe('A folder of files of every type', () => {
     const isRoot = process.getuid?.() === 0
     const failed = HOSTILE.length + PASSWORDS.length + (isRoot ? 0 : 1)
     expect(output).toMatch(new RegExp(`^\\d+ ready, 0 unchanged, ${failed} failed, 4 left out\\n`))
-    expect(output).toMatch(/left out as an empty file: 3/)
-    expect(output).toMatch(/left out as a Windows program: 1/)
+    expect(output).toMatch(/skipped as an empty file: 3/)
+    expect(output).toMatch(/skipped as a Windows program: 1/)
     for (const [name, , reason] of HOSTILE) {
       expect(output).toMatch(new RegExp(`^ {2}birds/${name}: .*(?:${reason.source})`, 'm'))
     }

@@ -62,7 +62,7 @@ describe('npm run ingest, which is agent-server-client add beside a server', () 
     expect(await run([folder, '--server', server.url])).toEqual({
       code: 0,
       stderr: '',
-      stdout: '1 ready, 0 unchanged, 0 failed, 1 left out\n  left out as a Windows program: 1\n',
+      stdout: '1 ready, 0 unchanged, 0 failed, 1 left out\n  skipped as a Windows program: 1\n',
     })
   })
 
