@@ -39,7 +39,7 @@ export class Users {
     }
   }
 
-  /** Resolves once nobody uses it. Throws the reason of the signal. */
+  /** Resolves once no run uses it. Throws the reason of the signal. */
   async gone(signal: AbortSignal): Promise<void> {
     while (this.#count > 0) {
       this.#idle = Promise.withResolvers()

@@ -44,7 +44,7 @@ interface EmbedderRecord extends Pick<Embedding, 'kind' | 'model'> {
 
 export type AgentDescription = ReturnType<typeof describeAgent>
 
-/** Describes what the agent can currently do, which may be less than what is configured. */
+/** Describes the current capabilities of the agent, which may be fewer than configured. */
 export function describeAgent(dependencies: Dependencies) {
   const { current, model, window, embedder, reranker } = dependencies
   const retrieval = embedder ? 'hybrid' : 'lexical'

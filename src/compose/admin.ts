@@ -157,7 +157,7 @@ function composeTrials(
   /** With what the next start would change of how other servers are called, so that values just saved are tried. */
   const next = async () => {
     const environment = await settings.environment()
-    // A mistake elsewhere is not what is tried.
+    // Mistakes in other sections do not matter for this trial.
     const valid = loadLenientConfig(environment, config.SERVER_API_KEY)
     const { OUTBOUND_ALLOW, DOCKER_HOST, E2B_API_KEY, E2B_API_URL } = valid
     const calls = { OUTBOUND_ALLOW, DOCKER_HOST, E2B_API_KEY, E2B_API_URL }

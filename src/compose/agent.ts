@@ -85,7 +85,7 @@ interface AgentParts extends Setup {
   pauses: ReturnType<typeof createPauses>
   sentQuestions: ReturnType<typeof createSentQuestions>
   gate: ReturnType<typeof createRunGate>
-  /** Keeps what led to the last answers; absent if nothing is kept. */
+  /** Records how the last answers came about; absent if nothing is recorded. */
   traces: RunTraces | undefined
   acceptedTools: Pick<AcceptedTools, 'see' | 'accept'>
   skillCopies: SkillCopies

@@ -49,7 +49,7 @@ export async function composeSkills(
 
 /** Most bytes of one response; an event stream that reaches it is reconnected. */
 const MAX_ANSWER_BYTES = 20_000_000
-/** Longer than any call may be silent; each call has a deadline of its own. */
+/** Longer than any idle timeout of a call; each call has its own deadline. */
 const MCP_IDLE_MS = 630_000
 
 interface McpStores {
@@ -111,7 +111,7 @@ const NO_CONNECTIONS: Mcp = {
   close: async () => undefined,
 }
 
-/** What an earlier sandbox of the same owner has left behind is removed. */
+/** Leftovers of an earlier sandbox of the same owner are removed. */
 export function composeSandbox(
   config: Config,
   section: SandboxSection,

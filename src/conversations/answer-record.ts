@@ -94,7 +94,7 @@ function toAnswer(status: StoredAnswer['status'], text: string, agent: Extra): S
   return { type: 'message', role: 'assistant', status, content: [part], agent }
 }
 
-/** An answer of which nothing was heard for so long is no longer generated: its server has stopped. */
+/** An answer without progress for this long is no longer generated: its server has stopped. */
 const SILENT_MS = 10_000
 
 /** Reads an answer of the agent's chat; undefined for any other item. */
@@ -108,7 +108,7 @@ export function readAnswer({ json, silentMs = Infinity }: StoredItem): StoredAns
 export const textOfAnswer = ({ content }: Pick<StoredAnswer, 'content'>) =>
   content.map(({ text }) => text).join('')
 
-/** The frames that tell a stored answer from its beginning; `told` is what was told of it before. */
+/** The frames that replay a stored answer from its beginning; `told` is the part that was already sent. */
 export function framesOf(answer: StoredAnswer, told?: StoredAnswer): ChatFrame[] {
   const { steps } = answer.agent
   const known = told?.agent.steps ?? []

@@ -41,7 +41,7 @@ interface RunParts {
 
 /** What becomes of failures after the request that caused them may have ended. */
 export interface Failures {
-  /** As a client is told of it; what is the server's fault is written to the log. */
+  /** The error as the client sees it; faults of the server are logged. */
   report(error: unknown): ErrorDetail
   log: Pick<Log, 'error'>
 }
@@ -74,7 +74,7 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
       for await (const events of agent.run(request, stopping.signal)) {
         for (const event of events) record.take(event)
         const told = events.flatMap((event) => toChatFrame(event, true) ?? [])
-        // What ends a stream is told once it is stored.
+        // The end of a stream is sent once the answer is stored.
         tell(told.filter(({ type }) => type !== 'done' && type !== 'approval-required'))
       }
     } catch (error) {
@@ -88,7 +88,7 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
     }
     const onFailure = (error: unknown) => {
       failures.log.error({ err: error, conversation: ref.id, answer: ref.item }, NOT_STORED)
-      // It is complete all the same, and whoever asked need not wait for the store.
+      // It is complete all the same, and the caller need not wait for the store.
       end()
     }
     await ignore(keepTrying(saving.end, onFailure, closing.signal), 'it was logged at first')
@@ -98,7 +98,7 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
   return {
     ended: run(),
     stop,
-    /** Tells the answer from its beginning or, if it was taken up after a pause, only what is new. */
+    /** Streams the answer from its beginning or, if it was resumed after a pause, only the new part. */
     async *follow(signal: AbortSignal, onlyNew = false): Frames {
       for (let next = onlyNew ? begun : 0; ; ) {
         const { promise } = changed

@@ -33,7 +33,7 @@ export interface Question {
   text: string
   /** As URLs. */
   images: readonly string[]
-  /** What is asked of the agent, without what was said before. */
+  /** The request to the agent, without the earlier conversation. */
   request: AgentRequest
   includeSteps: boolean
 }
@@ -98,7 +98,7 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
       yield [{ type: 'turn-start', ...ids }]
       yield* selected(run.follow(signal, true), includeSteps)
     },
-    /** Tells an answer from its beginning, and goes on while it is generated. Throws `item_not_found`. */
+    /** Streams an answer from its beginning, and follows it while it is generated. Throws `item_not_found`. */
     async *follow(ref: ItemRef, includeSteps: boolean, signal: AbortSignal): Frames {
       await find(ref)
       const frames = running.get(ref.item)?.follow(signal) ?? followStored(ref, signal)

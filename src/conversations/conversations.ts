@@ -12,7 +12,7 @@ import { readAnswer, textOfAnswer } from './answer-record.ts'
 
 export type Conversations = ReturnType<typeof createConversations>
 
-/** Items to add, and what they ask: found by a search, and the title of a conversation that has none. */
+/** Items to add, and their question: searchable, and the title of a conversation without one. */
 export interface NewItems {
   items: readonly NewItem[]
   question?: string | undefined
@@ -125,8 +125,8 @@ function createItems(store: ConversationStore, get: Get) {
     },
 
     /**
-     * What was said in the current branch or up to the item `last`, without questions that got no answer: null stands
-     * for the start. Throws `conversation_not_found`, and `invalid_request` for an unknown item.
+     * The messages of the current branch or up to the item `last`, without unanswered questions: null stands for the
+     * start. Throws `conversation_not_found`, and `invalid_request` for an unknown item.
      */
     async history(id: string, caller: Caller, last?: string | null): Promise<StoredItem[]> {
       const { lastItem = null } = await get(id, caller)

@@ -66,7 +66,7 @@ export function createFeedback({ feedbackStore: store, ...parts }: Dependencies)
 
   return {
     list,
-    /** Replaces what was said of the same answer. Throws `item_not_found` and `response_not_found`. */
+    /** Replaces earlier feedback on the same answer. Throws `item_not_found` and `response_not_found`. */
     async rate(given: NewFeedback, caller: Caller): Promise<Feedback> {
       const { conversationId, answerId, rating } = given
       const comment = given.comment?.trim() || undefined

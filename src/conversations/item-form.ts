@@ -5,6 +5,6 @@ import type { NewItem, StoredItem } from '../stores/conversation-store.ts'
 export interface ItemForm {
   /** A question with images as URLs. */
   toQuestion(text: string, images: readonly string[]): NewItem
-  /** What a model is told of the items. */
+  /** The items as messages for a model. */
   toMessages(items: readonly StoredItem[]): ModelMessage[]
 }

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { JudgedLine } from './schema.ts'
 
-/** A question with what is known of its answer. */
+/** A question with its known answer. */
 export interface AskedQuestion {
   id: string
   text: string
@@ -47,5 +47,5 @@ export function namesOf(
   return Array.from({ length: pageEnd - page + 1 }, (_, place) => `${documentId}#${page + place}`)
 }
 
-/** What an evaluation tells of its progress. */
+/** The progress of an evaluation. */
 export type Progress = (done: number, of: number) => void

@@ -11,7 +11,7 @@ import type { Report, Row } from './report.ts'
 import type { NewEvaluationRun } from './schema.ts'
 import type { EvaluationEnd, EvaluationStore } from './store.ts'
 
-/** How often an evaluation says that it goes on, and finds out whether it was cancelled on another server. */
+/** The interval of heartbeats, which also tell whether the evaluation was cancelled on another server. */
 const GO_ON_MS = 2_000
 /** Of a question and of its answer, in what is kept. */
 const MAX_TEXT = 300
@@ -35,7 +35,7 @@ interface Evaluation {
 
 /** An evaluation that runs in the background. */
 export interface RunningEvaluation {
-  /** Resolves, never rejects, once its end is kept. */
+  /** Resolves, never rejects, once its end is stored. */
   done: Promise<void>
   stop(as?: 'cancelled' | 'interrupted'): Promise<void>
 }

@@ -22,8 +22,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /**
-     * Who sends the request. Absent on public routes, except for the master key or the web UI, and if a link takes the
-     * place of a key.
+     * The sender of the request. Absent on public routes, except for the master key or the web UI, and if a link
+     * replaces a key.
      */
     caller: Caller
   }

@@ -124,7 +124,7 @@ export function leaveUnreadBodies(app: FastifyInstance): void {
   })
 }
 
-/** A sender that sends no byte for so long is taken to be gone. */
+/** A sender that sends no byte for this long counts as disconnected. */
 const IDLE_MS = 60_000
 
 /**

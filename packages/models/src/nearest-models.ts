@@ -2,7 +2,7 @@ import { withDeadline } from '@agent-server/lib/abort.ts'
 import { editDistance } from '@agent-server/lib/text/edit-distance.ts'
 import { closingNotice } from './model-closings.ts'
 
-/** How long the list is waited for: a failure is being told, and has to be soon. */
+/** How long to wait for the list: it delays the report of a failure. */
 const LIST_MS = 3_000
 const MAX_NAMES = 5
 /** Other names are no names, and would be shown to clients. */
@@ -46,7 +46,7 @@ export async function nearestModels(
 const isClosing = (model: string, closesOn: string | undefined) =>
   closesOn !== undefined && closingNotice({ model, setting: '', closesOn }) !== undefined
 
-/** What a failure adds about models that can be used instead: nothing where none is known. */
+/** The addition to a failure about alternative models; empty if none is known. */
 export function insteadOf(nearest: readonly string[]): string {
   return nearest.length === 0 ? '' : `. The key can use ${nearest.join(', ')}`
 }

@@ -10,7 +10,7 @@ export function forCaller({ collections, key }: Reader, conversationId?: string)
   return { collections: collections ?? 'all', conversations }
 }
 
-/** For what is named by its id: a caller sees the documents of all of its conversations. */
+/** For access by id: a caller sees the documents of all of its conversations. */
 export function forCallerById({ collections, key }: Reader): Visibility {
   return { collections: collections ?? 'all', conversations: { owner: key?.id } }
 }

@@ -4,7 +4,7 @@ import { createAnswerScanner } from './answer-code.ts'
 
 export type CitationCheck = ReturnType<typeof createCitationCheck>
 
-/** Has a say in what is shown: gets all text and marks in their order. */
+/** Influences the output: receives all text and marks in their order. */
 interface Attribution {
   text(piece: string): string
   code(piece: string): string

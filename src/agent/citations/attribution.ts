@@ -46,10 +46,10 @@ const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]$/u
 export function createAttribution(hits: readonly Hit[], termsOf: TermsOf) {
   const compare = createComparison(hits, termsOf)
   let sentence = createSentence(compare)
-  /** White space and punctuation since the last word or mark, and what was not shown yet. */
+  /** White space and punctuation since the last word or mark, and the text not shown yet. */
   let pause = '\n'
   let held = ''
-  /** Whether the last mark stands behind the end of its sentence. */
+  /** Whether the last mark follows the end of its sentence. */
   let isOver = false
   let isUncitedLine = false
 
@@ -141,7 +141,7 @@ function createSentence(compare: ReturnType<typeof createComparison>) {
       isEmpty = false
       claim = `${claim}${claim && pause}${words}`.slice(0, MAX_SENTENCE)
     },
-    /** Returns how the next marks are shown: before the sentence as they are, behind it without repetitions. */
+    /** Returns how the next marks are shown: before the sentence unchanged, after it without repetitions. */
     cite(marks: string): string {
       if (isEmpty) {
         leading.push(...numbersIn(marks))
@@ -167,7 +167,7 @@ function createSentence(compare: ReturnType<typeof createComparison>) {
     },
   }
 
-  /** The mark that is shown for a number; none where it would stand twice. */
+  /** The mark that is shown for a number; empty if it would be repeated. */
   function settle(mark: string, number: string): string {
     if (number === '?') {
       following.add(UNKNOWN)

@@ -63,7 +63,7 @@ export function withoutStages({ stages: _, ...hit }: Hit): Hit {
 /** A piece of a document. Its id is the same for the same content, so that it gets only one number. */
 type Source = Pick<Hit, 'id' | 'text' | 'row' | 'sheet'> & Partial<Pick<Hit, 'start' | 'end'>>
 
-/** Makes a citable hit of what a tool has read from a document. */
+/** Makes a citable hit of text that a tool has read from a document. */
 export function toHit(document: StoredDocument, source: Source): Hit {
   const { id, title = '', url } = document
   const metadata = shownMetadata(document)
@@ -79,7 +79,7 @@ export function toHit(document: StoredDocument, source: Source): Hit {
   }
 }
 
-/** Numbers what a tool has read from a document; returns the number with the key. */
+/** Numbers text that a tool has read from a document; returns the number with the key. */
 export function cite(citations: Citations, document: StoredDocument, source: Source): string {
   const [added] = citations.add([toHit(document, source)])
   return `${citations.key} [${added?.number}]`
@@ -90,7 +90,7 @@ export function renderChunks(chunks: readonly NumberedHit[], key: string): strin
   const blocks = chunks.map(({ number, hit }) => {
     // On one line, so that a title cannot look like a separate chunk.
     const source = [hit.title, hit.heading].filter(Boolean).join(' > ').replaceAll(/\s+/g, ' ')
-    // After the text: small models repeat what stands right behind the number.
+    // After the text: small models repeat the text right after the number.
     return `${key} [${number}] ${asData(hit.text)}${source && `\n(${asData(source)})`}`
   })
   const found = blocks.length > 0 ? blocks.join('\n\n') : 'Nothing was found.'

@@ -10,13 +10,13 @@ type Mark = ReturnType<typeof citationsIn>[number]
 
 /** Citations of one answer that are compared with their passages; so many take about five milliseconds. */
 const MAX_COMPARED = 200
-/** A part of a sentence between two marks that has fewer words is no statement of its own. */
+/** The part of a sentence between two marks is a separate statement only from this number of words. */
 const MIN_WORDS = 3
 const WORD = /[\p{L}\p{N}]+/gu
 /** Scripts that are written without spaces have no words to be counted. */
 const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}]/u
 
-/** For each citation of an answer, in order: what the cited passage has to say about the statement it stands behind. */
+/** For each citation of an answer, in order: how the cited passage supports its statement. */
 export function checkStatements(
   answer: string,
   hits: readonly Hit[],

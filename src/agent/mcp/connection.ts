@@ -69,7 +69,7 @@ export class Connection {
     return this.#once(() => (held ? this.#check(held) : this.#connect()))
   }
 
-  /** Calls a tool once; repeats the call only if the server had forgotten the session, and so did nothing before. */
+  /** Calls a tool once; repeats the call only if the server had lost the session, and therefore had not run it. */
   async call(call: RemoteCall, signal: AbortSignal): Promise<CallOutcome> {
     const held = this.#session ?? (await this.#awaited(signal))
     try {

@@ -26,7 +26,7 @@ const Elicitations = z
   )
   .refine((all) => Object.keys(all).length <= MAX_ELICITATIONS)
 
-/** What a server asks before it goes on with a call. Throws `Refusal` if nobody can be asked that here. */
+/** The questions of a server before it continues a call. Throws `Refusal` if this client cannot answer them. */
 export function readElicited({ inputRequests = {}, requestState }: InputRequiredResult): Elicited {
   const { data } = Elicitations.safeParse(inputRequests)
   if (!data || (requestState?.length ?? 0) > MAX_STATE) {
@@ -39,8 +39,8 @@ export function readElicited({ inputRequests = {}, requestState }: InputRequired
 }
 
 /**
- * What a call says about elicitation. Older servers are not told that they may ask: they ask on the connection, and
- * their question does not say which of the calls on it, and so which user, it belongs to.
+ * The elicitation capability sent with a call. Older servers do not get it: they ask on the connection, and their
+ * question does not say which of the calls on it, and so which user, it belongs to.
  */
 export function elicitationParams(client: Client, answered: AnsweredCall | undefined) {
   if (client.getProtocolEra() !== 'modern') return {}

@@ -22,7 +22,7 @@ export function explainFailure(error: unknown): string {
   return 'The server cannot be used; see the log for details'
 }
 
-/** Whether the server no longer knows the session: it did nothing, so the call can be repeated in a new session. */
+/** Whether the server has lost the session: it did nothing, so the call can be repeated in a new session. */
 export function isForgottenSession(error: unknown): boolean {
   return (
     (error instanceof SdkHttpError && [400, 404].includes(error.status)) ||

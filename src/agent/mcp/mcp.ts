@@ -29,7 +29,7 @@ const LOOK_MS = 1_000
 
 interface Dependencies extends Omit<RemoteServerOptions, 'name' | 'settings'> {
   servers: Readonly<Record<string, McpServer>>
-  /** Connections of another agent, which are used where nothing about them differs. */
+  /** Connections of another agent, which are reused if their settings are equal. */
   existing?: readonly RemoteServer[] | undefined
   /** Stores the files that tested tools return. */
   artifacts: () => Artifacts

@@ -54,11 +54,11 @@ export interface RemoteCall {
   input: Record<string, unknown>
   /** The call is given up after this long without progress; each progress notification restarts the time. */
   idleMs: number
-  /** If the server asked something before: what it asked, and what it is told. */
+  /** If the server asked something before: its questions and the answers. */
   answered?: AnsweredCall | undefined
 }
 
-/** A call that is done, or what the server asks before it goes on. */
+/** A finished call, or the questions of the server before it continues. */
 export type CallOutcome = { result: CallToolResult } | { elicited: Elicited }
 
 /** Connects with the first transport that the server speaks. Throws the last failure, or the signal's reason. */

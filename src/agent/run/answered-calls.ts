@@ -5,8 +5,8 @@ import { parseCall, type ToolCall } from '../tools/registry.ts'
 import type { PausedRun } from './pause.ts'
 
 /**
- * The calls that waited before a pause: what is done has its result, and what was begun has what the client answers.
- * Throws AppError `invalid_request` if an answer is missing, does not fit, or answers nothing.
+ * The calls that waited before a pause: finished ones have their results, started ones the client's answers. Throws
+ * AppError `invalid_request` if an answer is missing, does not fit, or belongs to no call.
  */
 export function readWaitedCalls(
   paused: Pick<PausedRun, 'added' | 'results'> | undefined,

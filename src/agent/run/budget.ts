@@ -37,8 +37,8 @@ export interface Spent {
 export type RunBudget = ReturnType<typeof createRunBudget>
 
 /**
- * Tracks what a run uses up. Aborting `signal` also ends its deadlines. Must be disposed of. The time of a slow machine
- * that still loads the model, or reads the prompt without telling so, does not count.
+ * Tracks the consumption of a run. Aborting `signal` also ends its deadlines. Must be disposed of. The time in which a
+ * slow machine loads the model, or reads the prompt without reporting it, does not count.
  */
 export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?: Spent) {
   const toolTime = createDeadline(limits.seconds * 1_000, signal)
@@ -53,7 +53,7 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
     if (!hasBegun) toolTime.renew()
     hasBegun = true
   }
-  // The tool calls that were waited for run before the model is asked.
+  // Approved tool calls run before the next call of the model.
   if (before) begin()
 
   return {

@@ -7,7 +7,7 @@ import type { AgentRequest } from '@agent-server/wire'
  */
 const KEYS = 8
 
-/** For a provider that routes by it: the same in every turn of a conversation, and says nothing of it. */
+/** For providers that route by it: the same in every turn of a conversation, without revealing its content. */
 export function cacheKeyOf({ caller, sessionId, messages }: AgentRequest): string {
   const begin = sessionId ?? messages.find(({ role }) => role === 'user')?.content
   const digest = createHash('sha256')

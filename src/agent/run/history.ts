@@ -19,10 +19,13 @@ export function toTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
   return turns
 }
 
-/** The passages of so many turns are left out at once: in between, the beginning of the prompt stays the same. */
+/** The passages of this many turns are dropped at once: in between, the beginning of the prompt stays the same. */
 const TURNS_AT_ONCE = 4
 
-/** Turns as they were sent, in so many bytes; if there is too little room, without the passages of the oldest ones. */
+/**
+ * The turns as they were sent, within this many bytes; if there is too little room, without the passages of the oldest
+ * ones.
+ */
 export function asSent(
   turns: readonly ModelMessage[][],
   recalled: ReadonlyMap<ModelMessage, string>,

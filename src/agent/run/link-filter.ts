@@ -82,7 +82,7 @@ function as(text: string) {
   return { taken: text.length, shown: text }
 }
 
-/** Remembers of what was shown what decides how something after it is read. */
+/** Remembers the part of the output that decides how following text is parsed. */
 class ShownText {
   /** The last character of the line; empty at its beginning. */
   last = ''

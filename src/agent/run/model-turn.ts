@@ -209,7 +209,7 @@ function asEvents(text: string): AgentEvent[] {
   return text === '' ? [] : [textDelta(text)]
 }
 
-/** The text of a run, with a blank line between what stands before and after tool calls. */
+/** The text of a run, with a blank line between the text before and after tool calls. */
 export class AnswerText {
   #end = ''
   #shown = ''

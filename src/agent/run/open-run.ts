@@ -8,7 +8,7 @@ import type { RunTraces } from './run-trace.ts'
 interface Dependencies {
   gate: Pick<RunGate, 'enter'>
   pauses: Pick<Pauses, 'open'>
-  /** Keeps what led to the last answers; absent if nothing is kept. */
+  /** Records how the last answers came about; absent if nothing is recorded. */
   traces?: RunTraces | undefined
   limits: RunLimits
   /** Called after a run whose session no later request can continue. */

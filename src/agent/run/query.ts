@@ -30,7 +30,7 @@ export interface QueryAnswer {
   degraded: boolean
   /** What was done; absent for a single search. */
   steps?: SearchStep[] | undefined
-  /** Absent if the model was not asked, or does not report it. */
+  /** Absent if no model was called, or it does not report it. */
   usage?: Usage | undefined
 }
 

@@ -29,7 +29,7 @@ interface Attempt extends Turn {
   refusedBytes: number
 }
 
-/** What happens in a run after the search: the model is asked and tools are run in turn, until there is an end. */
+/** A run after the search: calls of the model and of tools alternate until the run ends. */
 export class Rounds {
   readonly #parts: Dependencies
   readonly #request: AgentRequest
@@ -60,7 +60,7 @@ export class Rounds {
     return this.#end
   }
 
-  /** Whether tools are to be run before the model is asked. */
+  /** Whether tools have to run before the model is called. */
   get hasCalls(): boolean {
     return this.#calls.length > 0
   }
@@ -106,7 +106,7 @@ export class Rounds {
     return { turn, batches: model.stream(asked, budget.answerTime.signal) }
   }
 
-  /** Fits the prompt again with what a refusal told. Throws the error of a turn that cannot be mended so. */
+  /** Fits the prompt again with the limits that a refusal reported. Throws the turn's error if that cannot help. */
   refit({ isDone }: ModelTurn, error: unknown): void {
     const attempt = this.#attempt
     if (isDone || !attempt) return
@@ -119,7 +119,7 @@ export class Rounds {
     this.#attempt = { ...attempt, fitted, fits: attempt.fits + 1, refusedBytes: bytes }
   }
 
-  /** What follows the answer of the model; nothing if it is to be asked again. */
+  /** The step after an answer of the model; undefined if the model is called again. */
   async endTurn({ isDone, answer }: ModelTurn): Promise<AgentEvent[]> {
     const attempt = this.#attempt
     if (!isDone || !attempt) return []

@@ -35,7 +35,7 @@ export interface Dependencies {
   limits: RunLimits
   /** Called after a run whose session no later request can continue. */
   endSession: (sessionId: string) => void
-  /** Keeps what led to the last answers; absent if nothing is kept. */
+  /** Records how the last answers came about; absent if nothing is recorded. */
   traces?: RunTraces | undefined
   pauses: Pauses
   sentQuestions: SentQuestions
@@ -119,7 +119,7 @@ export async function* begin(
   const fitted = fit()
   if (!paused && topK > 0) searched(found.query, fitted.chunks, found.hits)
   const waited = readWaitedCalls(paused, request.resume)
-  // Calls rather than ids: a model may reuse an id for a call that nobody has approved.
+  // Calls rather than ids: a model may reuse an id for a call that was not approved.
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
   if (request.resume) await parts.pauses.take(request.resume.state)
   return {
@@ -134,7 +134,7 @@ export async function* begin(
     links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
     found: { degraded: found.degraded, searchedFor: found.searchedFor },
     /**
-     * What the model is sent first and how it is fitted anew, with its answers and the tool results of this run, which
+     * The first prompt, and how it is fitted again with the model's answers and the tool results of this run, which
      * follow the question.
      */
     prompt: { first: fitted, fit, added },

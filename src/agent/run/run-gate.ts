@@ -7,7 +7,7 @@ const RETRY_AFTER_SECONDS = 2
 const MAX_TOOLS = 50
 
 export interface FinishedRun {
-  /** Names the run among those that are kept; undefined if none are. */
+  /** The id of the recorded run; undefined if runs are not recorded. */
   id?: string | undefined
   /** The finish reason, an error code, or `abandoned` if the caller left. */
   outcome: string
@@ -20,7 +20,7 @@ export interface FinishedRun {
   tools: Readonly<Record<string, number>>
 }
 
-/** What is told of a run's end to whoever keeps what led to it. */
+/** The end of a run, as reported to its recorder. */
 interface EndedTrace {
   readonly id: string
   ended(run: FinishedRun, error: unknown): void

@@ -9,17 +9,17 @@ import type { RunBudget } from './budget.ts'
 
 /** Bounds of the searches for one question. */
 interface EffortBounds {
-  /** Rounds of searches; the model judges what was found between two of them. */
+  /** Rounds of searches; between two of them the model judges the results. */
   rounds: number
   searches: number
-  /** Tokens of the model's calls, those of reranking among them, after which it is not asked what to search for. */
+  /** Tokens of the model's calls, including reranking, after which no further queries are requested. */
   tokens: number
   seconds: number
 }
 
 const BOUNDS: EffortBounds = { rounds: 3, searches: 10, tokens: 30_000, seconds: 60 }
 
-/** Queries that are taken from one answer of the model, and UTF-16 code units of each. */
+/** The maximum number of queries from one answer of the model, and UTF-16 code units of each. */
 const MAX_QUERIES = 3
 const MAX_QUERY = 300
 /** Ample for the queries and some thinking. */
@@ -199,7 +199,7 @@ function asPassages(hits: readonly Hit[]): string {
   return `<passages>\n${texts.join('\n\n') || 'Nothing was found.'}\n</passages>`
 }
 
-/** The queries in an answer of the model, one a line; without the marks of a list and what is too long to be one. */
+/** The queries in an answer of the model, one per line, without list markers and overlong lines. */
 function queriesIn(answer: string): string[] {
   const lines = answer
     .split('\n')

@@ -10,7 +10,10 @@ import type { DocumentStore } from '../../stores/document-store.ts'
 const MAX_QUESTIONS = 1_000
 const MAX_LENGTH = 65_536
 const MAX_TOTAL = 16_000_000
-/** OpenAI keeps its prompt cache for so long without use, at most; where it is kept for less, more is sent at full price. */
+/**
+ * The longest time that OpenAI keeps an unused prompt cache; with a provider that keeps it for less, more is sent at
+ * full price.
+ */
 const MAX_AGE_MS = 60 * 60_000
 
 type Source = Pick<Hit, 'id' | 'documentId'>
@@ -90,7 +93,7 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
   }
 }
 
-/** A digest of the conversation up to each question, in order, with whose it is and what it may see. */
+/** A digest of the conversation up to each question, in order, including its owner and visibility. */
 function keysOf(request: AgentRequest) {
   const { messages, instructions } = request
   const hash = createHash('sha256')

@@ -11,12 +11,15 @@ const MAX_READ_CHARACTERS = 1_500
 /** Maximum UTF-16 code units and tokens of the question that the model writes. */
 const MAX_QUESTION = 300
 const MAX_TOKENS = 60
-/** The model is asked only if it writes this many tokens a second: a question then takes less than its time. */
+/**
+ * The model is called only if it writes at least this many tokens per second: a question then takes less than its time
+ * limit.
+ */
 const MIN_SPEED = 30
 /** How long the answer may be delayed. */
 const REWRITE_MS = 1_000
 
-/** With fewer content words than this, a message depends on what was said before. */
+/** With fewer content words than this, a message depends on earlier ones. */
 const FEW_WORDS = 3
 /** With more content words than this, a message can stand alone even if it refers to something. */
 const MANY_WORDS = 8

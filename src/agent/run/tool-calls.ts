@@ -71,7 +71,7 @@ export async function runCalls(
   )
 }
 
-/** The results that are new; a call whose server asks something has none yet. */
+/** The new results; a call whose server waits for an answer has none yet. */
 export function resultEvents(results: readonly RanCall[]): AgentEvent[] {
   return results.flatMap(({ call: { callId, name: tool, result: earlier }, result }) => {
     const { output, isError, elicited } = result

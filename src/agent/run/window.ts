@@ -2,9 +2,9 @@ import { startDeadline } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { ChatModel, PromptTooLong, Sampling } from '@agent-server/models'
 
-/** How long a question waits until the model's server has told the size of its window. */
+/** How long a question waits until the model's server reports the size of its window. */
 const LEARN_MS = 3_000
-/** Kept free for what is estimated wrongly and for what a chat template adds. */
+/** Reserved for estimation errors and for the tokens that a chat template adds. */
 const MARGIN = 0.05
 /** Share of the window kept free for the answer, and its maximum in tokens; a client's own limit counts instead. */
 const ANSWER_SHARE = 0.25
@@ -18,9 +18,9 @@ const LEAST_BYTES_PER_TOKEN = 1
 const MOST_BYTES_PER_TOKEN = 6
 /** Fewer tokens say little about the ratio: most of them belong to the chat template. */
 const MIN_TOKENS = 200
-/** What is tried next, as a share of what was refused, if the server does not tell its window. */
+/** The size of the next attempt, as a share of the refused one, if the server does not report its window. */
 const AFTER_REFUSAL = 0.5
-/** The same, of the bytes per token, if it tells its window but not how many tokens it was sent. */
+/** The same for the bytes per token, if the server reports its window but not the size of the prompt. */
 const WITHOUT_COUNT = 0.8
 
 interface Dependencies {
@@ -33,8 +33,8 @@ interface Dependencies {
 export type ModelWindow = ReturnType<typeof createWindow>
 
 /**
- * What is known of the model's window: how many tokens it has, and how many of them a text takes, which is learned from
- * the tokens that the model reports for the bytes that it was sent.
+ * The model's window: its size in tokens, and the tokens per byte of text, learned from the tokens that the model
+ * reports for each prompt.
  */
 export function createWindow({ model, contextTokens, log }: Dependencies) {
   let bytesPerToken = FIRST_BYTES_PER_TOKEN
@@ -67,15 +67,15 @@ export function createWindow({ model, contextTokens, log }: Dependencies) {
       try {
         await model.learnWindow(deadline.signal)
       } catch {
-        // Too late or down: the answer is tried with what is known, and reports what fails.
+        // Too late or down: the answer is attempted with the known size, and reports any failure.
         signal.throwIfAborted()
       }
     },
-    /** Takes note of the tokens that a prompt of so many bytes had. */
+    /** Records the number of tokens of a prompt of this many bytes. */
     note(bytes: number, promptTokens: number): void {
       if (promptTokens >= MIN_TOKENS) setRatio((bytesPerToken + bytes / promptTokens) / 2)
     },
-    /** Takes note that a prompt of so many bytes was too long, and of the numbers that the refusal had. */
+    /** Records a rejected prompt size and the limits that the error reported. */
     refused(bytes: number, { promptTokens, window }: PromptTooLong): void {
       if (promptTokens) setRatio(bytes / promptTokens)
       else if (window) setRatio(Math.min(bytesPerToken, bytes / window) * WITHOUT_COUNT)

@@ -11,7 +11,7 @@ export const SKILL_FILE = 'SKILL.md'
 /** Contents by path, with forward slashes. */
 export type FileContents = Map<string, Uint8Array>
 
-/** A skill as loaded; nothing of it has been run, and nothing ever runs outside the sandbox. */
+/** A loaded skill; its code runs only in the sandbox, if at all. */
 export interface Skill {
   name: string
   description: string

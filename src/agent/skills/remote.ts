@@ -96,7 +96,7 @@ function decode(bytes: Uint8Array): FileContents | undefined {
     const copy = Copy.parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
     return new Map(copy.map(([name, content]) => [name, Buffer.from(content, 'base64')]))
   } catch {
-    // A damaged copy counts as none.
+    // A damaged copy counts as missing.
     return undefined
   }
 }

@@ -15,7 +15,7 @@ import type { SkillSet } from './read-folder.ts'
 import { type Skill, SkillError } from './read-skill.ts'
 import { createSkillTools, refuseTool } from './skill-tools.ts'
 
-/** More would fill the model's context window before anything is asked. */
+/** More would fill the model's context window before the first question. */
 const MAX_SKILLS = 200
 
 interface LoadOptions {

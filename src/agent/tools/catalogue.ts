@@ -25,7 +25,7 @@ interface ToolServices {
   model: Pick<ChatModel, 'stream'>
   artifacts: Pick<ArtifactStore, 'read'>
   sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable' | 'record'>
-  /** The only one of its directory: it removes what it does not know. */
+  /** The only user of its directory: it removes unknown files. */
   tables: DocumentTables
 }
 

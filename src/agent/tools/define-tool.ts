@@ -36,7 +36,7 @@ export interface ToolContext {
   activeSkills: Set<string>
   /** Receives the files that the tool creates. */
   artifacts: Artifacts
-  /** Called with the query and the hits of each search, and what was found with the score of each stage. */
+  /** Called with the query and the hits of each search, and the matches with the score of each stage. */
   searched?(query: string, hits: readonly NumberedHit[], found?: readonly Hit[]): void
   /** Called for model calls that the tool makes itself. */
   spend?: Spend

@@ -26,7 +26,7 @@ export function toolTokens(tools: readonly ModelTool[]): number {
   )
 }
 
-/** What a model is told of a tool. */
+/** The description of a tool that a model gets. */
 export function toModelTool({ name, description, inputSchema: parameters }: Tool): ModelTool {
   return { name, description, parameters }
 }

@@ -53,10 +53,10 @@ export const Form = z.object({
 })
 export type Form = z.output<typeof Form>
 
-/** What a server wants to know before it goes on with a call. */
+/** A question of a server before it continues a call. */
 export interface Elicited {
   elicitations: (Elicitation & { requestedSchema: Form })[]
-  /** The server's own note about the call, sent back as it is. */
+  /** The server's own state of the call, sent back unchanged. */
   requestState?: string | undefined
 }
 
@@ -67,12 +67,12 @@ type ElicitationAnswers = Record<
 >
 type ElicitedValue = string | number | boolean | string[]
 
-/** A call that was begun, with what its server asked and was told. */
+/** A started call, with its server's questions and the answers. */
 export interface AnsweredCall extends Elicited {
   answers: ElicitationAnswers
 }
 
-/** Thrown by a tool whose server asks the user something before it goes on with the call. */
+/** Thrown by a tool whose server needs an answer of the user before it continues the call. */
 export class ElicitationRequired extends Error {
   override readonly name = 'ElicitationRequired'
   readonly elicited: Elicited

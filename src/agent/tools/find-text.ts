@@ -14,7 +14,7 @@ const MAX_CHARACTERS = 200_000_000
 /** UTF-16 code units that are searched before others have a turn, and how many of them the next piece repeats. */
 const PIECE = 16_000
 const OVERLAP = 500
-/** Others have a turn after so long. */
+/** After this long, other work gets a turn. */
 const SLICE_MS = 20
 /** Maximum places that are counted in a document, and shown in all, with this much text around each. */
 const MAX_COUNTED = 10_000

@@ -79,7 +79,7 @@ export function createToolRegistry(dependencies: Dependencies) {
         return refusal === undefined ? run(tool, call, signal) : failed(refusal)
       }
       return {
-        /** The tools offered to the model, in at most so many tokens. */
+        /** The tools offered to the model, which fit into `tokens`. */
         offered,
         /** Whether a call must wait for the client's approval. */
         needsApproval: (name: string) => byName.get(name)?.approval === 'always',
@@ -157,7 +157,7 @@ export interface ToolCall extends Pick<ModelToolCall, 'callId' | 'name'> {
   input: unknown
   /** Why the text is not valid JSON. */
   mistake?: string
-  /** If the call was begun before a pause, and its server asked the user something. */
+  /** Set if the call was started before a pause, in which the user answered its server. */
   answered?: AnsweredCall | undefined
   /** If the call was done before a pause. */
   result?: ToolResult | undefined
@@ -174,7 +174,7 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
   }
 }
 
-/** The context of a call that goes on after a question, or that of the whole run. */
+/** The context of a call that resumes after a question, or that of the whole run. */
 const contextOf = (context: ToolContext, answered: ToolCall['answered']) =>
   answered ? { ...context, answered } : context
 

@@ -12,7 +12,7 @@ import {
 } from '@agent-server/wire'
 import { type CompletionMessage, type CompletionRequest, imagesOf, toPlain } from './schema.ts'
 
-/** Reads what the agent is asked. */
+/** Reads the request to the agent. Throws AppError `invalid_request`. */
 export function toAgentRequest(
   request: CompletionRequest,
   caller: Caller,

@@ -33,7 +33,7 @@ export function createKeptResponses(
     ({ key }: Caller): Find =>
     async (id) => {
       const found = await store.read(id, key?.id)
-      // Something else that is kept has an id, too.
+      // Other stored records have ids, too.
       return found && Kept.safeParse(JSON.parse(Buffer.from(found.bytes).toString())).data
     }
 

@@ -37,7 +37,7 @@ interface RunningAgent {
 interface Options {
   /** The path of the agent configuration. */
   path: string
-  /** Where earlier versions are kept. */
+  /** The folder of earlier versions. */
   directory: string
   mode: ServerMode
   /** Absent while the server is not launched: a save then only changes the file. */

@@ -29,7 +29,7 @@ interface Dependencies {
 
 export type ServerStateService = ReturnType<typeof createServerState>
 
-/** What the server runs with, and what it would run with after a restart. */
+/** The running configuration, and the one after a restart. */
 export function createServerState(dependencies: Dependencies) {
   const { agentFile, settings, checkStart, restart, graceSeconds, phase, mode } = dependencies
   const startedAt = new Date().toISOString()

@@ -35,7 +35,7 @@ interface Dependencies {
     meaning: string
     default: string | undefined
     choices: readonly string[]
-    /** The values it takes, where they can be listed. */
+    /** The accepted values, if they can be listed. */
     values: string
   }[]
   /** What people call each variable, with the unit of its numbers. */

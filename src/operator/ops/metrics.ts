@@ -100,7 +100,7 @@ function processMetrics(): Registry {
   return ofProcess
 }
 
-/** Each is kept for Prometheus, and reported to OpenTelemetry under the same name. */
+/** Each is exported to Prometheus and to OpenTelemetry under the same name. */
 function createInstruments(registry: Registry) {
   const registers = [registry]
   const histogram = (ownName: string, help: string, labelNames: string[] = []) => {

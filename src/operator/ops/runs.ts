@@ -11,7 +11,7 @@ import type { RunTrace, RunTraces } from '../../agent/run/run-trace.ts'
 const MAX_CHARACTERS = 200_000
 const MAX_TEXT = 20_000
 const MAX_EXCERPT = 500
-/** Of one run, the first so many are kept. */
+/** The maximum number of entries of one run that are kept: the first ones. */
 const MAX_SEARCHES = 20
 const MAX_HITS = 100
 const MAX_MODEL_CALLS = 40

@@ -93,7 +93,7 @@ async function readFiles(directory: string): Promise<Map<string, Buffer>> {
 
 /** Builds the page, its script, its style sheet and its icon; and scripts that are loaded when they are needed. */
 async function bundle(directory: string): Promise<Map<string, Buffer>> {
-  // Imported here, because a server whose web UI nobody opens does not need it.
+  // Imported here: a server whose web UI is never opened does not need it.
   const { build, stop } = await import('esbuild')
   try {
     const { outputFiles } = await build({

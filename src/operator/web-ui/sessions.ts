@@ -77,7 +77,7 @@ export async function openSessions(options: Options) {
     async signIn(secret: { key: string } | { token: string }, address: string): Promise<string> {
       if ('token' in secret) {
         const isRight = token && token.endsAt > now() && isSameSecret(secret.token, token.value)
-        // Not counted: nobody guesses one, and any site can link to a wrong one.
+        // Not counted: links cannot be guessed, and any site can contain a wrong one.
         if (!isRight) {
           throw new AppError('unauthorized', 'This link was already used or has expired')
         }

@@ -15,7 +15,7 @@ import type { Block, CountTokensRequest, MessageParam, MessagesRequest } from '.
 
 type BlockOf<Type extends string> = Extract<Block, { type: Type; [unknown: string]: unknown }>
 
-/** Reads what the agent is asked. Throws AppError `invalid_request`. */
+/** Reads the request to the agent. Throws AppError `invalid_request`. */
 export function toAgentRequest(
   request: MessagesRequest | CountTokensRequest,
   caller: Caller,

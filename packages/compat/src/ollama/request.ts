@@ -11,7 +11,7 @@ import {
 } from '@agent-server/wire'
 import type { OllamaChatRequest, OllamaGenerateRequest, OllamaMessage } from './schema.ts'
 
-/** Reads what the agent is asked. Throws AppError `invalid_request`. */
+/** Reads the request to the agent. Throws AppError `invalid_request`. */
 export function toAgentRequest(
   request: OllamaChatRequest,
   caller: Caller,

@@ -31,7 +31,7 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
     refusal: 'The key is invalid',
   })
 
-  /** The code, or what to tell the person. */
+  /** The code, or the error to show to the person. */
   const decide = async (request: FastifyRequest, parameters: Parameters, key: string) => {
     try {
       const caller = await checkKey(key, request.ip)
@@ -61,7 +61,7 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
     return sendBack(reply, all, { code: decided.code, iss: issuerOf(request) })
   }
 
-  /** Only a client that is known, and where it registered, is told by the browser what was wrong. */
+  /** Errors are sent only to a known client, at a redirect URI that it registered. */
   const authorize = async (request: FastifyRequest, reply: FastifyReply, body: unknown) => {
     const iss = issuerOf(request)
     const client = await findClient(oauth, body)

@@ -31,8 +31,8 @@ type Client = z.output<typeof ClientDocument>
 export type ClientDocuments = ReturnType<typeof createClientDocuments>
 
 /**
- * Reads what is said about clients whose `client_id` is the URL of a document about them (OAuth Client ID Metadata
- * Documents). Anybody can name a URL, therefore what is fetched, kept and waited for is bounded.
+ * Reads the metadata of clients whose `client_id` is the URL of a document about them (OAuth Client ID Metadata
+ * Documents). Anybody can name a URL, therefore downloads, cache and waiting time are bounded.
  */
 export function createClientDocuments(allow: readonly string[]) {
   const outbound = createGuardedFetch(createOutboundPolicy(allow), {

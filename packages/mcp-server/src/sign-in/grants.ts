@@ -38,7 +38,7 @@ export type Grants = ReturnType<typeof createGrants>
  * secret, which the exchange replaces: so each is good for one exchange, on all servers on the store together.
  */
 export function createGrants({ store, log, now = Date.now }: Dependencies) {
-  /** Removes what was never exchanged, or not refreshed in time. */
+  /** Removes grants that were never exchanged, or not refreshed in time. */
   const tidied = async (): Promise<StoredKey[]> => {
     const kept: StoredKey[] = []
     for (const key of (await store.list()).filter(isGrant)) {
@@ -64,7 +64,7 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
         throw new AppError('too_many_keys', 'Too many programs have access: revoke one first')
       }
       const id = GRANT_PREFIX + randomBytes(6).toString('hex')
-      // Of a secret that nobody knows.
+      // Of a secret that is never disclosed.
       const digest = digestOf(randomBytes(32).toString('base64url'))
       const { requestsPerMinute, tokensPerDay } = maker ?? {}
       const key: StoredKey = {

@@ -125,7 +125,7 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
   }
 }
 
-/** What is asked for; throws what the client is told at its redirect URI. */
+/** The requested access; throws the error that the client gets at its redirect URI. */
 export function readRequest(sent: Parameters, resource: string) {
   const asked = Asked.safeParse(sent)
   if (!asked.success) {

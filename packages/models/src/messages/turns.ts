@@ -13,7 +13,7 @@ type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
 type UserMessage = Extract<ModelMessage, { role: 'user' }>
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
-/** What the model is told of a call that the conversation has no result of. */
+/** The result that the model gets for a call without one in the conversation. */
 const NO_RESULT = 'There is no result.'
 /** Said for the user where the conversation ends with an answer, which models no longer continue. */
 const GO_ON = 'Continue.'

@@ -202,7 +202,7 @@ function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
 
 /** OpenAI: "Invalid 'tools': array too long. Expected an array with maximum length 128, …". */
 const TOO_MANY_TOOLS = /'tools'?:? .*too long|too many (?:tools|functions)/i
-/** Of what a server says of its failure, only this is told: it is about the server, and not about the request. */
+/** The only parts of a server's failure that are passed on: they are about the server, not about the request. */
 const NO_MEMORY = /\bmodel requires more system memory(?: \([\d.]+ [KMGT]iB\))?/i
 
 function explainFault(
@@ -225,7 +225,7 @@ function excerptOf(words: string, { apiKey }: Asked): string {
   const own = plain.split(/["'](?:input|messages|body)["']\s*:/, 1)[0] ?? ''
   const [line = ''] = redact(own, apiKey)
     .trim()
-    // The cause of what a line announces stands on the next.
+    // The cause of the error that a line announces is on the next line.
     .replace(/:\s*[\r\n]+\s*/g, ': ')
     .split(/[\r\n]/, 1)
   const clean = line.replace(/[\p{Cc}\p{Cf}]/gu, '').trim()

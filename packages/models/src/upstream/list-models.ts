@@ -79,7 +79,7 @@ async function readModels(server: ModelServer, signal: AbortSignal): Promise<Jso
   return data.map(objectOf)
 }
 
-/** What a server tells of one of its models; what is undefined it does not tell. */
+/** The properties of a model in its server's list; undefined ones are not reported. */
 interface ToldModel {
   /** The size of the window, in tokens. */
   window?: number | undefined

@@ -21,7 +21,7 @@ export interface ModelCallOptions {
   isThinkingOpen?: boolean
 }
 
-/** What a whole answer told of the model. */
+/** The properties of the model that a whole answer revealed. */
 export interface Learned {
   /** Tokens written per second. */
   speed: number | undefined

@@ -20,7 +20,7 @@ export interface Protocol<Body extends object = object> {
 }
 
 export interface ReaderOptions {
-  /** The names of the tools whose calls are looked for in the text; none if the answer is JSON. */
+  /** The names of the tools whose calls are searched for in the text; none if the answer is JSON. */
   offered: ReadonlySet<string>
   /** Whether the answer is known to begin as reasoning without a mark. */
   isThinkingOpen?: boolean | undefined

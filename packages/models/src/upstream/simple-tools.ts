@@ -91,7 +91,7 @@ function createSimplifier(root: JsonObject) {
 
 const enumOf = (choices: unknown[]) => (choices.length > 0 ? { enum: choices } : {})
 
-/** What a value is of which nothing is told. */
+/** The type of a value without a schema. */
 const ANY = { type: 'string' }
 
 function propertiesOf(schema: JsonObject, simplify: (schema: unknown) => JsonObject): JsonObject {
