@@ -5260,10 +5260,14 @@ export interface components {
             attributes: components["schemas"]["Metadata"];
         };
         VectorStoreList: {
-            /** @description The whole corpus, and each collection. */
+            /** @description The items of this page. */
             data: components["schemas"]["VectorStore"][];
-            /** @constant */
-            has_more: false;
+            /** @description The first item of this page; null if it is empty. */
+            first_id: string | null;
+            /** @description Whether there is another page. */
+            has_more: boolean;
+            /** @description The last item of this page; send it as `after` to get the next page. */
+            last_id: string | null;
             /** @constant */
             object: "list";
         };

@@ -2456,7 +2456,9 @@ class VectorStoreFileUpdate(TypedDict):
 class VectorStoreList(TypedDict):
     object: Literal['list']
     data: list[VectorStore]
-    has_more: Literal[False]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
 
 
 QueryItem: TypeAlias = str

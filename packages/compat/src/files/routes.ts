@@ -32,6 +32,7 @@ import {
   StoreSearchResults,
   VectorStore,
   VectorStoreList,
+  VectorStoreListQuery,
   VectorStoreUpdate,
 } from './schema.ts'
 
@@ -144,12 +145,13 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
       summary: 'List vector stores',
       description:
         '`corpus` holds every document; each collection is a store with the id `vs_<collection>`.',
+      querystring: VectorStoreListQuery,
       response: {
         200: VectorStoreList.describe('The whole corpus first, then each collection.'),
         ...errorResponses(),
       },
     },
-    handler: ({ caller }, reply) => fileSearch(caller).stores.list(callSignal(reply)),
+    handler: ({ query, caller }, reply) => fileSearch(caller).stores.list(query, callSignal(reply)),
   })
   app.post('/v1/vector_stores', {
     config: { scopes: ['ingest'] },

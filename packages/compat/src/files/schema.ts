@@ -43,13 +43,12 @@ export const VectorStore = z
   })
   .meta({ id: 'VectorStore' })
 
-export const VectorStoreList = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(VectorStore).describe('The whole corpus, and each collection.'),
-    has_more: z.literal(false),
-  })
-  .meta({ id: 'VectorStoreList' })
+export const VectorStoreList = listOf(VectorStore).meta({ id: 'VectorStoreList' })
+
+export const VectorStoreListQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(100).describe('Maximum number of stores.'),
+  after: VectorStoreId.optional().describe('The last store of the previous page.'),
+})
 
 const StoreName = optional(boundedText(256)).describe(
   'A name for people; if it can be that of a collection, a new store is that collection.',
@@ -249,6 +248,8 @@ export const Removed = z
 export const StoreParams = z.object({ store: VectorStoreId })
 export const StoreFileParams = z.object({ store: VectorStoreId, id: DocumentId })
 
+export type VectorStoreList = z.output<typeof VectorStoreList>
+export type VectorStoreListQuery = z.output<typeof VectorStoreListQuery>
 export type VectorStore = z.output<typeof VectorStore>
 export type NewVectorStore = z.output<typeof NewVectorStore>
 export type VectorStoreUpdate = z.output<typeof VectorStoreUpdate>

@@ -5,7 +5,7 @@ import type { Document } from '@agent-server/schemas/document.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
-import { collectionOf, storeOf, toFilter, WHOLE_CORPUS } from '@agent-server/wire'
+import { collectionOf, pageOf, storeOf, toFilter, WHOLE_CORPUS } from '@agent-server/wire'
 import type { CollectionNames, Corpus } from '../services.ts'
 import { type StoreFiles, secondsOf } from './files.ts'
 import type {
@@ -13,6 +13,8 @@ import type {
   StoreSearch,
   StoreSearchResults,
   VectorStore,
+  VectorStoreList,
+  VectorStoreListQuery,
   VectorStoreUpdate,
 } from './schema.ts'
 
@@ -40,16 +42,19 @@ export class VectorStores {
     return this.#describe(id, await this.#services.names.list(), signal)
   }
 
-  async list(signal: AbortSignal) {
+  async list(query: VectorStoreListQuery, signal: AbortSignal): Promise<VectorStoreList> {
     const { names, collections } = this.#services
     const known = await names.list()
     const named = [...known.keys()].filter((collection) => this.#mayUse(collection))
     const all = new Set([...(await collections(signal)), ...named])
+    const ids = [WHOLE_CORPUS, ...[...all].map(storeOf)]
+    const page = pageOf(
+      ids.map((id) => ({ id })),
+      { ...query, order: 'asc' },
+    )
     const data: VectorStore[] = []
-    for (const id of [WHOLE_CORPUS, ...[...all].map(storeOf)]) {
-      data.push(await this.#describe(id, known, signal))
-    }
-    return { object: 'list' as const, data, has_more: false as const }
+    for (const { id } of page.data) data.push(await this.#describe(id, known, signal))
+    return { ...page, data }
   }
 
   /** The store of the collection with this name; a new one if none can have it, or it is called otherwise. */
