@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask, readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { connections, settled } from '../support/mcp-connections.ts'
 import { startModernServer } from '../support/mcp-servers.ts'
 import { modelRequest, promptOf, toolResults } from '../support/model-request.ts'
@@ -226,33 +226,32 @@ describe('A saved configuration', verifies('admin.agent.swap'), () => {
   })
 })
 
-const KILLS = isLong ? 20 : 3
+const KILLS = 20
 
-it(
-  'A server that is killed while it saves leaves a whole configuration, with which it starts',
-  verifies('admin.agent.save'),
-  async () => {
-    const directory = await temporaryDirectory()
-    const file = join(directory, 'agent.json')
-    const textOf = (n: number) => JSON.stringify({ name: `n${n}`, prompt: `${n} `.repeat(30_000) })
-    await writeFile(file, textOf(0))
-    let saved = 0
-    for (let kill = 1; kill <= KILLS; kill += 1) {
-      const server = await startServerProcess({}, { directory })
-      const text = await readFile(file, 'utf8')
-      expect(await nameOf(server)).toBe(JSON.parse(text).name)
-      const saving = (async () => {
-        for (;;) {
-          const response = await put(server, textOf(saved + 1))
-          if (response.status === 200) saved += 1
-        }
-      })().catch(() => undefined)
-      await pause(50 + 37 * kill)
-      server.send('SIGKILL')
-      await server.exited
-      await saving
-      // The last one may be on disk, although nobody was told.
-      expect([textOf(saved), textOf(saved + 1)]).toContain(await readFile(file, 'utf8'))
-    }
-  },
-)
+it('A server that is killed while it saves leaves a whole configuration, with which it starts', {
+  ...onlyLong,
+  ...verifies('admin.agent.save'),
+}, async () => {
+  const directory = await temporaryDirectory()
+  const file = join(directory, 'agent.json')
+  const textOf = (n: number) => JSON.stringify({ name: `n${n}`, prompt: `${n} `.repeat(30_000) })
+  await writeFile(file, textOf(0))
+  let saved = 0
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    const server = await startServerProcess({}, { directory })
+    const text = await readFile(file, 'utf8')
+    expect(await nameOf(server)).toBe(JSON.parse(text).name)
+    const saving = (async () => {
+      for (;;) {
+        const response = await put(server, textOf(saved + 1))
+        if (response.status === 200) saved += 1
+      }
+    })().catch(() => undefined)
+    await pause(50 + 37 * kill)
+    server.send('SIGKILL')
+    await server.exited
+    await saving
+    // The last one may be on disk, although nobody was told.
+    expect([textOf(saved), textOf(saved + 1)]).toContain(await readFile(file, 'utf8'))
+  }
+})
