@@ -4,7 +4,7 @@ import { ask } from '../support/chat-reader.ts'
 import { NO_TOOLS } from '../support/model/agents.ts'
 import { isShort, startLlamaServer } from '../support/model/llama-server.ts'
 import { startModelRecorder } from '../support/model/model-recorder.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { isChatCompletions, modelAt, startServer, type TestServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
 
 const WEATHER = {
@@ -46,22 +46,26 @@ describe.skipIf(isShort)('A model whose template has tools (needs the long form)
     }
   })
 
-  it.each(CHOICES)('makes a call that is %s', async (_case, tool_choice) => {
-    const response = await withoutOwnTools.request('/v1/chat/completions', {
-      body: {
-        messages: [{ role: 'user', content: 'What is the weather like in Paris?' }],
-        tools: tool_choice === 'required' ? [WEATHER] : [OTHER, WEATHER],
-        tool_choice,
-        stream: false,
-      },
-    })
-    const [choice] = Completion.parse(await response.json()).choices
-    expect(choice?.finish_reason).toBe('tool_calls')
-    const [call] = choice?.message.tool_calls ?? []
-    expect(call?.function.name).toBe('get_weather')
-    expect(JSON.parse(call?.function.arguments ?? '')).toHaveProperty('city')
-    expect(choice?.message.content ?? '').not.toMatch(CALL_AS_TEXT)
-  })
+  // llama.cpp's server takes neither a choice nor a schema to insist on in Responses and Messages.
+  it.runIf(isChatCompletions).each(CHOICES)(
+    'makes a call that is %s (needs chat completions)',
+    async (_case, tool_choice) => {
+      const response = await withoutOwnTools.request('/v1/chat/completions', {
+        body: {
+          messages: [{ role: 'user', content: 'What is the weather like in Paris?' }],
+          tools: tool_choice === 'required' ? [WEATHER] : [OTHER, WEATHER],
+          tool_choice,
+          stream: false,
+        },
+      })
+      const [choice] = Completion.parse(await response.json()).choices
+      expect(choice?.finish_reason).toBe('tool_calls')
+      const [call] = choice?.message.tool_calls ?? []
+      expect(call?.function.name).toBe('get_weather')
+      expect(JSON.parse(call?.function.arguments ?? '')).toHaveProperty('city')
+      expect(choice?.message.content ?? '').not.toMatch(CALL_AS_TEXT)
+    },
+  )
 
   it.each([
     'Search for "opening hours" with your tool before you answer: when does the library open?',
@@ -82,7 +86,8 @@ describe('A model whose template drops tools', () => {
     await server.ingest({ title: 'Library', text: 'The library opens at nine.' })
     await ask(server, 'When does the library open?')
     await ask(server, 'When does the library open on Mondays?')
-    const [system] = recorder.calls.at(-1)?.body.messages ?? []
-    expect(system?.content).not.toMatch(/\btools?\b/i)
+    const { instructions } = recorder.calls.at(-1) ?? {}
+    expect(instructions).toContain('passages')
+    expect(instructions).not.toMatch(/\btools?\b/i)
   })
 })

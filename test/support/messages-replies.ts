@@ -1,7 +1,16 @@
+import type {
+  RawContentBlockDelta,
+  RawContentBlockStartEvent,
+  RawMessageStreamEvent,
+} from '@anthropic-ai/sdk/resources/messages'
+import type { PartsOf } from './parts-of.ts'
 import type { Reply, Step } from './scripted-upstream.ts'
 import { jsonReply } from './upstream-replies.ts'
 
-/** Answers in Anthropic's protocol, for `startScriptedUpstream`. */
+/**
+ * Answers in Anthropic's protocol, for `startScriptedUpstream`. What a whole answer is made of has the fields that the
+ * types of Anthropic's library know.
+ */
 
 interface MessageOptions {
   stopReason?: string | null
@@ -9,6 +18,9 @@ interface MessageOptions {
 }
 
 type Send = Step & { send: string }
+type Event<Type> = PartsOf<Extract<RawMessageStreamEvent, { type: Type }>>
+type Begin = PartsOf<RawContentBlockStartEvent['content_block']>
+type Delta = PartsOf<RawContentBlockDelta>
 
 /** One event by its name, as the protocol has it. */
 export function messagesEvent(type: string, fields: object = {}): Send {
@@ -27,7 +39,7 @@ export const messageStart = (usage: object = { input_tokens: 11, output_tokens: 
       stop_sequence: null,
       usage,
     },
-  })
+  } satisfies Event<'message_start'>)
 
 /** A block with its deltas, in an answer's order. */
 export const block = (index: number, begin: object, ...deltas: object[]): Send[] => [
@@ -39,30 +51,30 @@ export const block = (index: number, begin: object, ...deltas: object[]): Send[]
 export const textBlock = (index: number, text: string): Send[] =>
   block(
     index,
-    { type: 'text', text: '' },
-    ...text.split(/(?<=\s)(?=\S)/u).map((word) => ({ type: 'text_delta', text: word })),
+    { type: 'text', text: '' } satisfies Begin,
+    ...text
+      .split(/(?<=\s)(?=\S)/u)
+      .map((word) => ({ type: 'text_delta', text: word }) satisfies Delta),
   )
 
 export const thinkingBlock = (index: number, thinking: string, signature: string): Send[] =>
   block(
     index,
-    { type: 'thinking', thinking: '', signature: '' },
-    ...(thinking.match(/[\s\S]{1,12}/gu) ?? []).map((part) => ({
-      type: 'thinking_delta',
-      thinking: part,
-    })),
-    { type: 'signature_delta', signature },
+    { type: 'thinking', thinking: '', signature: '' } satisfies Begin,
+    ...(thinking.match(/[\s\S]{1,12}/gu) ?? []).map(
+      (part) => ({ type: 'thinking_delta', thinking: part }) satisfies Delta,
+    ),
+    { type: 'signature_delta', signature } satisfies Delta,
   )
 
 export const toolBlock = (index: number, id: string, name: string, input: object): Send[] =>
   block(
     index,
-    { type: 'tool_use', id, name, input: {} },
-    { type: 'input_json_delta', partial_json: '' },
-    ...(JSON.stringify(input).match(/[\s\S]{1,8}/gu) ?? []).map((part) => ({
-      type: 'input_json_delta',
-      partial_json: part,
-    })),
+    { type: 'tool_use', id, name, input: {} } satisfies Begin,
+    { type: 'input_json_delta', partial_json: '' } satisfies Delta,
+    ...(JSON.stringify(input).match(/[\s\S]{1,8}/gu) ?? []).map(
+      (part) => ({ type: 'input_json_delta', partial_json: part }) satisfies Delta,
+    ),
   )
 
 export const messageEnd = (

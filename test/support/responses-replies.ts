@@ -1,3 +1,9 @@
+import type {
+  Response,
+  ResponseOutputItem,
+  ResponseStreamEvent,
+} from 'openai/resources/responses/responses'
+import type { PartsOf } from './parts-of.ts'
 import type { Reply, Step } from './scripted-upstream.ts'
 
 interface ResponseParts {
@@ -5,15 +11,21 @@ interface ResponseParts {
   reasoning?: readonly { id: string; data: string; summary: readonly string[] }[]
   calls?: readonly { id?: string; name: string; args: string }[]
   /** The reason for which the response is incomplete. */
-  incomplete?: string
+  incomplete?: 'content_filter' | 'max_output_tokens'
   /** The time between two parts of the text. */
   gapMs?: number
 }
 
-/** An event of the protocol as the server sends it. */
+/** Any event as the server sends it, for shapes that no library knows. */
 export function responseEvent(type: string, fields: object = {}): Step & { send: string } {
   return { send: `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n` }
 }
+
+/** An event with fields that the types of OpenAI's library know. */
+const knownEvent = <Type extends ResponseStreamEvent['type']>(
+  type: Type,
+  fields: Omit<PartsOf<Extract<ResponseStreamEvent, { type: Type }>>, 'type'>,
+) => responseEvent(type, fields)
 
 /** A streamed answer in OpenAI's Responses protocol, with the events that a client reads. */
 export function responseReply({
@@ -23,18 +35,24 @@ export function responseReply({
   incomplete,
   gapMs = 0,
 }: ResponseParts): Reply {
-  const items = [
+  const items: Item[] = [
     ...reasoning.map(({ id, data, summary }) => ({
-      type: 'reasoning',
+      type: 'reasoning' as const,
       id,
       encrypted_content: data,
-      summary: summary.map((text) => ({ type: 'summary_text', text })),
+      summary: summary.map((text) => ({ type: 'summary_text' as const, text })),
     })),
     ...(texts.length > 0
-      ? [{ type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: texts.join('') }] }]
+      ? [
+          {
+            type: 'message' as const,
+            id: 'msg_1',
+            content: [{ type: 'output_text' as const, text: texts.join('') }],
+          },
+        ]
       : []),
     ...calls.map(({ id = 'call_1', name, args }, index) => ({
-      type: 'function_call',
+      type: 'function_call' as const,
       id: `fc_${index}`,
       call_id: id,
       name,
@@ -42,7 +60,7 @@ export function responseReply({
     })),
   ]
   const status = incomplete ? 'incomplete' : 'completed'
-  const response = {
+  const response: PartsOf<Response> = {
     id: 'resp_1',
     object: 'response',
     status,
@@ -57,40 +75,53 @@ export function responseReply({
   }
   return {
     steps: [
-      responseEvent('response.created', { response: { ...response, output: [] } }),
+      knownEvent('response.created', { response: { ...response, output: [] } }),
       ...items.flatMap((item, output_index) => itemSteps(item, output_index, texts, gapMs)),
-      responseEvent(`response.${status}`, { response }),
+      knownEvent(`response.${status}`, { response }),
     ],
   }
 }
 
-type Item = { type: string; id: string; [field: string]: unknown }
+type Item = Extract<
+  PartsOf<ResponseOutputItem>,
+  { type?: 'reasoning' | 'message' | 'function_call' | undefined }
+>
 
 function itemSteps(item: Item, output_index: number, texts: readonly string[], gapMs: number) {
-  const place = { output_index, item_id: item.id }
+  const place = { output_index, item_id: item.id ?? '' }
   const added = { ...item, ...(item.type === 'function_call' && { arguments: '' }) }
   return [
-    responseEvent('response.output_item.added', { output_index, item: added }),
+    knownEvent('response.output_item.added', { output_index, item: added }),
     ...innerSteps(item, place, texts, gapMs),
-    responseEvent('response.output_item.done', { output_index, item }),
+    knownEvent('response.output_item.done', { output_index, item }),
   ]
 }
 
-function innerSteps(item: Item, place: object, texts: readonly string[], gapMs: number): Step[] {
+function innerSteps(
+  item: Item,
+  place: { output_index: number; item_id: string },
+  texts: readonly string[],
+  gapMs: number,
+): Step[] {
   if (item.type === 'message') {
     return texts.flatMap((delta) => [
-      responseEvent('response.output_text.delta', { ...place, content_index: 0, delta }),
+      knownEvent('response.output_text.delta', { ...place, content_index: 0, delta }),
       ...(gapMs > 0 ? [{ pauseMs: gapMs }] : []),
     ])
   }
-  if (item.type === 'reasoning' && Array.isArray(item.summary)) {
-    return item.summary.flatMap(({ text: delta }, summary_index) => [
-      responseEvent('response.reasoning_summary_part.added', { ...place, summary_index }),
-      responseEvent('response.reasoning_summary_text.delta', { ...place, summary_index, delta }),
+  if (item.type === 'reasoning' && item.summary) {
+    return item.summary.flatMap(({ text: delta = '' }, summary_index) => [
+      knownEvent('response.reasoning_summary_part.added', { ...place, summary_index }),
+      knownEvent('response.reasoning_summary_text.delta', { ...place, summary_index, delta }),
     ])
   }
   return item.type === 'function_call'
-    ? [responseEvent('response.function_call_arguments.delta', { ...place, delta: item.arguments })]
+    ? [
+        knownEvent('response.function_call_arguments.delta', {
+          ...place,
+          delta: item.arguments ?? '',
+        }),
+      ]
     : []
 }
 

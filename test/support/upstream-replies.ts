@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import type { ChatCompletionChunk } from 'openai/resources/chat/completions'
+import type { PartsOf } from './parts-of.ts'
 import type { RecordedRequest, Reply, Script, Step } from './scripted-upstream.ts'
 
 export interface ReplyUsage {
@@ -27,6 +29,9 @@ const SSE = { 'content-type': 'text/event-stream; charset=utf-8' }
 
 export const DONE: Step = { send: 'data: [DONE]\n\n' }
 
+type Delta = PartsOf<ChatCompletionChunk.Choice.Delta>
+type Call = PartsOf<ChatCompletionChunk.Choice.Delta.ToolCall>
+
 /** One `chat.completion.chunk` as a step. */
 export function chunk(
   delta: object,
@@ -50,8 +55,8 @@ export function textReply(
   const words = answer.split(/(?<=\s)(?=\S)/u)
   return (request) => ({
     steps: [
-      chunk({ role: 'assistant', content: '' }),
-      ...words.map((word) => chunk({ content: word })),
+      chunk({ role: 'assistant', content: '' } satisfies Delta),
+      ...words.map((word) => chunk({ content: word } satisfies Delta)),
       chunk({}, finishReason),
       ...usageSteps(request, usage),
       DONE,
@@ -67,7 +72,7 @@ export function toolCallReply(
   const list = [calls].flat()
   return (request) => ({
     steps: [
-      chunk({ role: 'assistant', content: text ?? null }),
+      chunk({ role: 'assistant', content: text ?? null } satisfies Delta),
       ...list.flatMap(toolCallSteps),
       chunk({}, finishReason),
       ...usageSteps(request, usage),
@@ -134,11 +139,11 @@ function toolCallSteps(call: ReplyToolCall, index: number): Step[] {
   const { name, id = `call_${index + 1}`, extra_content } = call
   const written =
     typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments)
-  const head = { index, id, type: 'function', function: { name, arguments: '' } }
+  const head = { index, id, type: 'function', function: { name, arguments: '' } } satisfies Call
   return [
     chunk({ tool_calls: [{ ...head, ...(extra_content !== undefined && { extra_content }) }] }),
     ...fragments(written).map((part) =>
-      chunk({ tool_calls: [{ index, function: { arguments: part } }] }),
+      chunk({ tool_calls: [{ index, function: { arguments: part } }] } satisfies Delta),
     ),
   ]
 }
@@ -164,5 +169,5 @@ function envelope() {
     object: 'chat.completion.chunk',
     created: 1_790_000_000,
     model: 'scripted',
-  }
+  } satisfies PartsOf<ChatCompletionChunk>
 }

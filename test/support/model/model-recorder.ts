@@ -5,9 +5,11 @@ import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { closeAfterUse } from '../close-after-use.ts'
 
-/** One request for a completion, with what the model's server told about it. */
+/** One request for an answer, in any protocol, with what the model's server told about it. */
 export interface RecordedCall {
   body: z.output<typeof Body>
+  /** What the model is told before the conversation, whatever the protocol calls it. */
+  instructions: string
   status: number
   answer: string
   /** Tokens of the prompt: those read from the cache, and those that were evaluated. */
@@ -28,7 +30,14 @@ export interface ModelRecorder {
 const Body = z.looseObject({
   messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })).default([]),
   tools: z.array(z.unknown()).optional(),
+  /** Of Responses. */
+  instructions: z.unknown(),
+  /** Of Messages. */
+  system: z.unknown(),
 })
+
+/** Where the protocols are asked for answers. */
+const ANSWERS = ['/chat/completions', '/responses', '/messages']
 
 const Timings = z.object({
   timings: z.object({
@@ -92,9 +101,12 @@ async function passOn(
     response.write(part)
   }
   response.end()
-  if (!url.endsWith('/chat/completions')) return
+  if (!ANSWERS.some((path) => url.endsWith(path))) return
   const status = answer.statusCode ?? 0
-  calls.push({ body: Body.parse(JSON.parse(sent)), status, answer: said, ...timingsIn(said) })
+  const body = Body.parse(JSON.parse(sent))
+  const system = body.messages.filter(({ role }) => role === 'system')
+  const instructions = JSON.stringify([body.instructions, body.system, system])
+  calls.push({ body, instructions, status, answer: said, ...timingsIn(said) })
 }
 
 /** What llama-server tells in its last chunk, or in the whole answer. */

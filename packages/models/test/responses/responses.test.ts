@@ -179,7 +179,7 @@ describe('An answer over Responses', () => {
   it.each([
     ['max_output_tokens', 'length'],
     ['content_filter', 'content_filter'],
-  ])('that is incomplete for %s ends with %s', async (incomplete, reason) => {
+  ] as const)('that is incomplete for %s ends with %s', async (incomplete, reason) => {
     const { upstream, ask } = await start()
     upstream.script(responseReply({ texts: ['At'], incomplete }))
     expect((await ask()).finish?.reason).toBe(reason)
