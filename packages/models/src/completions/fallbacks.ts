@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { isObject, type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
+import { FEWER_TOKENS } from '../upstream/answer-limit.ts'
 import type { Fallback } from '../upstream/protocol.ts'
 import {
+  FORMAT_REFUSED,
   IMAGES_REFUSED,
   NAMES_REFUSED,
   NO_PARSER,
+  RESULTS_REFUSED,
   ROLES_REFUSED,
   TOOLS_REFUSED,
 } from '../upstream/refusals.ts'
 import { SIMPLER_TOOLS } from '../upstream/simple-tools.ts'
+import { endsWithAnswer } from '../upstream/whole-turns.ts'
 
 /** The name of the schema that a call is held to; no client's own schema has it. */
 export const CALL_SCHEMA = `call_${randomUUID()}`
-
-/** A schema that is invalid is the client's to mend. */
-const FORMAT_REFUSED =
-  /^(?!.*invalid schema).*(?:response[_ ]?format|response mime type|json_schema|json_object|structured output|json mode)/is
 
 const STREAM_REFUSED =
   /verified to stream|['"]stream['"] does not support|(?:not|n't) support stream|stream(?:ing)? is (?:not supported|unsupported)/i
@@ -53,6 +53,27 @@ export const FALLBACKS: readonly Fallback[] = [
     report: 'a tool choice by name: the tool is offered alone',
   },
   SIMPLER_TOOLS,
+  FEWER_TOKENS,
+  endsWithAnswer(({ messages }) => rolesIn(messages).at(-1)),
+  {
+    concerns: ({ messages }) => rolesIn(messages).includes('tool'),
+    refusal: RESULTS_REFUSED,
+    instead: { tools: false, roles: false },
+    report: 'the results of tools: no tools are offered to the model',
+  },
+  {
+    concerns: ({ messages }) => callsIn(messages).length > 0,
+    refusal: /content[^.]{0,20}\btool_?calls\b[^.]{0,20}not both/i,
+    instead: { textOfCalls: 'none' },
+    report: 'text next to calls: it is left out',
+  },
+  {
+    concerns: ({ messages }) => Array.isArray(messages) && messages.some(hasNoText),
+    refusal:
+      /\bcontent\b[^.]*(?:\bnull\b|\bnone\b|required|missing|empty|at least one|valid string)/i,
+    instead: { textOfCalls: 'filled' },
+    report: 'calls without text: a blank is sent with them',
+  },
   {
     concerns: ({ tools }) => Array.isArray(tools) && tools.some(hasHyphen),
     refusal: NAMES_REFUSED,
@@ -133,6 +154,11 @@ export const FALLBACKS: readonly Fallback[] = [
     report: 'calls without reasoning: an empty one is sent with them',
   },
 ]
+
+const rolesIn = (messages: unknown): unknown[] =>
+  Array.isArray(messages) ? messages.map((message) => objectOf(message).role) : []
+
+const hasNoText = (message: unknown) => objectOf(message).content === null
 
 /** Whether a user and an assistant speak in turn, and nobody else; the results of tools count as the user's. */
 function areInTurn(messages: readonly unknown[]): boolean {

@@ -16,13 +16,15 @@ import type {
   ModelTool,
   ModelToolCall,
   ReasoningPart,
-  Sampling,
   ToolChoice,
 } from '../chat-model.ts'
 import type { Abilities } from '../upstream/abilities.ts'
+import { answerLimit } from '../upstream/answer-limit.ts'
+import { jsonInWords } from '../upstream/json-in-words.ts'
 import { mergeRoles } from '../upstream/merge-roles.ts'
 import { toImageDetail, toToolName, withoutImages } from '../upstream/request-parts.ts'
 import { simpleTool } from '../upstream/simple-tools.ts'
+import { wholeTurns } from '../upstream/whole-turns.ts'
 import { CALL_SCHEMA, isShortId } from './fallbacks.ts'
 
 type Asked = Omit<ModelRequest, 'chunks'>
@@ -42,18 +44,19 @@ export function toRequestBody(
     return bySchema(model, request, abilities)
   }
   const { messages, tools, toolChoice, sampling } = request
-  const sent = abilities.roles ? messages : mergeRoles(messages, abilities)
+  const whole = wholeTurns(messages, abilities)
+  const turns = abilities.roles ? whole : mergeRoles(whole, abilities)
+  const asked = jsonInWords(sampling, abilities.format === 'schema').map(toQuestion)
+  const sent = [...turns, ...asked].map((message) => toMessage(message, abilities))
   const { stream, streamUsage } = abilities
   return {
     model,
     stream,
     ...(stream && streamUsage && { stream_options: { include_usage: true } }),
     ...(abilities.progress && { return_progress: true }),
-    messages: [...sent, ...formatInstructions(sampling, abilities)].map((message) =>
-      toMessage(message, abilities),
-    ),
+    messages: sent,
     ...(abilities.tools && tools.length > 0 && toTools(tools, toolChoice, abilities)),
-    ...toSampling(request, abilities),
+    ...toSampling(request, { messages: sent, tools }, abilities),
     ...(abilities.cacheKey && request.cacheKey && { prompt_cache_key: request.cacheKey }),
   }
 }
@@ -121,6 +124,8 @@ function toMessage(message: ModelMessage, abilities: Abilities): ChatCompletionM
   }
 }
 
+const toQuestion = (content: string): ModelMessage => ({ role: 'user', content })
+
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
 type UserMessage = Extract<ModelMessage, { role: 'user' }>
 
@@ -146,12 +151,17 @@ function toAssistantMessage(
   if (calls.length === 0) return { role: 'assistant', content }
   return {
     role: 'assistant',
-    // Some servers reject empty text next to tool calls; none rejects null.
-    content: content || null,
+    content: toTextOfCalls(content, abilities),
     ...(abilities.foreignCalls === 'reasoned' && { reasoning_content: '' }),
     ...(abilities.reasoning && toReasoning(reasoning)),
     tool_calls: calls.map((call) => toToolCall(call, abilities)),
   }
+}
+
+/** Most servers that refuse an empty text next to calls take none. */
+function toTextOfCalls(content: string, { textOfCalls }: Abilities): string | null {
+  if (textOfCalls === 'filled') return content || ' '
+  return textOfCalls === 'none' ? null : content || null
 }
 
 function toCallId(id: string, { shortCallIds }: Abilities): string {
@@ -203,13 +213,17 @@ function toToolChoice(choice: ToolChoice, abilities: Abilities): ChatCompletionT
 
 function toSampling(
   { sampling, tools }: Pick<ModelRequest, 'sampling' | 'tools'>,
+  prompt: JsonObject,
   abilities: Abilities,
 ): JsonObject {
+  const { maxTokens } = sampling
   const isWithoutEffort = abilities.toolsWithoutEffort && abilities.tools && tools.length > 0
   return {
     temperature: sampling.temperature,
     top_p: sampling.topP,
-    ...(sampling.maxTokens !== undefined && { [abilities.maxTokensField]: sampling.maxTokens }),
+    ...(maxTokens !== undefined && {
+      [abilities.maxTokensField]: answerLimit(maxTokens, prompt, abilities),
+    }),
     stop: sampling.stop,
     presence_penalty: sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty,
@@ -227,12 +241,4 @@ function toResponseFormat(
   if (format.type === 'json' || abilities.format === 'object') return { type: 'json_object' }
   const { type: _type, ...json_schema } = format
   return { type: 'json_schema', json_schema }
-}
-
-/** Says in words what the server takes no field for. */
-function formatInstructions({ format }: Sampling, abilities: Abilities): ModelMessage[] {
-  if (!format || abilities.format === 'schema') return []
-  const form =
-    'schema' in format ? ` that this JSON Schema describes: ${JSON.stringify(format.schema)}` : ''
-  return [{ role: 'user', content: `Answer with one JSON object${form}, and nothing else.` }]
 }

@@ -1,24 +1,16 @@
 import { isObject, type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
-import type { FailureFacts } from '../upstream/failures.ts'
+import { FEWER_TOKENS } from '../upstream/answer-limit.ts'
 import type { Fallback } from '../upstream/protocol.ts'
 import { IMAGES_REFUSED, TOOLS_REFUSED } from '../upstream/refusals.ts'
-
-/** The least room for an answer, beside the reasoning or after a long prompt. */
-export const MIN_ANSWER = 1_024
-/** A smaller number in a refusal is none of tokens. */
-const MIN_LIMIT = 256
+import { SIMPLER_TOOLS } from '../upstream/simple-tools.ts'
 
 const isForced = ({ tool_choice }: JsonObject) =>
   ['any', 'tool'].includes(String(objectOf(tool_choice).type))
 
 /** Features that some servers reject, with the messages by which to recognise that. */
 export const FALLBACKS: readonly Fallback[] = [
-  {
-    concerns: (body) => 'max_tokens' in body,
-    refusal: /max(?:imum)?[_ ](?:output[_ ]|completion[_ ]|new[_ ])?tokens|model limit of/i,
-    instead: roomIn,
-    report: 'an answer of so many tokens: fewer are asked for',
-  },
+  FEWER_TOKENS,
+  SIMPLER_TOOLS,
   {
     concerns: (body) => JSON.stringify(body).includes('"cache_control"'),
     refusal: /cache_?control|prompt caching|\bephemeral\b|\bsystem\b.*valid string/is,
@@ -86,31 +78,6 @@ export const FALLBACKS: readonly Fallback[] = [
     report: 'images: a note stands in their place',
   },
 ]
-
-/** Anthropic: "195000 + 32000 > 200000"; vLLM: "has 500 input tokens", "(500 in the messages, 32000 in the completion)". */
-const PROMPT = /(\d+) \+ \d+ > \d+|(\d+) (?:input tokens|in the (?:messages|prompt))/
-
-/** What a refusal teaches of the tokens that an answer may have: those of the model, or of what the prompt leaves. */
-function roomIn(
-  { words = '', window }: FailureFacts,
-  { max_tokens, messages, system, tools, tool_choice }: JsonObject,
-) {
-  const sent = Number(max_tokens)
-  const [, sum, told] = PROMPT.exec(words) ?? []
-  const promptTokens = Number(sum ?? told)
-  if (window && promptTokens) {
-    const left = window - promptTokens
-    const characters = JSON.stringify({ system, messages, tools, tool_choice }).length
-    return left >= MIN_ANSWER && left < sent
-      ? { room: { window, promptTokens, characters } }
-      : undefined
-  }
-  const counts = [...words.matchAll(/\d[\d,]*/g)].map(([count]) =>
-    Number(count.replaceAll(',', '')),
-  )
-  const limits = counts.filter((count) => count >= MIN_LIMIT && count < sent)
-  return limits.length > 0 ? { maxTokens: Math.max(...limits) } : undefined
-}
 
 function hasBlock(messages: unknown, is: (block: JsonObject) => boolean): boolean {
   return (

@@ -8,8 +8,10 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages'
 import type { ModelMessage, ModelRequest, ModelTool, Sampling, ToolChoice } from '../chat-model.ts'
 import type { Abilities } from '../upstream/abilities.ts'
+import { answerLimit, MIN_ANSWER } from '../upstream/answer-limit.ts'
+import { jsonInWords } from '../upstream/json-in-words.ts'
 import { toToolName } from '../upstream/request-parts.ts'
-import { MIN_ANSWER } from './fallbacks.ts'
+import { simpleTool } from '../upstream/simple-tools.ts'
 import { toSchema } from './schema.ts'
 import { type Turn, toTurns } from './turns.ts'
 
@@ -30,7 +32,10 @@ export function toRequestBody(model: string, request: Asked, abilities: Abilitie
   const begin = messages.findIndex(({ role }) => role !== 'system')
   const leading = begin === -1 ? messages : messages.slice(0, begin)
   const schema = abilities.format === 'schema' ? toSchema(sampling.format) : undefined
-  const instructions = [...leading.map(({ content }) => content), ...inWords(sampling, schema)]
+  const instructions = [
+    ...leading.map(({ content }) => content),
+    ...jsonInWords(sampling, schema !== undefined),
+  ]
   // A conversation with calls is refused where no tools are offered: they are told as text.
   const tools = abilities.tools && request.tools.length > 0
   const turns = toTurns(begin === -1 ? [] : messages.slice(begin), { ...abilities, tools })
@@ -39,7 +44,7 @@ export function toRequestBody(model: string, request: Asked, abilities: Abilitie
     messages: toMessages(turns, abilities),
     ...(tools && toTools(request, abilities)),
   }
-  const max_tokens = Math.min(sampling.maxTokens ?? MAX_ANSWER, roomFor(prompt, abilities))
+  const max_tokens = answerLimit(sampling.maxTokens ?? MAX_ANSWER, prompt, abilities)
   return {
     model,
     stream: true,
@@ -48,14 +53,6 @@ export function toRequestBody(model: string, request: Asked, abilities: Abilitie
     ...toSampling(request, max_tokens, abilities),
     ...toOutput(sampling, schema),
   }
-}
-
-/** The most tokens of an answer that the server accepts after this prompt, as far as its refusals have taught. */
-function roomFor(prompt: object, { maxTokens, room }: Abilities): number {
-  const most = maxTokens ?? Number.POSITIVE_INFINITY
-  if (!room) return most
-  const share = JSON.stringify(prompt).length / room.characters
-  return Math.min(most, Math.max(MIN_ANSWER, room.window - Math.ceil(room.promptTokens * share)))
 }
 
 const MARK = { cache_control: { type: 'ephemeral' as const } }
@@ -90,7 +87,7 @@ function toTools(
   { tools, toolChoice }: Asked,
   abilities: Abilities,
 ): Pick<MessageCreateParamsStreaming, 'tools' | 'tool_choice'> {
-  const sent = tools.map(toTool)
+  const sent = tools.map((tool) => toTool(abilities.simpleTools ? simpleTool(tool) : tool))
   return {
     tools: abilities.cacheMarks ? withMark(sent) : sent,
     ...(toolChoice && { tool_choice: toToolChoice(toolChoice, abilities) }),
@@ -211,12 +208,4 @@ function toOutput(
       ...(schema && { format: { type: 'json_schema', schema } }),
     },
   }
-}
-
-/** Says in words what the server takes no field for. */
-function inWords({ format }: Sampling, schema: object | undefined): string[] {
-  if (!format || schema) return []
-  const form =
-    'schema' in format ? ` that this JSON Schema describes: ${JSON.stringify(format.schema)}` : ''
-  return [`Answer with one JSON object${form}, and nothing else: no fence, no words around it.`]
 }

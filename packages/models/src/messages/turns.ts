@@ -3,6 +3,7 @@ import type { ContentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resou
 import type { ModelMessage, ReasoningPart } from '../chat-model.ts'
 import type { Abilities } from '../upstream/abilities.ts'
 import { toToolName, withoutImages } from '../upstream/request-parts.ts'
+import { wholeTurns } from '../upstream/whole-turns.ts'
 
 export interface Turn {
   role: 'user' | 'assistant'
@@ -11,12 +12,6 @@ export interface Turn {
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
 type UserMessage = Extract<ModelMessage, { role: 'user' }>
-type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
-
-/** The result that the model gets for a call without one in the conversation. */
-const NO_RESULT = 'There is no result.'
-/** Said for the user where the conversation ends with an answer, which models no longer continue. */
-const GO_ON = 'Continue.'
 
 /**
  * The conversation as users and assistants in turn, beginning and ending with a user. Results of tools come first in
@@ -24,46 +19,37 @@ const GO_ON = 'Continue.'
  */
 export function toTurns(messages: readonly ModelMessage[], abilities: Abilities): Turn[] {
   const turns: Turn[] = []
-  /** The calls whose results are awaited, by their ids as they are sent. */
-  let open = new Set<string>()
-
   const add = (role: Turn['role'], content: readonly ContentBlockParam[]): void => {
     if (content.length === 0) return
     const last = turns.at(-1)
     if (last?.role === role) last.content.push(...content)
     else turns.push({ role, content: [...content] })
   }
-  const close = (): void => {
-    const missing = [...open].map((id) => toResult(id, NO_RESULT))
-    open = new Set()
-    add('user', missing)
+  // Newer models continue no answer.
+  for (const message of wholeTurns(messages, { continues: false })) {
+    const isAnswer = message.role === 'assistant' && turns.length > 0
+    add(
+      isAnswer ? 'assistant' : 'user',
+      isAnswer ? toAnswer(message, abilities) : toTold(message, abilities),
+    )
   }
-  const addAnswer = (message: AssistantMessage): void => {
-    close()
-    if (turns.length === 0) {
-      add('user', toText(`You said: ${message.content}`))
-    } else {
-      add('assistant', toAnswer(message, abilities))
-      if (abilities.tools) open = new Set(message.toolCalls?.map(({ callId }) => toId(callId)))
-    }
-  }
-  const addResult = ({ callId, content }: ToolMessage): void => {
-    const isOpen = open.delete(toId(callId))
-    add('user', isOpen ? [toResult(toId(callId), content)] : toText(`Result of a tool: ${content}`))
-  }
-
-  for (const message of messages) {
-    if (message.role === 'assistant') addAnswer(message)
-    else if (message.role === 'tool') addResult(message)
-    else
-      add(
-        'user',
-        message.role === 'user' ? toQuestion(message, abilities) : toText(message.content),
-      )
-  }
-  close()
-  if (turns.at(-1)?.role !== 'user') add('user', toText(GO_ON))
   return turns.map(({ role, content }) => ({ role, content: content.toSorted(byPlace) }))
+}
+
+/** What the user's turn has of a message. */
+function toTold(message: ModelMessage, abilities: Abilities): ContentBlockParam[] {
+  switch (message.role) {
+    case 'user':
+      return toQuestion(message, abilities)
+    case 'tool':
+      return abilities.tools
+        ? [{ type: 'tool_result', tool_use_id: toId(message.callId), content: message.content }]
+        : toText(`Result of a tool: ${message.content}`)
+    case 'assistant':
+      return toText(`You said: ${message.content}`)
+    default:
+      return toText(message.content)
+  }
 }
 
 const byPlace = (one: ContentBlockParam, other: ContentBlockParam): number =>
@@ -72,10 +58,6 @@ const byPlace = (one: ContentBlockParam, other: ContentBlockParam): number =>
 /** A text as a block; none for a blank one, which is refused. */
 const toText = (text: string): ContentBlockParam[] =>
   text.trim() === '' ? [] : [{ type: 'text', text }]
-
-function toResult(id: string, content: string): ContentBlockParam {
-  return { type: 'tool_result', tool_use_id: id, content: content || NO_RESULT }
-}
 
 function toAnswer(
   { content, toolCalls = [], reasoning = [] }: AssistantMessage,

@@ -15,7 +15,13 @@ import { createTextReader } from '../upstream/text-reader.ts'
 const MAX_ITEMS = 512
 const MAX_ARGUMENT_CHARACTERS = 1_000_000
 /** Events with which an answer ends, and the whole answer of a server that does not stream. */
-const ENDS = ['response.completed', 'response.incomplete', 'response.failed', 'response']
+const ENDS = [
+  'response.completed',
+  'response.done',
+  'response.incomplete',
+  'response.failed',
+  'response',
+]
 
 type DeltaForm = 'answer' | 'text' | 'summary' | 'arguments'
 const DELTAS: Record<string, DeltaForm> = {

@@ -17,9 +17,11 @@ import type {
   ToolChoice,
 } from '../chat-model.ts'
 import type { Abilities } from '../upstream/abilities.ts'
+import { jsonInWords } from '../upstream/json-in-words.ts'
 import { mergeRoles } from '../upstream/merge-roles.ts'
 import { toImageDetail, toToolName, withoutImages } from '../upstream/request-parts.ts'
 import { simpleTool } from '../upstream/simple-tools.ts'
+import { wholeTurns } from '../upstream/whole-turns.ts'
 
 /**
  * A request that keeps nothing at the provider: the whole conversation goes out each time, and reasoning comes back
@@ -30,18 +32,21 @@ export function toRequestBody(
   { messages, tools, toolChoice, sampling, cacheKey }: ModelRequest,
   abilities: Abilities,
 ): ResponseCreateParamsStreaming {
-  const turns = abilities.roles ? messages : mergeRoles(messages, abilities)
+  const whole = wholeTurns(messages, abilities)
+  const turns = abilities.roles ? whole : mergeRoles(whole, abilities)
   const begin = turns.findIndex(({ role }) => role !== 'system')
   const leading = begin === -1 ? turns : turns.slice(0, begin)
   const offered = abilities.tools ? tools : []
+  const instructions = [
+    ...leading.map(({ content }) => content),
+    ...jsonInWords(sampling, abilities.format === 'schema'),
+  ]
   return {
     model,
     stream: true,
     store: false,
     include: ['reasoning.encrypted_content'],
-    ...(leading.length > 0 && {
-      instructions: leading.map(({ content }) => content).join('\n\n'),
-    }),
+    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
     input: turns.slice(leading.length).flatMap((message) => toItems(message, abilities)),
     ...(offered.length > 0 && {
       tools: offered.map((tool) => toTool(tool, abilities)),
@@ -50,7 +55,8 @@ export function toRequestBody(
     ...(sampling.temperature !== undefined && { temperature: sampling.temperature }),
     ...(sampling.topP !== undefined && { top_p: sampling.topP }),
     ...(sampling.maxTokens !== undefined && { max_output_tokens: sampling.maxTokens }),
-    ...(sampling.format && { text: toText(sampling.format) }),
+    ...(sampling.format &&
+      abilities.format !== 'instructions' && { text: toText(sampling.format, abilities) }),
     reasoning: { summary: 'auto', ...toEffort(sampling.effort) },
     ...(cacheKey && { prompt_cache_key: cacheKey }),
   }
@@ -146,8 +152,9 @@ function toToolChoice(
   return { type: 'function', name: toToolName(choice.name, abilities) }
 }
 
-function toText(format: AnswerFormat): ResponseTextConfig {
-  if (format.type === 'json') return { format: { type: 'json_object' } }
+function toText(format: AnswerFormat, abilities: Abilities): ResponseTextConfig {
+  if (format.type === 'json' || abilities.format === 'object')
+    return { format: { type: 'json_object' } }
   const { name, schema, description, strict } = format
   return {
     format: {

@@ -1,17 +1,29 @@
 import { objectOf } from '@agent-server/lib/text/json.ts'
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses'
+import { FEWER_TOKENS } from '../upstream/answer-limit.ts'
 import type { Fallback, Protocol } from '../upstream/protocol.ts'
 import {
+  FORMAT_REFUSED,
   IMAGES_REFUSED,
   NAMES_REFUSED,
   ROLES_REFUSED,
   TOOLS_REFUSED,
 } from '../upstream/refusals.ts'
 import { SIMPLER_TOOLS } from '../upstream/simple-tools.ts'
+import { endsWithAnswer } from '../upstream/whole-turns.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { toRequestBody } from './request-body.ts'
 
 const FALLBACKS: readonly Fallback[] = [
+  {
+    // Of another organization, or of a model that answered before: "Item 'rs_1' of type 'reasoning' was provided without …".
+    concerns: ({ input }) => partsIn(input, 'type').includes('reasoning'),
+    refusal: /encrypted[_ ]content\b.*(?:verified|decrypt)|'rs_|type 'reasoning'/is,
+    instead: { reasoning: false },
+    report: "reasoning: the model's own is not sent back to it",
+  },
+  FEWER_TOKENS,
+  endsWithAnswer(({ input }) => partsIn(input, 'role').at(-1)),
   SIMPLER_TOOLS,
   {
     concerns: ({ tools }) => Array.isArray(tools) && tools.some(hasHyphen),
@@ -27,7 +39,7 @@ const FALLBACKS: readonly Fallback[] = [
   },
   {
     concerns: ({ input, instructions }) =>
-      instructions !== undefined || rolesIn(input).some((role, at, all) => role === all[at - 1]),
+      instructions !== undefined || partsIn(input, 'role').some((role, at, all) => role === all[at - 1]),
     refusal: ROLES_REFUSED,
     instead: { roles: false },
     report: 'these roles: instructions and neighbouring messages are merged',
@@ -37,6 +49,18 @@ const FALLBACKS: readonly Fallback[] = [
     refusal: IMAGES_REFUSED,
     instead: { images: false },
     report: 'images: a note stands in their place',
+  },
+  {
+    concerns: ({ text }) => formatIn(text) === 'json_schema',
+    refusal: FORMAT_REFUSED,
+    instead: { format: 'object' },
+    report: 'the schema of an answer: it stands in the instructions instead',
+  },
+  {
+    concerns: ({ text }) => formatIn(text) === 'json_object',
+    refusal: FORMAT_REFUSED,
+    instead: { format: 'instructions' },
+    report: 'an answer in JSON: the instructions ask for it instead',
   },
   {
     // A model that does not reason: "Encrypted content is not supported with this model."
@@ -53,10 +77,12 @@ const FALLBACKS: readonly Fallback[] = [
   },
 ]
 
+const formatIn = (text: unknown) => objectOf(objectOf(text).format).type
+
 const hasHyphen = (tool: unknown) => String(objectOf(tool).name).includes('-')
 
-const rolesIn = (input: unknown): unknown[] =>
-  Array.isArray(input) ? input.map((item) => objectOf(item).role) : []
+const partsIn = (input: unknown, field: 'role' | 'type'): unknown[] =>
+  Array.isArray(input) ? input.map((item) => objectOf(item)[field]) : []
 
 /** OpenAI's Responses, stateless: nothing is stored at the provider. */
 export const responses: Protocol<ResponseCreateParamsStreaming> = {

@@ -5,6 +5,10 @@ export interface Abilities {
   images: boolean
   /** Whether the model takes instructions, and messages in any order, rather than a user and an assistant in turn. */
   roles: boolean
+  /** Whether an answer with which the conversation ends is continued. */
+  continues: boolean
+  /** Whether a message of calls may have no text, and whether it may have some. */
+  textOfCalls: 'any' | 'filled' | 'none'
   /** Whether a tool choice by name is followed; some servers read it as `auto`. */
   namedChoice: boolean
   /** Whether the model's reasoning may be sent back with the tool results. */
@@ -59,6 +63,8 @@ export function createAbilities(): Abilities {
     tools: true,
     images: true,
     roles: true,
+    continues: true,
+    textOfCalls: 'any',
     namedChoice: true,
     reasoning: true,
     format: 'schema',

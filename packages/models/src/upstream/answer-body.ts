@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { finished } from 'node:stream'
+import { finished, type Readable } from 'node:stream'
+import { decoded } from './decoded.ts'
 
 /** Bytes that are held while nobody reads, before the sender has to wait. */
 const MAX_HELD = 64 * 2 ** 10
@@ -9,6 +10,7 @@ const DRAIN_MS = 1_000
 /** The bytes of an answer as they arrive. */
 export class AnswerBody {
   readonly #message: IncomingMessage
+  readonly #source: Readable
   readonly #take: (piece: Buffer) => void
   #held: Buffer[] = []
   #heldBytes = 0
@@ -18,15 +20,16 @@ export class AnswerBody {
   /** Calls `onArrival` with each piece. */
   constructor(message: IncomingMessage, onArrival: () => void) {
     this.#message = message
+    this.#source = decoded(message)
     this.#take = (piece) => {
       onArrival()
       this.#held.push(piece)
       this.#heldBytes += piece.length
-      if (this.#heldBytes > MAX_HELD) message.pause()
+      if (this.#heldBytes > MAX_HELD) this.#source.pause()
       this.#wake?.()
     }
-    message.on('data', this.#take)
-    finished(message, (error) => {
+    this.#source.on('data', this.#take)
+    finished(this.#source, (error) => {
       this.#end = { error }
       this.#wake?.()
     })
@@ -47,7 +50,7 @@ export class AnswerBody {
     const [first = Buffer.alloc(0), ...more] = this.#held
     this.#held = []
     this.#heldBytes = 0
-    if (this.#message.isPaused()) this.#message.resume()
+    if (this.#source.isPaused()) this.#source.resume()
     return more.length === 0 ? first : Buffer.concat([first, ...more])
   }
 
@@ -55,7 +58,7 @@ export class AnswerBody {
   close(isWhole: boolean): void {
     const message = this.#message
     if (this.#end) return
-    message.off('data', this.#take)
+    this.#source.off('data', this.#take).resume()
     if (!isWhole) return void message.destroy()
     const timer = setTimeout(() => message.destroy(), DRAIN_MS).unref()
     message.once('close', () => clearTimeout(timer)).resume()

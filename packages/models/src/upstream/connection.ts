@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { withDeadline } from '@agent-server/lib/abort.ts'
 import { traceHeaders } from '@agent-server/lib/tracing.ts'
 import type { ChatApi } from '../chat-model.ts'
+import { decoded } from './decoded.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import type { Protocol } from './protocol.ts'
 
@@ -96,7 +97,7 @@ export async function askJson(
 ): Promise<Response> {
   const sent = body && { method: 'POST', body: JSON.stringify(body) }
   const message = await send(server, new URL(baseOf(server) + path), { ...sent, signal })
-  return toResponse(message, Readable.toWeb(message))
+  return toResponse(message, Readable.toWeb(decoded(message)))
 }
 
 /** Asks for an answer. Throws UpstreamFailure. */
@@ -160,7 +161,7 @@ async function send(
   })
   const { statusCode: status = 0 } = message
   if (status >= 200 && status <= 299) return message
-  throw failureOfStatus(status, headersOf(message), await readText(message, MAX_ERROR_BYTES))
+  throw failureOfStatus(status, headersOf(message), await readText(decoded(message), MAX_ERROR_BYTES))
 }
 
 /** Reads the body up to `maxBytes`; closes the connection if there is more. */

@@ -32,7 +32,7 @@ export const TOOLS_REFUSED = new RegExp(
 export const IMAGES_REFUSED = new RegExp(
   [
     // OpenAI: "image_url is only supported by certain models"; Mistral: "Image input is not enabled for this model".
-    'image_url[^.]{0,40}only supported',
+    'image_url[^.]{0,40}only supported|invalid value: .input_image',
     // Not: “Unsupported image format”, which other images have.
     lacks(
       '(?:image|picture)s?(?!/|[ _-](?:format|type|size|file|dimension|url))|vision|multi-?modal|attachments?',
@@ -46,6 +46,10 @@ export const IMAGES_REFUSED = new RegExp(
   ].join('|'),
   'i',
 )
+
+/** How they say that they know no result of a tool. */
+export const RESULTS_REFUSED =
+  /(?:unknown variant|(?:invalid|unknown|unsupported) (?:role|value))\W{1,4}(?:tool|function)\b/i
 
 /** How they say that they take other names of tools. */
 export const NAMES_REFUSED =
@@ -65,3 +69,7 @@ export const ROLES_REFUSED = new RegExp(
   ].join('|'),
   'i',
 )
+
+/** How they say that they take no answer in JSON, or none by a schema. One that is invalid is the client's to mend. */
+export const FORMAT_REFUSED =
+  /^(?!.*invalid schema).*(?:response[_ ]?format|text\.format|response mime type|json_schema|json_object|structured output|json mode)/is

@@ -184,10 +184,6 @@ describe('a refusal is not taken for more than it is', () => {
   it.each([
     ['a tool whose schema is wrong', "Invalid schema for function 'search_documents'"],
     [
-      'a token limit that is too high',
-      'max_tokens is too large: 100000. At most 4096 are supported',
-    ],
-    [
       'reasoning that was missing',
       'The `reasoning_content` in the thinking mode must be passed back',
     ],

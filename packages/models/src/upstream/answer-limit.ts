@@ -1,0 +1,57 @@
+import type { JsonObject } from '@agent-server/lib/text/json.ts'
+import type { Abilities } from './abilities.ts'
+import type { FailureFacts } from './failures.ts'
+import type { Fallback } from './protocol.ts'
+
+/** The least room for an answer, beside the reasoning or after a long prompt. */
+export const MIN_ANSWER = 1_024
+/** A smaller number in a refusal is none of tokens. */
+const MIN_LIMIT = 256
+/** The fields of the protocols. */
+const FIELDS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
+/** Anthropic: "195000 + 32000 > 200000"; vLLM: "has 500 input tokens", "(500 in the messages, 32000 in the completion)". */
+const PROMPT = /(\d+) \+ \d+ > \d+|(\d+) (?:input tokens|in the (?:messages|prompt))/
+
+/** A server that takes fewer tokens of an answer is asked for as many as its refusal allows. */
+export const FEWER_TOKENS: Fallback = {
+  concerns: (body) => FIELDS.some((field) => field in body),
+  refusal: /max(?:imum)?[_ ](?:output[_ ]|completion[_ ]|new[_ ])?tokens|model limit of/i,
+  instead: limitIn,
+  report: 'an answer of so many tokens: fewer are asked for',
+}
+
+/** What a refusal teaches of the tokens that an answer may have: those of the model, or of what the prompt leaves. */
+function limitIn({ words = '', window }: FailureFacts, body: JsonObject) {
+  const sent = Number(FIELDS.map((field) => body[field]).find((value) => value !== undefined))
+  const [, sum, told] = PROMPT.exec(words) ?? []
+  const promptTokens = Number(sum ?? told)
+  if (window && promptTokens) {
+    const left = window - promptTokens
+    const characters = sizeOf(body)
+    return left >= MIN_ANSWER && left < sent
+      ? { room: { window, promptTokens, characters } }
+      : undefined
+  }
+  const counts = [...words.matchAll(/\d[\d,]*/g)].map(([count]) =>
+    Number(count.replaceAll(',', '')),
+  )
+  const limits = counts.filter((count) => count >= MIN_LIMIT && count < sent)
+  return limits.length > 0 ? { maxTokens: Math.max(...limits) } : undefined
+}
+
+/** The tokens of an answer to ask for after this prompt, as far as refusals have taught. */
+export function answerLimit(
+  tokens: number,
+  prompt: JsonObject,
+  { maxTokens = tokens, room }: Abilities,
+): number {
+  const most = Math.min(tokens, maxTokens)
+  if (!room) return most
+  const share = sizeOf(prompt) / room.characters
+  return Math.min(most, Math.max(MIN_ANSWER, room.window - Math.ceil(room.promptTokens * share)))
+}
+
+/** The characters of what a prompt is made of, in any protocol. */
+function sizeOf({ messages, system, instructions, input, tools, tool_choice }: JsonObject): number {
+  return JSON.stringify({ messages, system, instructions, input, tools, tool_choice }).length
+}
