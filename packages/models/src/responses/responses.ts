@@ -39,7 +39,8 @@ const FALLBACKS: readonly Fallback[] = [
   },
   {
     concerns: ({ input, instructions }) =>
-      instructions !== undefined || partsIn(input, 'role').some((role, at, all) => role === all[at - 1]),
+      instructions !== undefined ||
+      partsIn(input, 'role').some((role, at, all) => role === all[at - 1]),
     refusal: ROLES_REFUSED,
     instead: { roles: false },
     report: 'these roles: instructions and neighbouring messages are merged',

@@ -161,7 +161,11 @@ async function send(
   })
   const { statusCode: status = 0 } = message
   if (status >= 200 && status <= 299) return message
-  throw failureOfStatus(status, headersOf(message), await readText(decoded(message), MAX_ERROR_BYTES))
+  throw failureOfStatus(
+    status,
+    headersOf(message),
+    await readText(decoded(message), MAX_ERROR_BYTES),
+  )
 }
 
 /** Reads the body up to `maxBytes`; closes the connection if there is more. */

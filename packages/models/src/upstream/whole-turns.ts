@@ -1,5 +1,5 @@
 import type { JsonObject } from '@agent-server/lib/text/json.ts'
-import type { ModelMessage, ModelToolCall } from '../chat-model.ts'
+import type { ModelMessage } from '../chat-model.ts'
 import type { Abilities } from './abilities.ts'
 import type { Fallback } from './protocol.ts'
 
@@ -18,42 +18,47 @@ export function wholeTurns(
   messages: readonly ModelMessage[],
   { continues }: Pick<Abilities, 'continues'>,
 ): ModelMessage[] {
-  const turns = withResults(messages.filter((message) => !isEmpty(message)))
+  const turns = roundsOf(messages.filter((message) => !isEmpty(message))).flatMap(withResults)
   const isContinued = continues || turns.at(-1)?.role !== 'assistant'
   return isContinued ? turns : [...turns, GO_ON]
 }
 
-function withResults(messages: readonly ModelMessage[]): ModelMessage[] {
-  const turns: ModelMessage[] = []
-  /** The calls whose results are awaited. */
-  let open = new Set<string>()
-  /** What came before the last of the results. */
-  let held: ModelMessage[] = []
-  const begin = (calls: readonly ModelToolCall[] = []): void => {
-    turns.push(...Array.from(open, noResult), ...held)
-    open = new Set(calls.map(({ callId }) => callId))
-    held = []
-  }
+/** What stands before the first answer, then each answer with what follows it. */
+function roundsOf(messages: readonly ModelMessage[]): ModelMessage[][] {
+  const rounds: ModelMessage[][] = [[]]
   for (const message of messages) {
-    const isAwaited = message.role === 'tool' && open.delete(message.callId)
-    if (message.role === 'assistant') begin()
-    if (message.role === 'tool') (isAwaited ? turns : held).push(toldAs(message, isAwaited))
-    else (message.role === 'assistant' ? turns : held).push(message)
-    if (message.role === 'assistant') begin(message.toolCalls)
+    if (message.role === 'assistant') rounds.push([])
+    rounds.at(-1)?.push(message)
   }
-  begin()
-  return turns
+  return rounds
 }
+
+function withResults(round: readonly ModelMessage[]): ModelMessage[] {
+  const [answer] = round
+  const calls = answer?.role === 'assistant' ? (answer.toolCalls ?? []) : []
+  const results = calls.map(({ callId }) => resultOf(callId, round) ?? noResult(callId))
+  const others = round.filter((message) => !results.some((result) => result === message))
+  const [first, ...rest] = others.map((message) =>
+    message.role === 'tool' ? toldByUser(message) : message,
+  )
+  return first ? [first, ...results.map(withContent), ...rest] : []
+}
+
+const resultOf = (callId: string, round: readonly ModelMessage[]) =>
+  round.find((each): each is ToolMessage => each.role === 'tool' && each.callId === callId)
+
+const withContent = (result: ToolMessage): ToolMessage =>
+  result.content === '' ? { ...result, content: NO_RESULT } : result
+
+const toldByUser = ({ content }: ToolMessage): ModelMessage => ({
+  role: 'user',
+  content: `Result of a tool: ${content}`,
+})
 
 const isEmpty = (message: ModelMessage) =>
   message.role === 'assistant' && message.content.trim() === '' && !message.toolCalls?.length
 
 const noResult = (callId: string): ToolMessage => ({ role: 'tool', callId, content: NO_RESULT })
-
-const toldAs = (message: ToolMessage, isAwaited: boolean): ModelMessage =>
-  isAwaited
-    ? { ...message, content: message.content || NO_RESULT }
-    : { role: 'user', content: `Result of a tool: ${message.content}` }
 
 /** Newer models begin every answer themselves (Claude, Mistral). */
 export const endsWithAnswer = (last: (body: JsonObject) => unknown): Fallback => ({
