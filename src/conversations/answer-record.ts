@@ -2,7 +2,7 @@ import type { ChatFrame } from '@agent-server/schemas/chat.ts'
 import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import type { ErrorDetail } from '@agent-server/schemas/error.ts'
 import type { AgentEvent, RunEnd } from '@agent-server/wire'
-import { toRunExtras } from '@agent-server/wire'
+import { RunCollector, toRunExtras } from '@agent-server/wire'
 import type { StoredItem } from '../stores/conversation-store.ts'
 
 /** UTF-16 code units of a tool's output that are stored. */
@@ -10,70 +10,103 @@ const MAX_OUTPUT = 20_000
 
 type Extra = StoredAnswer['agent']
 
-export type AnswerRecord = ReturnType<typeof createAnswerRecord>
-
 /** What is stored of an answer while it is generated, perhaps after a pause. */
-export function createAnswerRecord(before?: StoredAnswer) {
-  const { approval, finishReason: _, error: __, ...kept }: Partial<Extra> = before?.agent ?? {}
-  let agent: Extra = { hits: [], steps: [], milliseconds: 0, ...kept }
-  let status: StoredAnswer['status'] = 'in_progress'
-  const earlier = before ? textOfAnswer(before) : ''
-  let text = earlier === '' ? '' : `${earlier}\n\n`
-  /** Where the text of this run begins. */
-  const place = text.length
-  const started = performance.now()
-  const startedBefore = agent.milliseconds
-  const begun = new Map<string, number>()
-  let hasBegun = false
+export class AnswerRecord {
+  readonly #before: StoredAnswer | undefined
+  readonly #run = new RunCollector()
+  /** The text before that of this run. */
+  readonly #earlier: string
+  readonly #started = performance.now()
+  readonly #begun = new Map<string, number>()
+  #agent: Extra
+  #status: StoredAnswer['status'] = 'in_progress'
+  #hasBegun = false
 
-  const change = (more: Partial<Extra>) => {
-    const milliseconds = startedBefore + Math.round(performance.now() - started)
-    agent = { ...agent, milliseconds, ...more }
-  }
-  const end = (more: Partial<Extra>, isComplete = false) => {
-    status = isComplete ? 'completed' : 'incomplete'
-    change(more)
+  constructor(before?: StoredAnswer) {
+    const {
+      approval: _,
+      finishReason: __,
+      error: ___,
+      ...extra
+    }: Partial<Extra> = before?.agent ?? {}
+    const earlier = before ? textOfAnswer(before) : ''
+    this.#before = before
+    this.#earlier = earlier === '' ? '' : `${earlier}\n\n`
+    this.#agent = { hits: [], steps: [], milliseconds: 0, ...extra }
   }
 
-  return {
-    take(event: AgentEvent) {
-      hasBegun = true
-      switch (event.type) {
-        case 'text-delta':
-          text += event.text
-          return undefined
-        case 'retrieved':
-          return change({ hits: event.known })
-        case 'tool-call': {
-          const { callId, tool, input } = event
-          begun.set(callId, performance.now())
-          return change({ steps: [...agent.steps, { callId, tool, input }] })
-        }
-        case 'tool-result': {
-          const { callId, output, isError } = event
-          const milliseconds = Math.round(performance.now() - (begun.get(callId) ?? started))
-          const result = { output: output.slice(0, MAX_OUTPUT), isError, milliseconds }
-          const steps = agent.steps.map((step) =>
-            step.callId === callId && step.output === undefined ? { ...step, ...result } : step,
-          )
-          return change({ steps })
-        }
-        case 'run-end':
-          return end(outcomeOf(event, place, before?.agent.citations), event.reason === 'stop')
-        case 'search-step':
-        case 'approval-required':
-        case 'client-tool-calls':
-        case 'reasoning-delta':
-        case 'progress':
-          return undefined
-        default:
-          return event satisfies never
+  get answer(): StoredAnswer {
+    const text = this.#earlier + this.#run.text
+    const part = { type: 'output_text' as const, text, annotations: [], logprobs: [] }
+    return {
+      type: 'message',
+      role: 'assistant',
+      status: this.#status,
+      content: [part],
+      agent: this.#agent,
+    }
+  }
+
+  take(events: readonly AgentEvent[]): void {
+    this.#hasBegun = true
+    this.#run.take(events)
+    for (const event of events) this.#note(event)
+  }
+
+  /** If the run was refused, what waited for approval still does. */
+  fail(error: ErrorDetail): void {
+    const approval = this.#before?.agent.approval
+    this.#end({ error, ...(!this.#hasBegun && approval && { approval }) })
+  }
+
+  stop(finishReason: 'cancelled' | 'interrupted'): void {
+    this.#end({ finishReason })
+  }
+
+  #note(event: AgentEvent) {
+    switch (event.type) {
+      case 'retrieved':
+        return this.#change({ hits: event.known })
+      case 'tool-call': {
+        const { callId, tool, input } = event
+        this.#begun.set(callId, performance.now())
+        return this.#change({ steps: [...this.#agent.steps, { callId, tool, input }] })
       }
-    },
-    /** If the run was refused, what waited for approval still does. */
-    fail: (error: ErrorDetail) => end({ error, ...(!hasBegun && approval && { approval }) }),
-    stop: (finishReason: 'cancelled' | 'interrupted') => end({ finishReason }),
-    answer: (): StoredAnswer => toAnswer(status, text, agent),
+      case 'tool-result': {
+        const { callId, output, isError } = event
+        const begun = this.#begun.get(callId) ?? this.#started
+        const milliseconds = Math.round(performance.now() - begun)
+        const result = { output: output.slice(0, MAX_OUTPUT), isError, milliseconds }
+        const steps = this.#agent.steps.map((step) =>
+          step.callId === callId && step.output === undefined ? { ...step, ...result } : step,
+        )
+        return this.#change({ steps })
+      }
+      case 'run-end': {
+        const outcome = outcomeOf(event, this.#earlier.length, this.#before?.agent.citations)
+        return this.#end(outcome, event.reason === 'stop')
+      }
+      case 'text-delta':
+      case 'search-step':
+      case 'approval-required':
+      case 'client-tool-calls':
+      case 'reasoning-delta':
+      case 'progress':
+        return undefined
+      default:
+        return event satisfies never
+    }
+  }
+
+  #change(more: Partial<Extra>): void {
+    const before = this.#before?.agent.milliseconds ?? 0
+    const milliseconds = before + Math.round(performance.now() - this.#started)
+    this.#agent = { ...this.#agent, milliseconds, ...more }
+  }
+
+  #end(more: Partial<Extra>, isComplete = false): void {
+    this.#status = isComplete ? 'completed' : 'incomplete'
+    this.#change(more)
   }
 }
 
@@ -87,11 +120,6 @@ function outcomeOf(
   const own = event.citations.map((citation) => ({ ...citation, at: place + citation.at }))
   const extras = toRunExtras({ ...event, citations: [...earlier, ...own] })
   return { ...extras, ...(usage && { usage }), ...(approval && { approval }) }
-}
-
-function toAnswer(status: StoredAnswer['status'], text: string, agent: Extra): StoredAnswer {
-  const part = { type: 'output_text' as const, text, annotations: [], logprobs: [] }
-  return { type: 'message', role: 'assistant', status, content: [part], agent }
 }
 
 /** An answer without progress for this long is no longer generated: its server has stopped. */

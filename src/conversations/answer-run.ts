@@ -57,7 +57,7 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
     if (reason === 'interrupted') closing.abort()
   }
   /** All frames so far; the limits of the run bound them. */
-  const frames = framesOf(record.answer())
+  const frames = framesOf(record.answer)
   const begun = frames.length
   let isEnded = false
   /** Resolves with the next frames, or at the end. */
@@ -72,7 +72,7 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
     const saving = keepSaving(store, ref, record, () => stop('cancelled'))
     try {
       for await (const events of agent.run(request, stopping.signal)) {
-        for (const event of events) record.take(event)
+        record.take(events)
         const told = events.flatMap((event) => toChatFrame(event, true) ?? [])
         // The end of a stream is sent once the answer is stored.
         tell(told.filter(({ type }) => type !== 'done' && type !== 'approval-required'))
@@ -84,7 +84,7 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
     const end = () => {
       if (isEnded) return
       isEnded = true
-      tell(endOf(record.answer()))
+      tell(endOf(record.answer))
     }
     const onFailure = (error: unknown) => {
       failures.log.error({ err: error, conversation: ref.id, answer: ref.item }, NOT_STORED)
@@ -122,7 +122,7 @@ function keepSaving(
   record: AnswerRecord,
   onGone: () => void,
 ) {
-  const read = () => JSON.stringify(record.answer())
+  const read = () => JSON.stringify(record.answer)
   let saved = read()
   let savedAt = performance.now()
   let writing: Promise<unknown> | undefined

@@ -8,7 +8,7 @@ import type { Agent, AgentRequest } from '@agent-server/wire'
 import type { CorpusFor } from '../knowledge/corpus-access.ts'
 import type { Documents } from '../knowledge/ingestion/documents.ts'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
-import { createAnswerRecord, endOf, framesOf, readAnswer } from './answer-record.ts'
+import { AnswerRecord, endOf, framesOf, readAnswer } from './answer-record.ts'
 import { type AnswerRun, type Failures, type Frames, startAnswer } from './answer-run.ts'
 import { type Conversations, refOf } from './conversations.ts'
 import type { ItemForm } from './item-form.ts'
@@ -146,10 +146,10 @@ async function begin(
 ) {
   const history = await conversations.history(id, caller, parent)
   const question = itemForm.toQuestion(text, images)
-  const record = createAnswerRecord()
+  const record = new AnswerRecord()
   const item = newId('msg')
   await conversationStore.add(refOf(id, caller), {
-    items: [question, { id: item, json: JSON.stringify(record.answer()) }],
+    items: [question, { id: item, json: JSON.stringify(record.answer) }],
     parent,
     isOpen: true,
     question: text,
@@ -172,7 +172,7 @@ async function takeUp(
     throw refusal('conversation.parent', 'must name an answer that waits with this `resume.state`')
   }
   const history = await conversations.history(id, caller, question.parent ?? null)
-  return { ref, question: question.id, history, record: createAnswerRecord(answer) }
+  return { ref, question: question.id, history, record: new AnswerRecord(answer) }
 }
 
 const cancelled = (answer: StoredAnswer): StoredAnswer => ({

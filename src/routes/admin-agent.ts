@@ -116,7 +116,7 @@ async function* answerDraft(
   signal: AbortSignal,
 ): AsyncGenerator<ChatFrame[]> {
   yield [{ type: 'draft', unavailable }]
-  yield* answerEvents(agent, await createChatDialect(dialects).read(body, caller), signal)
+  yield* answerEvents(agent, () => createChatDialect(dialects).read(body, caller), signal)
 }
 
 /** Each takes the text of a configuration that is still being edited. */

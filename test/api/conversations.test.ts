@@ -1,7 +1,7 @@
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createAnswerRecord } from '../../src/conversations/answer-record.ts'
+import { AnswerRecord } from '../../src/conversations/answer-record.ts'
 import {
   Conversation,
   ConversationItem,
@@ -335,9 +335,9 @@ describe('An answer of a stored conversation', () => {
     const { directory, open } = await createSqliteData()
     const { conversations, close } = await open()
     const of = { id: 'conv_a', owner: undefined }
-    const record = createAnswerRecord()
-    record.take({ type: 'text-delta', text: 'Half.' })
-    const answer = { id: 'msg_a', json: JSON.stringify(record.answer()) }
+    const record = new AnswerRecord()
+    record.take([{ type: 'text-delta', text: 'Half.' }])
+    const answer = { id: 'msg_a', json: JSON.stringify(record.answer) }
     await conversations.create({ ...of, metadata: {} })
     await conversations.add(of, { items: [answer], isOpen: true })
     await close()

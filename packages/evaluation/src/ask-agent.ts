@@ -5,7 +5,7 @@ import { askModel, tokensSpent } from '@agent-server/models'
 import { within } from '@agent-server/schemas/collection.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { QueryRequest } from '@agent-server/schemas/query.ts'
-import type { Agent, DialectSettings, RunEnd } from '@agent-server/wire'
+import { type Agent, type DialectSettings, RunCollector } from '@agent-server/wire'
 import type { Answered } from './evaluate-answers.ts'
 import { createJudge } from './judge.ts'
 import type { AskedQuestion, Place } from './judged.ts'
@@ -54,8 +54,8 @@ export function createAgentAsking(
         const query = { query: question.text, topK: TOP_K, ...scopeOf(question) }
         return search(query, caller, limit)
       }),
-    answer: (question: AskedQuestion) =>
-      patiently(caller, signal, (limit) => {
+    answer: (question: AskedQuestion): Promise<Answered> =>
+      patiently(caller, signal, async (limit) => {
         const messages = [{ role: 'user' as const, content: question.text }]
         const request = {
           caller,
@@ -67,7 +67,8 @@ export function createAgentAsking(
           sampling: {},
           clientTools: [],
         }
-        return readAnswer(agent.run(request, limit))
+        const { text, end } = await RunCollector.of(agent.run(request, limit))
+        return { text, hits: end.hits, citations: end.citations }
       }),
     judge: createJudge((rules, prompt) =>
       patiently(caller, signal, async (limit) => {
@@ -77,18 +78,6 @@ export function createAgentAsking(
       }),
     ),
   }
-}
-
-async function readAnswer(batches: ReturnType<Agent['run']>): Promise<Answered> {
-  let text = ''
-  let end: RunEnd | undefined
-  for await (const batch of batches) {
-    for (const event of batch) {
-      if (event.type === 'text-delta') text += event.text
-      if (event.type === 'run-end') end = event
-    }
-  }
-  return { text, hits: end?.hits ?? [], citations: end?.citations }
 }
 
 const TOO_SLOW = 'A question took longer than ten minutes'

@@ -7,6 +7,7 @@ import {
   type AgentEvent,
   type AgentRequest,
   type DialectServices,
+  RunCollector,
   type RunEnd,
   readAgentFields,
 } from '@agent-server/wire'
@@ -168,26 +169,24 @@ export async function askAgent(
   run: AsyncIterable<readonly AgentEvent[]>,
   report: (progress: number) => Promise<void>,
 ): Promise<Answered> {
-  let text = ''
+  const collected = new RunCollector()
   let reportedAt = performance.now()
   let progress = 0
   for await (const events of run) {
-    for (const event of events) {
-      text += textOf(event)
-      if (event.type === 'run-end') return toAnswer(text, event)
-    }
+    collected.take(events)
     progress += events.length
-    if (performance.now() - reportedAt < PROGRESS_MS) continue
+    if (collected.hasEnded || performance.now() - reportedAt < PROGRESS_MS) continue
     reportedAt = performance.now()
     await report(progress)
   }
-  throw new AppError('internal', 'The answer ended unexpectedly')
+  if (!collected.hasEnded) throw new AppError('internal', 'The answer ended unexpectedly')
+  const { text, end } = collected
+  return toAnswer(text + waitingFor(end), end)
 }
 
-function textOf(event: AgentEvent): string {
-  if (event.type === 'text-delta') return event.text
-  if (event.type !== 'approval-required') return ''
-  const tools = event.calls.map(({ tool }) => tool).join(', ')
+function waitingFor({ approval }: RunEnd): string {
+  if (!approval) return ''
+  const tools = approval.calls.map(({ tool }) => tool).join(', ')
   return `\n\nNot finished: ${tools} is waiting for approval, which can only be given through /chat.`
 }
 

@@ -61,13 +61,18 @@ export function createStream<Body, Event>(
   return (body: Body, reply: FastifyReply): void => {
     const signal = callSignal(reply)
     let exchange: Exchange<Event> | undefined
-    async function* events() {
+    const begin = async () => {
       exchange = await read(services, dialect, body, reply)
-      yield* answerEvents(services.agent, exchange, signal)
+      return exchange
     }
     const encodeError = (failure: ErrorBody) =>
       exchange?.encodeFailure?.(failure) ?? dialect.encodeFailure(failure)
-    sendEvents(reply, events(), { encode, end, encodeError, ...(kind && { kind }) })
+    sendEvents(reply, answerEvents(services.agent, begin, signal), {
+      encode,
+      end,
+      encodeError,
+      ...(kind && { kind }),
+    })
   }
 }
 
@@ -119,12 +124,15 @@ function warnOfIgnored(
 const hasImages = ({ messages }: AgentRequest) =>
   messages.some((message) => message.role === 'user' && message.images?.length)
 
+type Begun<Event> = Pick<Exchange<Event>, 'request' | 'write'>
+
 /** Runs the agent; yields the protocol's events in non-empty batches. */
 export async function* answerEvents<Event>(
   agent: Agent,
-  { request, write }: Pick<Exchange<Event>, 'request' | 'write'>,
+  begin: () => Begun<Event> | Promise<Begun<Event>>,
   signal: AbortSignal,
 ): AsyncGenerator<Event[]> {
+  const { request, write } = await begin()
   for await (const events of agent.run(request, signal)) {
     const written = await write(events)
     if (written.length > 0) yield written

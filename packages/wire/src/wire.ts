@@ -51,4 +51,5 @@ export {
 } from './reasoning.ts'
 export { IMAGE_MARK, toClientTool, toUserMessage } from './request-parts.ts'
 export { tokensOf } from './request-tokens.ts'
+export { finishOf, RunCollector } from './run-collector.ts'
 export { toRunExtras } from './run-extras.ts'

@@ -1,10 +1,11 @@
-import type { ModelToolCall, ReasoningPart } from '@agent-server/models'
-import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
+import type { ModelToolCall } from '@agent-server/models'
 import type { Usage } from '@agent-server/schemas/query.ts'
 import {
   type AgentEvent,
   citedBy,
+  finishOf,
   isSearch,
+  RunCollector,
   type RunEnd,
   textOf,
   toAgentExtra,
@@ -24,37 +25,17 @@ interface WriterOptions {
 }
 
 type Choice = CompletionChunk['choices'][number]
-type FinishReason = Completion['choices'][number]['finish_reason']
-
-/** Maps the run's reason to one of the protocol's four; the original is sent in `agent`. */
-const FINISH_REASON: Record<RunFinishReason, FinishReason> = {
-  stop: 'stop',
-  length: 'length',
-  content_filter: 'content_filter',
-  tool_calls: 'tool_calls',
-  round_limit: 'stop',
-  call_limit: 'stop',
-  time_limit: 'length',
-  token_limit: 'length',
-  approval_required: 'stop',
-}
 
 /** Converts a run into the chunks of a completion, and collects them into one. */
 export function createCompletionWriter(head: CompletionHead, { includeUsage }: WriterOptions) {
+  const run = new RunCollector()
   let hasBegun = false
-  let text = ''
-  let calls: readonly ModelToolCall[] = []
-  let reasoning: readonly ReasoningPart[] | undefined
-  let end: RunEnd | undefined
 
   const toChunks = (event: AgentEvent): CompletionChunk[] => {
     switch (event.type) {
       case 'text-delta':
-      case 'approval-required': {
-        const content = textOf(event)
-        text += content
-        return [toChunk(head, { delta: { content } })]
-      }
+      case 'approval-required':
+        return [toChunk(head, { delta: { content: textOf(event) } })]
       case 'retrieved':
       case 'search-step':
       case 'tool-call':
@@ -63,33 +44,33 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
       case 'progress':
         return []
       case 'client-tool-calls': {
-        ;({ calls, reasoning } = event)
+        const { calls, reasoning } = event
         const tool_calls = calls.map((call, index) => ({ index, ...toMessageToolCall(call) }))
         return [toChunk(head, { delta: { tool_calls, ...toReasoningFields(reasoning) } })]
       }
       case 'run-end':
-        end = event
         return toLastChunks(event)
       default:
         return event satisfies never
     }
   }
 
-  const toLastChunks = (run: RunEnd): CompletionChunk[] => {
-    const annotations = toUrlCitations(run)
+  const toLastChunks = (end: RunEnd): CompletionChunk[] => {
+    const annotations = toUrlCitations(end)
     const last = toChunk(head, {
       delta: annotations.length > 0 ? { annotations } : {},
-      finish_reason: FINISH_REASON[run.reason],
+      finish_reason: finishOf(end),
     })
-    const chunks = [{ ...last, agent: toAgentExtra(run) }]
+    const chunks = [{ ...last, agent: toAgentExtra(end) }]
     // Clients that did not request the usage cannot handle a chunk without choices.
-    if (!includeUsage || !run.usage) return chunks
-    return [...chunks, { ...toChunk(head), usage: toCompletionUsage(run.usage) }]
+    if (!includeUsage || !end.usage) return chunks
+    return [...chunks, { ...toChunk(head), usage: toCompletionUsage(end.usage) }]
   }
 
   return {
     /** Clients take the role from the first chunk, so one with it comes before the others. */
     write(events: readonly AgentEvent[]): CompletionChunk[] {
+      run.take(events)
       const chunks = events.flatMap(toChunks)
       const begins = !hasBegun && !events.every(isSearch)
       hasBegun ||= begins
@@ -98,7 +79,7 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
         : chunks
     },
     whole(): Completion {
-      if (!end) throw new Error('An agent run ended without run-end')
+      const { textWithApproval: text, calls, reasoning, end } = run
       const annotations = toUrlCitations(end)
       const hasCalls = calls.length > 0
       return {
@@ -118,7 +99,7 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
               }),
             },
             logprobs: null,
-            finish_reason: FINISH_REASON[end.reason],
+            finish_reason: finishOf(end),
           },
         ],
         ...(end.usage && { usage: toCompletionUsage(end.usage) }),

@@ -1,9 +1,8 @@
 import type { ModelToolCall, ReasoningPart } from '@agent-server/models'
-import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { ErrorDetail } from '@agent-server/schemas/error.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import type { AgentEvent, RunEnd } from '@agent-server/wire'
-import { citedBy, textOf, toAgentExtra, toOpaque } from '@agent-server/wire'
+import { citedBy, finishOf, RunCollector, textOf, toAgentExtra, toOpaque } from '@agent-server/wire'
 import { toMessageToolCall } from '../completions/writer.ts'
 import type { FileCitation, OutputItem, ResponseEvent, ResponseObject } from './response-schema.ts'
 
@@ -17,12 +16,12 @@ interface Options {
 /** Converts a run into the protocol's events, in its order, and updates `response`, which they describe. */
 export function createResponseWriter(response: ResponseObject, options: Options) {
   const sequence = createSequence(response)
-  const message = createMessage(sequence)
-  let calls: readonly ModelToolCall[] = []
-  let reasoning: readonly ReasoningPart[] = []
+  const run = new RunCollector()
+  const message = createMessage(sequence, run)
 
   const finish = (end: RunEnd): ResponseEvent[] => {
-    const reason = INCOMPLETE[end.reason]
+    const { calls, reasoning } = run
+    const reason = INCOMPLETE[finishOf(end)]
     const status = reason ? 'incomplete' : 'completed'
     const opened = calls.length === 0 ? message.write('') : []
     const items = [
@@ -48,14 +47,11 @@ export function createResponseWriter(response: ResponseObject, options: Options)
     ],
     /** Converts an event of the run; after `run-end` the response is complete. */
     take(event: AgentEvent): ResponseEvent[] {
+      run.take([event])
       if (event.type === 'retrieved') {
         return options.withSearches ? searchEvents(sequence, event, options) : []
       }
       if (event.type === 'run-end') return finish(event)
-      if (event.type === 'client-tool-calls') {
-        calls = event.calls
-        reasoning = event.reasoning ?? []
-      }
       const text = textOf(event)
       return text === '' ? [] : message.write(text)
     },
@@ -72,10 +68,8 @@ export function createResponseWriter(response: ResponseObject, options: Options)
 }
 
 /** Reasons for which the protocol considers a response incomplete. */
-const INCOMPLETE: Partial<Record<RunFinishReason, string>> = {
+const INCOMPLETE: Partial<Record<ReturnType<typeof finishOf>, string>> = {
   length: 'max_output_tokens',
-  time_limit: 'max_output_tokens',
-  token_limit: 'max_output_tokens',
   content_filter: 'content_filter',
 }
 
@@ -175,10 +169,9 @@ type Message = Extract<OutputItem, { type: 'message' }>
 type Part = Message['content'][number]
 
 /** Writes the answer: one message, during which searches may be reported. */
-function createMessage(sequence: Sequence) {
+function createMessage(sequence: Sequence, run: RunCollector) {
   const { say } = sequence
   let place: (Place & { content_index: number }) | undefined
-  let text = ''
 
   const open = () => {
     const item_id = sequence.newId('msg')
@@ -193,7 +186,6 @@ function createMessage(sequence: Sequence) {
   return {
     write(delta: string): ResponseEvent[] {
       const opened = place ? [] : open()
-      text += delta
       if (delta === '') return opened
       return [...opened, say('response.output_text.delta', { ...place, delta, logprobs: [] })]
     },
@@ -201,6 +193,7 @@ function createMessage(sequence: Sequence) {
     end(status: Message['status'], annotations: FileCitation[]): ResponseEvent[] {
       if (!place) return []
       const { output_index, item_id } = place
+      const text = run.textWithApproval
       const part = toPart(text, annotations)
       const item = toMessage(item_id, status, [part])
       sequence.replace(output_index, item)

@@ -36,7 +36,7 @@ function createForTest(events: readonly AgentEvent[] = ANSWER, failure?: Error) 
   const read = (more: object) =>
     dialect.read(CompletionRequest.parse({ messages, ...more }), MASTER)
   const batches = async function* (more: object = {}) {
-    yield* answerEvents(agent, await read(more), signal)
+    yield* answerEvents(agent, () => read(more), signal)
   }
   return {
     requests,

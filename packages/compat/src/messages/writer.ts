@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { ModelToolCall, ReasoningPart } from '@agent-server/models'
-import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { Hit, Usage } from '@agent-server/schemas/query.ts'
 import {
   type AgentEvent,
   citationsIn,
+  finishOf,
   inputOf,
   isSearch,
+  RunCollector,
   type RunEnd,
   textOf,
   toAgentExtra,
@@ -24,17 +25,11 @@ interface WriterOptions {
 
 type StopReason = NonNullable<Message['stop_reason']>
 
-/** Maps the run's reason to the protocol's; the original is sent in `agent`. */
-const STOP_REASON: Record<RunFinishReason, StopReason> = {
+const STOP_REASON: Record<ReturnType<typeof finishOf>, StopReason> = {
   stop: 'end_turn',
   length: 'max_tokens',
   content_filter: 'refusal',
   tool_calls: 'tool_use',
-  round_limit: 'end_turn',
-  call_limit: 'end_turn',
-  time_limit: 'max_tokens',
-  token_limit: 'max_tokens',
-  approval_required: 'end_turn',
 }
 
 /** Converts a run into the events of a message, and collects them into one. */
@@ -47,25 +42,20 @@ export function createMessageWriter(options: WriterOptions) {
     model,
     stop_sequence: null,
   }
-  let hits: readonly Hit[] = []
-  const blocks = createBlocks((text) => toCitations(text, hits, isJsonAsked))
+  const run = new RunCollector()
+  const blocks = createBlocks((text) => toCitations(text, run.hits, isJsonAsked))
   let hasBegun = false
-  let end: RunEnd | undefined
 
-  const finish = (run: RunEnd): MessageEvent[] => {
-    end = run
-    hits = run.hits
-    return [
-      ...blocks.close(),
-      {
-        type: 'message_delta',
-        delta: { stop_reason: STOP_REASON[run.reason], stop_sequence: null },
-        usage: toUsage(run.usage),
-        agent: toAgentExtra(run),
-      },
-      { type: 'message_stop' },
-    ]
-  }
+  const finish = (end: RunEnd): MessageEvent[] => [
+    ...blocks.close(),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: STOP_REASON[finishOf(end)], stop_sequence: null },
+      usage: toUsage(end.usage),
+      agent: toAgentExtra(end),
+    },
+    { type: 'message_stop' },
+  ]
 
   const toEvents = (event: AgentEvent): MessageEvent[] => {
     switch (event.type) {
@@ -77,8 +67,6 @@ export function createMessageWriter(options: WriterOptions) {
       case 'client-tool-calls':
         return [...blocks.addReasoning(event.reasoning), ...event.calls.flatMap(blocks.addCall)]
       case 'retrieved':
-        hits = event.known
-        return []
       case 'search-step':
       case 'tool-call':
       case 'tool-result':
@@ -94,6 +82,7 @@ export function createMessageWriter(options: WriterOptions) {
   return {
     /** The message begins with the first event that is more than a search: until then, a failure has a status. */
     write(events: readonly AgentEvent[]): MessageEvent[] {
+      run.take(events)
       const written = events.flatMap(toEvents)
       const begins = !hasBegun && !events.every(isSearch)
       hasBegun ||= begins
@@ -103,11 +92,11 @@ export function createMessageWriter(options: WriterOptions) {
       return [{ type: 'message_start', message }, ...written]
     },
     whole(): Message {
-      if (!end) throw new Error('An agent run ended without run-end')
+      const { end } = run
       return {
         ...head,
         content: blocks.content,
-        stop_reason: STOP_REASON[end.reason],
+        stop_reason: STOP_REASON[finishOf(end)],
         usage: toUsage(end.usage),
         agent: toAgentExtra(end),
       }

@@ -1,23 +1,7 @@
 import type { ModelToolCall } from '@agent-server/models'
-import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { AgentEvent, RunEnd } from '@agent-server/wire'
-import { inputOf, textOf, toAgentExtra } from '@agent-server/wire'
+import { finishOf, inputOf, RunCollector, textOf, toAgentExtra } from '@agent-server/wire'
 import type { OllamaChatAnswer, OllamaGenerateAnswer } from './schema.ts'
-
-type DoneReason = NonNullable<OllamaChatAnswer['done_reason']>
-
-/** Maps the run's reason to Ollama's; the original is sent in `agent`. */
-const DONE_REASON: Record<RunFinishReason, DoneReason> = {
-  stop: 'stop',
-  length: 'length',
-  content_filter: 'stop',
-  tool_calls: 'stop',
-  round_limit: 'stop',
-  call_limit: 'stop',
-  time_limit: 'length',
-  token_limit: 'length',
-  approval_required: 'stop',
-}
 
 /** What a line says. */
 interface Said {
@@ -56,40 +40,31 @@ export function createOllamaWriter<Place>(
   say: (said: Said) => Place,
 ) {
   const began = performance.now()
+  const run = new RunCollector()
   let firstAt: number | undefined
-  let content = ''
-  let thinking = ''
-  let calls: readonly ModelToolCall[] | undefined
-  let end: RunEnd | undefined
 
   const line = (said: Said) => {
     firstAt ??= performance.now()
     return { ...headOf(model), ...say(said), done: false }
   }
-  const lastLine = (said: Said, run: RunEnd) => ({
+  const lastLine = (said: Said) => ({
     ...headOf(model),
     ...say(said),
     done: true,
-    done_reason: DONE_REASON[run.reason],
-    ...figuresOf(run, began, firstAt),
-    agent: toAgentExtra(run),
+    done_reason: finishOf(run.end) === 'length' ? ('length' as const) : ('stop' as const),
+    ...figuresOf(run.end, began, firstAt),
+    agent: toAgentExtra(run.end),
   })
 
   const toLines = (event: AgentEvent) => {
     switch (event.type) {
       case 'text-delta':
-      case 'approval-required': {
-        const text = textOf(event)
-        content += text
-        return [line({ content: text })]
-      }
+      case 'approval-required':
+        return [line({ content: textOf(event) })]
       case 'reasoning-delta':
-        if (!showsThinking) return []
-        thinking += event.text
-        return [line({ content: '', thinking: event.text })]
+        return showsThinking ? [line({ content: '', thinking: event.text })] : []
       case 'client-tool-calls':
-        calls = event.calls
-        return [line({ content: '', calls })]
+        return [line({ content: '', calls: event.calls })]
       case 'retrieved':
       case 'search-step':
       case 'tool-call':
@@ -97,18 +72,21 @@ export function createOllamaWriter<Place>(
       case 'progress':
         return []
       case 'run-end':
-        end = event
-        return [lastLine({ content: '' }, event)]
+        return [lastLine({ content: '' })]
       default:
         return event satisfies never
     }
   }
 
   return {
-    write: (events: readonly AgentEvent[]) => events.flatMap(toLines),
+    write(events: readonly AgentEvent[]) {
+      run.take(events)
+      return events.flatMap(toLines)
+    },
     whole() {
-      if (!end) throw new Error('An agent run ended without run-end')
-      return lastLine({ content, thinking, ...(calls && { calls }) }, end)
+      const { textWithApproval: content, calls } = run
+      const thinking = showsThinking ? run.thinking : ''
+      return lastLine({ content, thinking, ...(calls.length > 0 && { calls }) })
     },
   }
 }
