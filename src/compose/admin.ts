@@ -46,39 +46,48 @@ export interface GivenEnvironment {
   file: string
 }
 
-export interface AdminParts {
+/** What the process passes in. */
+export interface ProcessParts {
+  /** Includes what the `.env` file adds. */
+  environment: Environment
+  /** Receives the log, too. */
   activity: Activity
-  /** Absent while the server is not launched. */
-  runs?: RunHistory
-  keys?: Keys | undefined
-  /** Absent while the server is not launched. */
-  folders?: Pick<Watch, 'list'>
+  given: GivenEnvironment
+  /** Ends the wait for an unreachable database. */
+  signal: AbortSignal
+  restart: Restart
+}
+
+export interface AdminParts {
   config: Config
   log: FastifyBaseLogger
-  /** The variables that the server runs with. */
-  environment: Environment
-  given: GivenEnvironment
-  /** Absent while the server is not launched. */
-  store?: { artifacts: ArtifactStore; acceptedTools: Pick<AcceptedTools, 'accepted'> }
-  /** Absent while the server is not launched. */
-  agents?: AgentSide
+  process: Omit<ProcessParts, 'signal'>
   phase: Phase
-  restart: Restart
-  /** Throws if the open store would refuse to start with this configuration. */
-  checkStart: (next: Config) => Promise<void>
+  /** Absent while the server is not launched. */
+  server?: {
+    agents: AgentSide
+    runs: RunHistory
+    store: { artifacts: ArtifactStore; acceptedTools: Pick<AcceptedTools, 'accepted'> }
+    keys: Keys
+    folders: Pick<Watch, 'list'>
+    /** Throws if the open store would refuse to start with this configuration. */
+    checkStart: (next: Config) => Promise<void>
+  }
 }
 
 /** Creates the services to set the server up, for its operator. */
 export function composeAdmin(parts: AdminParts) {
-  const { config, log, given, checkStart } = parts
+  const { config, log, phase } = parts
+  const { given, restart, activity } = parts.process
+  const { agents, checkStart, runs, keys, folders } = parts.server ?? {}
   // A snapshot, because the environment of a process may change.
-  const environment = { ...parts.environment }
-  const host = parts.agents?.host
+  const environment = { ...parts.process.environment }
+  const host = agents?.host
   const agentFile = new AgentFileService({
     path: config.AGENT_CONFIG,
     directory: join(config.DATA_DIR, 'agent-versions'),
     mode: config.SERVER_MODE,
-    running: parts.agents && runningAgent(parts.agents, config, () => settings.environment()),
+    running: agents && runningAgent(agents, config, () => settings.environment()),
   })
   const settings = createSettings({
     path: given.file,
@@ -99,14 +108,14 @@ export function composeAdmin(parts: AdminParts) {
   const server = createServerState({
     agentFile,
     settings,
-    phase: parts.phase,
-    restart: parts.restart,
+    phase,
+    restart,
     mode: config.SERVER_MODE,
     graceSeconds: config.SHUTDOWN_GRACE,
     checkStart: async (variables) => {
       const next = loadConfig(variables)
       await loadConfiguration(next.AGENT_CONFIG)
-      await checkStart(next)
+      await checkStart?.(next)
     },
   })
   const models = createModelTrials({
@@ -124,9 +133,18 @@ export function composeAdmin(parts: AdminParts) {
       return settingsOf(variables, loadConfig(variables))
     },
   })
-  const { activity, runs, keys, folders } = parts
-  const told = { activity, runs, keys, folders }
-  return { ...told, agentFile, settings, server, models, trials, deployments }
+  return {
+    activity,
+    runs,
+    keys,
+    folders,
+    agentFile,
+    settings,
+    server,
+    models,
+    trials,
+    deployments,
+  }
 }
 
 function runningAgent(
@@ -151,9 +169,10 @@ function runningAgent(
 }
 
 function composeTrials(
-  { store = NO_STORE, config, log, agents }: AdminParts,
+  { server, config, log }: AdminParts,
   settings: Pick<SettingsService, 'environment'>,
 ) {
+  const { agents, store } = server ?? { store: NO_STORE }
   /** With what the next start would change of how other servers are called, so that values just saved are tried. */
   const next = async () => {
     const environment = await settings.environment()

@@ -1,0 +1,121 @@
+import type { ChatModel } from '@agent-server/models'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { createAnalyser } from '@agent-server/search'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import {
+  createConversationDocuments,
+  createConversationSweep,
+} from '../knowledge/conversation-documents.ts'
+import { corpusForCaller, listCollections } from '../knowledge/corpus-access.ts'
+import { createDocuments } from '../knowledge/ingestion/documents.ts'
+import { createFiles } from '../knowledge/ingestion/uploads.ts'
+import { createTermsOfChunk } from '../knowledge/retrieval/relevance.ts'
+import { createReranking } from '../knowledge/retrieval/rerank.ts'
+import { createRetrieval, type Retrieval, watchSearches } from '../knowledge/retrieval/search.ts'
+import { openWatch } from '../knowledge/watch/watch.ts'
+import { openPages } from '../knowledge/web/pages.ts'
+import type { Knowledge } from './knowledge.ts'
+import { createReranker } from './models.ts'
+
+/** What clients do with the corpus, limited to what each may see and change, and background ingestion. */
+export function openCorpus(
+  config: Config,
+  knowledge: Knowledge,
+  retrieval: Retrieval,
+  log: FastifyBaseLogger,
+) {
+  const { store, index, completionWaiter, backlog, pictures } = knowledge
+  const { wake } = knowledge.ingestion
+  const documents = createDocuments({
+    store,
+    index,
+    completionWaiter,
+    backlog,
+    pictures,
+    wake,
+    log,
+    lookup: store.lookup,
+  })
+  const web = openPages(
+    {
+      isOn: config.FETCH_URLS === 'on',
+      ignoredRobots: config.FETCH_IGNORE_ROBOTS ?? [],
+      allow: config.OUTBOUND_ALLOW ?? [],
+      maxBytes: config.FILE_LIMIT,
+    },
+    { store, wake, log },
+  )
+  const { conversations, lookup } = store
+  const sweep = createConversationSweep({ store, lookup, documents, log })
+  const services = {
+    documents,
+    conversationDocuments: createConversationDocuments({ documents, conversations }),
+    retrieval,
+    pages: web.pages,
+    collections: listCollections(lookup),
+    files: createFiles({ store }),
+    log,
+  }
+  const folders = openWatch(
+    {
+      folders: config.WATCH_FOLDERS ?? [],
+      maxBytes: config.FILE_LIMIT,
+      queueLimit: config.INGEST_QUEUE_LIMIT,
+    },
+    { store, documents, log },
+  )
+  return {
+    forClients: {
+      corpusFor: (caller: Caller) => corpusForCaller(caller, services),
+      conversationDeleted: sweep.conversationDeleted,
+      collectionNames: store.collectionNames,
+    },
+    folders,
+    start() {
+      web.start()
+      folders.start()
+      sweep.start()
+    },
+    async close() {
+      await sweep.close()
+      await folders.close()
+      await web.close()
+    },
+  }
+}
+
+export type Searching = ReturnType<typeof createSearch>
+
+/** Search as configured: by keywords; with an embedder, by meaning too; reranked if there is a model for it. */
+export function createSearch(
+  config: Config,
+  knowledge: Knowledge,
+  model: ChatModel,
+  log: FastifyBaseLogger,
+) {
+  const { store, index, embedding, reconciliation, metrics } = knowledge
+  const analyser = createAnalyser(config.SEARCH_LANGUAGE)
+  const reranker = createReranker(config, model, log)
+  const reranking = reranker && createReranking({ reranker, log })
+  const retrieval = createRetrieval({
+    index,
+    store,
+    analyseQuery: analyser.query,
+    termsOfChunk: createTermsOfChunk(analyser),
+    reranking,
+    embedding,
+    hasAllVectors: () => reconciliation.progress().state === 'ready',
+  })
+  return {
+    retrieval: watchSearches(retrieval, reconciliation.check, metrics.searchEnded),
+    termsOf: (text: string) => analyser.query(text).terms,
+    reranker: reranker && { name: reranker.name, check: reranking?.check },
+    checkEmbedder:
+      embedding &&
+      (async (signal: AbortSignal) => {
+        await reconciliation.checkVectors()
+        await embedding.check(signal)
+      }),
+  }
+}
