@@ -21,14 +21,13 @@ import type { FastifyInstance } from 'fastify'
 import type { AgentDescription } from './agent/describe-agent.ts'
 import type { SearchingAgent } from './agent/run/run-agent.ts'
 import type { ArtifactLinks, ArtifactReader } from './agent/tools/artifacts.ts'
-import { createAnswers } from './conversations/answers.ts'
-import { createConversations } from './conversations/conversations.ts'
-import { createFeedback } from './conversations/feedback.ts'
+import type { Answers } from './conversations/answers.ts'
+import type { Conversations } from './conversations/conversations.ts'
+import type { FeedbackService } from './conversations/feedback.ts'
 import { chatRoutes } from './dialects/chat/routes.ts'
 import { completionRoutes } from './dialects/completions/routes.ts'
 import { conversationRoutes } from './dialects/conversations/routes.ts'
-import { ITEM_FORM } from './dialects/responses/items.ts'
-import { createKeptResponses } from './dialects/responses/kept-responses.ts'
+import type { KeptResponses } from './dialects/responses/kept-responses.ts'
 import { responseRoutes } from './dialects/responses/routes.ts'
 import { FEATURES } from './features.ts'
 import type { UploadServices } from './knowledge/corpus-access.ts'
@@ -47,34 +46,43 @@ import { queryRoutes } from './routes/query.ts'
 import { sessionCheck, type WebUi, webUiRoutes } from './routes/web-ui.ts'
 import type { ArtifactStore } from './stores/artifact-store.ts'
 import type { CollectionNames } from './stores/collection-names.ts'
-import type { ConversationStore } from './stores/conversation-store.ts'
-import type { FeedbackStore } from './stores/feedback-store.ts'
 import type { KeyStore } from './stores/key-store.ts'
 
-type Searching = Pick<EvaluationServices, 'search'>
+/** What routes are bound to, by what it is about; `src/compose/` builds it. */
+export interface Services {
+  corpus: UploadServices & {
+    artifacts: ArtifactReader
+    artifactLinks: Pick<ArtifactLinks, 'opens'>
+  }
+  agent: {
+    agent: SearchingAgent
+    dialects: DialectSettings
+    description: AgentDescription
+    host: ActionServices['host']
+  }
+  conversations: {
+    conversations: Conversations
+    answers: Answers
+    feedback: FeedbackService
+    kept: KeptResponses
+  }
+  operator: {
+    admin: AdminServices
+    keys: Pick<Keys, 'identify'>
+    readiness: ReturnType<typeof createReadiness>
+    metrics: Metrics
+  }
+  features: FeatureServices
+}
 
-export interface Services extends UploadServices, Omit<EvaluationServices, 'search' | 'log'> {
-  /** Deletes the documents of a conversation that was deleted. */
-  conversationDeleted: (id: string) => Promise<void>
-  keys: Pick<Keys, 'identify'>
+/** What the packages in `src/features.ts` use besides. */
+interface FeatureServices
+  extends Omit<EvaluationServices, 'agent' | 'dialects' | 'description' | 'log'> {
   keyStore: KeyStore
-  agent: SearchingAgent
-  dialects: DialectSettings
   /** Keeps what protocols refer to by an id: responses and batches of files. */
   records: ArtifactStore
   collectionNames: CollectionNames
-  /** Keeps conversations with their answers. */
-  conversationStore: ConversationStore
-  /** Keeps what people think of answers. */
-  feedbackStore: FeedbackStore
   embedding: Pick<Embedding, 'documents'> | undefined
-  artifacts: ArtifactReader
-  artifactLinks: Pick<ArtifactLinks, 'opens'>
-  description: AgentDescription
-  host: ActionServices['host']
-  admin: AdminServices
-  readiness: ReturnType<typeof createReadiness>
-  metrics: Metrics
 }
 
 export interface AppOptions extends HttpOptions {
@@ -94,58 +102,59 @@ export interface AppOptions extends HttpOptions {
 
 /** Builds the whole server apart from its process: the hooks that run before every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
-  const { webUi } = options
-  const { identify } = services.keys
-  const app = await openApp({ ...options, identify }, services.metrics.requestEnded)
+  const { corpus, agent, conversations, operator } = services
+  const { identify } = operator.keys
+  const app = await openApp({ ...options, identify }, operator.metrics.requestEnded)
+  // While connections are open, so that whoever follows an answer is told its end.
+  app.addHook('onClose', () => conversations.answers.close())
 
-  const conversations = createConversations(
-    services.conversationStore,
-    services.conversationDeleted,
-  )
-  const stored = {
-    conversations,
-    answers: createAnswers({ ...services, conversations, itemForm: ITEM_FORM }),
-  }
-  const kept = createKeptResponses(services.records, conversations)
-  await app.register(queryRoutes, services)
-  await app.register(uploadRoutes, services)
-  await app.register(documentRoutes, services)
-  await app.register(chatRoutes, { ...services, ...stored })
-  await app.register(conversationRoutes, stored)
-  await app.register(feedbackRoutes, { feedback: createFeedback({ ...services, responses: kept }) })
-  await app.register(completionRoutes, services)
-  await app.register(responseRoutes, { ...services, kept })
-  await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
-  await app.register(agentRoutes, services)
-  const search: Searching['search'] = (query, caller, signal) =>
-    services.agent.query(query, { caller, retrieval: services.corpusFor(caller).retrieval }, signal)
-  for (const { routes } of features) {
-    if (routes) await app.register(await routes(), { ...services, ...options, search })
-  }
-  await app.register(adminRoutes, services.admin)
-  await app.register(opsRoutes, services)
-  if (webUi) await app.register(webUiRoutes, { webUi, version: options.version })
+  await app.register(queryRoutes, { ...corpus, ...agent })
+  await app.register(uploadRoutes, corpus)
+  await app.register(documentRoutes, corpus)
+  await app.register(chatRoutes, { ...agent, ...conversations })
+  await app.register(conversationRoutes, conversations)
+  await app.register(feedbackRoutes, conversations)
+  await app.register(completionRoutes, { ...agent, ...corpus })
+  await app.register(responseRoutes, { ...agent, ...conversations })
+  await app.register(artifactRoutes(corpus.artifacts, corpus.artifactLinks))
+  await app.register(agentRoutes, agent)
+  const plugged = { ...corpus, ...agent, ...operator, ...services.features, ...options }
+  for (const { routes } of features) if (routes) await app.register(await routes(), plugged)
+  await registerOperator(app, operator, options)
   return app
 }
+
+type Plugged = Services['corpus'] &
+  Services['agent'] &
+  Services['operator'] &
+  FeatureServices &
+  AppOptions
+
+const features: readonly Feature<Plugged>[] = FEATURES
 
 /**
  * Builds a server that is not launched: only the admin routes, the health checks and the web UI, to set it up and
  * launch it.
  */
 export async function buildIdleApp(
-  services: Pick<Services, 'admin' | 'readiness'>,
+  operator: Pick<Services['operator'], 'admin' | 'readiness'>,
   options: AppOptions,
 ): Promise<FastifyInstance> {
-  const { webUi } = options
   const refusal = new AppError('not_launched', NOT_LAUNCHED)
   const app = await openApp(options, () => undefined, refusal)
-  await app.register(adminRoutes, services.admin)
-  await app.register(opsRoutes, { readiness: services.readiness })
-  if (webUi) await app.register(webUiRoutes, { webUi, version: options.version })
+  await registerOperator(app, operator, options)
   return app
 }
 
-const features: readonly Feature<Services & AppOptions & Searching>[] = FEATURES
+async function registerOperator(
+  app: FastifyInstance,
+  operator: Pick<Services['operator'], 'admin' | 'readiness'> & { metrics?: Metrics },
+  { webUi, version }: AppOptions,
+): Promise<void> {
+  await app.register(adminRoutes, operator.admin)
+  await app.register(opsRoutes, operator)
+  if (webUi) await app.register(webUiRoutes, { webUi, version })
+}
 
 const NOT_LAUNCHED =
   'The server is not running. Start it on the Overview page of the web UI or with POST /admin/launch; GET /admin/server shows what prevents the start.'

@@ -31,7 +31,7 @@ export async function openEngine(
     restart: () => undefined,
   })
   await composition.start()
-  const { retrieval } = composition.services.corpusFor(MASTER)
+  const { retrieval } = composition.services.corpus.corpusFor(MASTER)
   return {
     search: (query: string, mode?: SearchMode) => retrieval.search({ query, topK, mode }),
     close: composition.close,

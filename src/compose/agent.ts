@@ -218,6 +218,7 @@ export async function openAgentSide({ runs, configuration, environment, ...parts
   return {
     host,
     agent,
+    model,
     artifacts,
     artifactLinks,
     window,

@@ -1,17 +1,18 @@
 import type { Environment } from '@agent-server/lib/environment.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
+import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createAdmission } from '../knowledge/ingestion/documents.ts'
 import type { Phase } from '../operator/admin/server-state.ts'
-import { createKeys } from '../operator/keys/keys.ts'
+import { createKeys, type Keys } from '../operator/keys/keys.ts'
 import { type Activity, createActivity } from '../operator/ops/activity.ts'
 import { notLaunched } from '../operator/ops/readiness.ts'
 import { createRunHistory } from '../operator/ops/runs.ts'
 import { composeAdmin, type ProcessParts } from './admin.ts'
-import { openAgentSide } from './agent.ts'
+import { type AgentSide, openAgentSide } from './agent.ts'
 import { createSearch, openCorpus } from './corpus.ts'
-import { checkNextStart, openKnowledge } from './knowledge.ts'
+import { checkNextStart, type Knowledge, openKnowledge } from './knowledge.ts'
 import { createModel, embeddingModel } from './models.ts'
 import { openOperator } from './operator.ts'
 
@@ -35,10 +36,10 @@ export async function compose(
   const model = createModel(config, log)
   const knowledge = await openKnowledge(config, model, log, onFatal, signal)
   opened.defer(knowledge.close)
-  const { store, embedding, metrics } = knowledge
+  const { store, metrics } = knowledge
   const search = createSearch(config, knowledge, model, log)
-  const { forClients, folders, ...intake } = openCorpus(config, knowledge, search.retrieval, log)
-  opened.defer(intake.close)
+  const corpus = openCorpus(config, knowledge, search.retrieval, log)
+  opened.defer(corpus.close)
   const keys = createKeys({ store: store.keys, log })
   opened.defer(keys.close)
   const runs = createRunHistory(config.RUNS_KEPT)
@@ -66,7 +67,7 @@ export async function compose(
       runs,
       store,
       keys,
-      folders,
+      folders: corpus.folders,
       checkStart: (next) => checkNextStart(next, config, store),
     },
     knowledge,
@@ -74,27 +75,7 @@ export async function compose(
     model,
   })
   opened.defer(operator.close)
-  const services = {
-    metrics,
-    keys,
-    keyStore: store.keys,
-    ...forClients,
-    maxFileBytes: config.FILE_LIMIT,
-    embedding,
-    records: store.responses,
-    admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
-    conversationStore: store.conversations,
-    feedbackStore: store.feedback,
-    questionStore: store.questions,
-    evaluationStore: store.evaluations,
-    judgeModel: model,
-    agent: agents.agent,
-    dialects: agents.dialects,
-    artifacts: agents.artifacts,
-    artifactLinks: agents.artifactLinks,
-    host: agents.host,
-    ...operator.services,
-  }
+  const services = await composeServices({ config, knowledge, corpus, keys, agents, operator })
   const kept = opened.move()
   return {
     services,
@@ -103,13 +84,54 @@ export async function compose(
       kept.defer(activity.watch(metrics))
       agents.start()
       await knowledge.start()
-      intake.start()
+      corpus.start()
       operator.start()
     },
     /** Warns of processes that cannot be started here. */
     warn: operator.warn,
     /** Finishes work in flight within bounded time, and closes everything that was opened. */
     close: () => kept.disposeAsync(),
+  }
+}
+
+interface ServiceParts {
+  config: Config
+  knowledge: Knowledge
+  corpus: ReturnType<typeof openCorpus>
+  keys: Keys
+  agents: AgentSide
+  operator: ReturnType<typeof openOperator>
+}
+
+async function composeServices(parts: ServiceParts): Promise<Services> {
+  const { config, knowledge, corpus, keys, operator } = parts
+  const { agent, dialects, host, model, artifacts, artifactLinks } = parts.agents
+  const { store, embedding, metrics } = knowledge
+  const { corpusFor } = corpus
+  // Loaded only now, while a thread loads the index, like the routes.
+  const { composeConversations } = await import('./conversations.ts')
+  return {
+    corpus: {
+      corpusFor,
+      maxFileBytes: config.FILE_LIMIT,
+      admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
+      artifacts,
+      artifactLinks,
+    },
+    agent: { agent, dialects, host, description: operator.description },
+    conversations: composeConversations({ store, agent, ...corpus }),
+    operator: { ...operator, keys, metrics },
+    features: {
+      keyStore: store.keys,
+      records: store.responses,
+      collectionNames: store.collectionNames,
+      embedding,
+      questionStore: store.questions,
+      evaluationStore: store.evaluations,
+      judgeModel: model,
+      search: (query, caller, signal) =>
+        agent.query(query, { caller, retrieval: corpusFor(caller).retrieval }, signal),
+    },
   }
 }
 

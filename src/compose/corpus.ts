@@ -66,11 +66,8 @@ export function openCorpus(
     { store, documents, log },
   )
   return {
-    forClients: {
-      corpusFor: (caller: Caller) => corpusForCaller(caller, services),
-      conversationDeleted: sweep.conversationDeleted,
-      collectionNames: store.collectionNames,
-    },
+    corpusFor: (caller: Caller) => corpusForCaller(caller, services),
+    conversationDeleted: sweep.conversationDeleted,
     folders,
     start() {
       web.start()

@@ -44,7 +44,9 @@ export function openOperator({ knowledge, search, model, ...parts }: OperatorPar
   })
   const readiness = composeReadiness({ config, knowledge, search, processes, closingModels, log })
   return {
-    services: { admin, description, readiness },
+    admin,
+    description,
+    readiness,
     start: closingModels.start,
     warn: processes.warn,
     close: closingModels.close,

@@ -33,7 +33,6 @@ interface Services {
 
 export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   groupRoutes(app, 'chat', ['chat'])
-  app.addHook('onClose', () => services.answers.close())
   const { conversations } = services
   const answered = { 200: Conversation.describe('The conversation.'), ...errorResponses(404) }
 

@@ -1,0 +1,35 @@
+import { createAnswers } from '../conversations/answers.ts'
+import { createConversations } from '../conversations/conversations.ts'
+import { createFeedback } from '../conversations/feedback.ts'
+import { ITEM_FORM } from '../dialects/responses/items.ts'
+import { createKeptResponses } from '../dialects/responses/kept-responses.ts'
+import type { CorpusFor } from '../knowledge/corpus-access.ts'
+import type { OpenedStore } from '../stores/opened-store.ts'
+import type { AgentSide } from './agent.ts'
+
+interface Parts {
+  store: OpenedStore
+  agent: AgentSide['agent']
+  corpusFor: CorpusFor
+  /** Deletes the documents of a conversation that was deleted. */
+  conversationDeleted: (id: string) => Promise<void>
+}
+
+/** Conversations with their answers, stored responses, and what people think of both. */
+export function composeConversations({ store, agent, corpusFor, conversationDeleted }: Parts) {
+  const { conversations: conversationStore, feedback: feedbackStore } = store
+  const conversations = createConversations(conversationStore, conversationDeleted)
+  const kept = createKeptResponses(store.responses, conversations)
+  return {
+    conversations,
+    kept,
+    answers: createAnswers({
+      agent,
+      corpusFor,
+      conversationStore,
+      conversations,
+      itemForm: ITEM_FORM,
+    }),
+    feedback: createFeedback({ feedbackStore, conversationStore, responses: kept }),
+  }
+}
