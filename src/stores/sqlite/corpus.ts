@@ -134,15 +134,36 @@ function isEmptyThere(file: string): boolean {
   }
 }
 
-/** What belongs to the server rather than to the corpus, and therefore stays. */
-const KEPT = [
-  'artifacts',
-  'api_keys',
-  'api_key_use',
-  'mcp_connections',
-  'mcp_tools',
-  'skill_copies',
-]
+/** The tables of the corpus; whatever else the database has belongs to the server, and stays. */
+const OF_CORPUS = new Set([
+  'announcements',
+  'announcers',
+  'chunk_contexts',
+  'chunks',
+  'contents',
+  'counts',
+  'documents',
+  'embeddings',
+  'file_pieces',
+  'files',
+  'idempotency_keys',
+  'jobs',
+  'key_marks',
+  'meta',
+  'metadata',
+  'next_vectors',
+  'replacements',
+  'sources',
+  'vectors',
+])
+
+/** In the order in which they were made, so that what a row refers to is there before it. */
+function tablesOfServer(database: DatabaseSync): string[] {
+  const tables = database
+    .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+    .all()
+  return tables.map(({ name }) => String(name)).filter((name) => !OF_CORPUS.has(name))
+}
 
 async function fill(
   file: string,
@@ -154,7 +175,7 @@ async function fill(
     migrate(database)
     if (before !== undefined) {
       database.prepare('ATTACH DATABASE ? AS before').run(before)
-      for (const table of KEPT) {
+      for (const table of tablesOfServer(database)) {
         database.exec(`INSERT INTO ${table} SELECT * FROM before.${table}`)
       }
       database.exec('DETACH DATABASE before')

@@ -1,5 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
 import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'
 import { describeCorpus } from '../../contracts/corpus.contract.ts'
@@ -57,6 +58,57 @@ it('A corpus leaves the keys of the server, and what it has accepted', async () 
   expect(await store.keys.list()).toMatchObject([{ ...key, use: { tokens: 1 } }])
   expect(await store.skillCopies.accepted('x')).toBe('x')
 })
+
+it('A corpus leaves every table of the server as it was, and of the corpus nothing', async () => {
+  const [from, to] = [await createPlace(), await createPlace()]
+  await (await from.open()).close()
+  await (await to.open()).close()
+  const before = to.database()
+  before.exec('PRAGMA foreign_keys = OFF')
+  const filled = tablesOf(before).filter(
+    // A database with documents is not replaced.
+    (table) => table !== 'documents' && rowsIn(before, table) === 0 && fill(before, table),
+  )
+  before.close()
+  await to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal)
+  using after = to.database()
+  expect(filled.length).toBeGreaterThan(25)
+  expect(filled.filter((table) => rowsIn(after, table) === 1).toSorted()).toEqual([
+    'api_key_use',
+    'api_keys',
+    'artifacts',
+    'collection_names',
+    'conversation_items',
+    'conversations',
+    'evaluations',
+    'feedback',
+    'judged_questions',
+    'mcp_connections',
+    'mcp_tools',
+    'skill_copies',
+  ])
+})
+
+function tablesOf(database: DatabaseSync): string[] {
+  const tables = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+  return database
+    .prepare(tables)
+    .all()
+    .map(({ name }) => String(name))
+}
+
+const rowsIn = (database: DatabaseSync, table: string) =>
+  Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n)
+
+/** Adds a row that has something in each column. */
+function fill(database: DatabaseSync, table: string): boolean {
+  const columns = database.prepare(`PRAGMA table_info(${table})`).all()
+  const values = columns.map(({ type }) =>
+    type === 'BLOB' ? `x'00'` : type === 'TEXT' ? `'x'` : 1,
+  )
+  database.exec(`INSERT INTO ${table} VALUES (${values.join(', ')})`)
+  return true
+}
 
 it.each([
   ['none', undefined, /There is no database/],
