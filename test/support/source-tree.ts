@@ -34,13 +34,8 @@ export function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value
 }
 
-const parsed = new Map<string, readonly SyntaxNode[]>()
-
 /** Every node of a file's syntax tree, outermost first. */
 export function nodesOf(text: string): readonly SyntaxNode[] {
-  // Every rule asks for the same files.
-  const known = parsed.get(text)
-  if (known) return known
   const nodes: SyntaxNode[] = []
   const waiting: unknown[] = [parseAst(text, { lang: 'ts' })]
   while (waiting.length > 0) {
@@ -48,23 +43,37 @@ export function nodesOf(text: string): readonly SyntaxNode[] {
     if (isNode(value)) nodes.push(value)
     if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value).reverse())
   }
-  parsed.set(text, nodes)
   return nodes
 }
 
-/** What a file imports, also for its types only, loads at run time, or starts as a thread, as written. */
-export function importsOf(text: string): string[] {
-  return nodesOf(text).flatMap((node) => {
+interface Specifiers {
+  imports: readonly string[]
+  loads: readonly string[]
+}
+
+/** Every rule asks about the same files. Their trees would take hundreds of megabytes from the tests that follow. */
+const known = new Map<string, Specifiers>()
+
+function specifiersOf(text: string): Specifiers {
+  const before = known.get(text)
+  if (before) return before
+  const nodes = nodesOf(text)
+  const imports = nodes.flatMap((node) => {
     const written = importedBy(node)
     return isNode(written) && typeof written.value === 'string' ? [written.value] : []
   })
+  const loads = nodes
+    .filter(isLoading)
+    .flatMap(({ source }) => (isNode(source) ? [String(source.value)] : []))
+  known.set(text, { imports, loads })
+  return { imports, loads }
 }
 
+/** What a file imports, also for its types only, loads at run time, or starts as a thread, as written. */
+export const importsOf = (text: string) => specifiersOf(text).imports
+
 /** What a file loads before it runs, as written. */
-export function loadsOf(text: string): string[] {
-  const kept = nodesOf(text).filter(isLoading)
-  return kept.flatMap(({ source }) => (isNode(source) ? [String(source.value)] : []))
-}
+export const loadsOf = (text: string) => specifiersOf(text).loads
 
 function isLoading({ type, importKind, exportKind, specifiers }: SyntaxNode): boolean {
   if (importKind === 'type' || exportKind === 'type') return false
