@@ -26,7 +26,7 @@ export interface AgentSource {
   missing: readonly string[]
   project: {
     version: string
-    /** By path: Dockerfile, .dockerignore, docker-compose.yml and the files of deploy/kubernetes. */
+    /** By path: Dockerfile, .dockerignore, docker-compose.yml and the files of deploy/kubernetes and deploy/platforms. */
     files: Readonly<Record<string, string>>
   }
 }
@@ -65,6 +65,9 @@ export async function readSource(
   }
 }
 
+/** Those whose file is made from one of deploy/platforms. */
+export const PLATFORMS = ['aws', 'azure', 'cloud-run', 'digitalocean', 'kamal', 'render']
+
 const Package = z.object({ version: z.string() })
 
 /** Throws if a file cannot be read, such as in an image without the project's own files. */
@@ -83,7 +86,10 @@ async function readAgentSource(
     if (!(await exists(resolve(root, name)))) missing.push(name)
   const engines = enginesOf(indexes).map(({ name }) => name)
   const resources = ['kustomization', 'namespace', 'agent-server', ...engines]
-  const manifests = resources.map((name) => `deploy/kubernetes/${name}.yaml`)
+  const manifests = [
+    ...resources.map((name) => `deploy/kubernetes/${name}.yaml`),
+    ...PLATFORMS.map((name) => `deploy/platforms/${name}.yaml`),
+  ]
   const files: Record<string, string> = {}
   for (const name of ['Dockerfile', '.dockerignore', 'docker-compose.yml', ...manifests])
     files[name] = await readFile(join(root, name), 'utf8')

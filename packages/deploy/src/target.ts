@@ -1,5 +1,5 @@
 import type { SandboxChoice } from '@agent-server/schemas/sandbox.ts'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import type { AgentSource } from './project.ts'
 import type { DeploymentSettings, Engine } from './settings.ts'
 
@@ -122,4 +122,21 @@ export const YAML_OPTIONS = { lineWidth: 0, aliasDuplicateObjects: false }
 /** Also correct for YAML 1.1 parsers, which read an unquoted `off` as false. */
 export function toYaml(value: unknown): string {
   return stringify(value, { ...YAML_OPTIONS, version: '1.1' })
+}
+
+const PLACEHOLDER = /"?\$\{(\w+)\}"?/g
+
+/** A file of deploy/platforms with the values of this deployment. What has none is left out. */
+export function fill(
+  { agent }: Plan,
+  platform: string,
+  values: Readonly<Record<string, unknown>>,
+): string {
+  const text = agent.project.files[`deploy/platforms/${platform}.yaml`] ?? ''
+  // JSON is YAML, too.
+  const filled = text.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
+    const json = JSON.stringify(values[name] ?? null)
+    return placeholder.startsWith('"') ? JSON.stringify(json) : json
+  })
+  return toYaml(parse(filled, (_key, value: unknown) => value ?? undefined))
 }

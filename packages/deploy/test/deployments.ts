@@ -1,6 +1,6 @@
 import { readText } from '../../../test/deploy/deployment-files.ts'
 import { type Deployment, generate } from '../src/generate.ts'
-import type { AgentSource, DeployedConfiguration } from '../src/project.ts'
+import { type AgentSource, type DeployedConfiguration, PLATFORMS } from '../src/project.ts'
 import type { DeploymentSettings } from '../src/settings.ts'
 
 const PROJECT_FILES = [
@@ -10,6 +10,7 @@ const PROJECT_FILES = [
   ...['kustomization', 'namespace', 'agent-server', 'qdrant'].map(
     (name) => `deploy/kubernetes/${name}.yaml`,
   ),
+  ...PLATFORMS.map((name) => `deploy/platforms/${name}.yaml`),
 ]
 const project = {
   version: '1.2.3',

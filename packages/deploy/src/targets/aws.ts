@@ -1,12 +1,4 @@
-import {
-  buildAndPush,
-  type Command,
-  IMAGE,
-  type Plan,
-  type Target,
-  toYaml,
-  withSecret,
-} from '../target.ts'
+import { buildAndPush, type Command, fill, IMAGE, type Target, withSecret } from '../target.ts'
 
 export const aws: Target = {
   name: 'aws',
@@ -28,7 +20,13 @@ export const aws: Target = {
     const tag = `export IMAGE=${REGISTRY}/${IMAGE}:$(git rev-parse --short HEAD)`
     const deploy = `${buildAndPush(plan, '"$IMAGE"')}\naws cloudformation deploy --stack-name ${IMAGE} --template-file ${plan.folder}/template.yaml --capabilities CAPABILITY_IAM --parameter-overrides Image="$IMAGE"`
     return {
-      files: { 'template.yaml': toYaml(template(plan)) },
+      files: {
+        'template.yaml': fill(plan, 'aws', {
+          INSTANCES: plan.instances,
+          SETTINGS: Object.entries(plan.plain).map(([Name, Value]) => ({ Name, Value })),
+          SECRETS: plan.secrets.map((Name) => ({ Name, ValueFrom: parameter(Name) })),
+        }),
+      },
       prepare: [
         {
           title: 'Choose the account and region, and create the image repository',
@@ -74,61 +72,7 @@ aws elbv2 modify-rule --rule-arn RULE --conditions Field=host-header,Values=URL,
   ]
 }
 
-const POLICIES = `arn:\${AWS::Partition}:iam::aws:policy/service-role`
-const PARAMETER = `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter/${IMAGE}`
-
-function template({ plain, secrets, instances }: Plan) {
-  const attribute = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] })
-  return {
-    AWSTemplateFormatVersion: '2010-09-09',
-    Parameters: { Image: { Type: 'String' } },
-    Resources: {
-      ExecutionRole: role('ecs-tasks', 'AmazonECSTaskExecutionRolePolicy', [
-        {
-          PolicyName: 'secrets',
-          PolicyDocument: policy({ Action: 'ssm:GetParameters', Resource: sub(`${PARAMETER}/*`) }),
-        },
-      ]),
-      InfrastructureRole: role('ecs', 'AmazonECSInfrastructureRoleforExpressGatewayServices'),
-      Service: {
-        Type: 'AWS::ECS::ExpressGatewayService',
-        Properties: {
-          ServiceName: IMAGE,
-          ExecutionRoleArn: attribute('ExecutionRole'),
-          InfrastructureRoleArn: attribute('InfrastructureRole'),
-          HealthCheckPath: '/health',
-          Cpu: '1024',
-          Memory: '2048',
-          ScalingTarget: { MinTaskCount: instances, MaxTaskCount: instances },
-          PrimaryContainer: {
-            Image: { Ref: 'Image' },
-            ContainerPort: 3000,
-            Environment: Object.entries(plain).map(([Name, Value]) => ({ Name, Value })),
-            Secrets: secrets.map((Name) => ({ Name, ValueFrom: sub(`${PARAMETER}/${Name}`) })),
-          },
-        },
-      },
-    },
-    Outputs: { Address: { Value: { 'Fn::GetAtt': ['Service', 'Endpoint'] } } },
-  }
-}
-
-function role(service: string, managed: string, policies: readonly object[] = []) {
-  const Principal = { Service: `${service}.amazonaws.com` }
-  return {
-    Type: 'AWS::IAM::Role',
-    Properties: {
-      AssumeRolePolicyDocument: policy({ Action: 'sts:AssumeRole', Principal }),
-      ManagedPolicyArns: [sub(`${POLICIES}/${managed}`)],
-      ...(policies.length > 0 && { Policies: policies }),
-    },
-  }
-}
-
-function policy(statement: object) {
-  return { Version: '2012-10-17', Statement: [{ Effect: 'Allow', ...statement }] }
-}
-
-function sub(text: string) {
-  return { 'Fn::Sub': text }
+function parameter(name: string) {
+  const ofAccount = `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter`
+  return { 'Fn::Sub': `${ofAccount}/${IMAGE}/${name}` }
 }

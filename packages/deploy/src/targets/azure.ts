@@ -1,13 +1,4 @@
-import {
-  buildAndPush,
-  dashed,
-  entriesOf,
-  IMAGE,
-  type Plan,
-  type Target,
-  toYaml,
-  withSecret,
-} from '../target.ts'
+import { buildAndPush, dashed, entriesOf, fill, IMAGE, type Target, withSecret } from '../target.ts'
 
 export const azure: Target = {
   name: 'azure',
@@ -34,7 +25,15 @@ export const azure: Target = {
     const deploy = `${buildAndPush(plan, '"$IMAGE"')}\naz containerapp update ${app} --yaml <(sed "s|image: .*|image: $IMAGE|" ${plan.folder}/containerapp.yaml)`
     return {
       files: {
-        'containerapp.yaml': toYaml({ properties: { template: template(plan) } }),
+        'containerapp.yaml': fill(plan, 'azure', {
+          KILL_SECONDS: plan.killSeconds,
+          INSTANCES: plan.instances,
+          ENVIRONMENT: entriesOf<object>(
+            plan,
+            (name, value) => ({ name, value }),
+            (name) => ({ name, secretRef: dashed(name) }),
+          ),
+        }),
       },
       prepare: [
         {
@@ -69,34 +68,3 @@ az containerapp create ${app} --environment ${IMAGE} --image mcr.microsoft.com/k
 }
 
 const TAG = '$REGISTRY.azurecr.io/agent-server:$(git rev-parse --short HEAD)'
-
-function template(plan: Plan) {
-  const { instances, killSeconds } = plan
-  const httpGet = { path: '/health', port: 3000 }
-  return {
-    terminationGracePeriodSeconds: killSeconds,
-    scale: { minReplicas: instances, maxReplicas: instances },
-    containers: [
-      {
-        name: IMAGE,
-        image: IMAGE,
-        resources: { cpu: 1, memory: '2Gi' },
-        env: entriesOf<object>(
-          plan,
-          (name, value) => ({ name, value }),
-          (name) => ({ name, secretRef: dashed(name) }),
-        ),
-        probes: [
-          { type: 'Startup', httpGet, periodSeconds: 5, failureThreshold: 10, timeoutSeconds: 5 },
-          { type: 'Liveness', httpGet, periodSeconds: 10, timeoutSeconds: 5 },
-          {
-            type: 'Readiness',
-            httpGet: { ...httpGet, path: '/readiness' },
-            periodSeconds: 5,
-            timeoutSeconds: 5,
-          },
-        ],
-      },
-    ],
-  }
-}

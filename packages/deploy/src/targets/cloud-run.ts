@@ -1,13 +1,4 @@
-import {
-  buildAndPush,
-  dashed,
-  entriesOf,
-  IMAGE,
-  type Plan,
-  type Target,
-  toYaml,
-  withSecret,
-} from '../target.ts'
+import { buildAndPush, dashed, entriesOf, fill, IMAGE, type Target, withSecret } from '../target.ts'
 
 export const cloudRun: Target = {
   name: 'cloud-run',
@@ -32,7 +23,20 @@ export const cloudRun: Target = {
     const mapped = `--domain ${host} --region "$REGION"`
     const deploy = `${buildAndPush(plan, '"$IMAGE"')}\ngcloud run services replace <(sed "s|image: .*|image: $IMAGE|" ${plan.folder}/service.yaml) --region "$REGION"`
     return {
-      files: { 'service.yaml': toYaml(service(plan)) },
+      files: {
+        'service.yaml': fill(plan, 'cloud-run', {
+          INSTANCES: plan.instances,
+          REQUEST_SECONDS: plan.requestSeconds,
+          ENVIRONMENT: entriesOf<object>(
+            plan,
+            (name, value) => ({ name, value }),
+            (name) => ({
+              name,
+              valueFrom: { secretKeyRef: { name: dashed(name), key: 'latest' } },
+            }),
+          ),
+        }),
+      },
       prepare: [
         {
           title: 'Choose the project and region',
@@ -69,47 +73,3 @@ export const cloudRun: Target = {
 
 const TAG =
   '$REGION-docker.pkg.dev/$PROJECT/agent-server/agent-server:$(git rev-parse --short HEAD)'
-
-function service(plan: Plan) {
-  const probe = { httpGet: { path: '/health', port: 3000 }, timeoutSeconds: 5 }
-  return {
-    apiVersion: 'serving.knative.dev/v1',
-    kind: 'Service',
-    metadata: { name: IMAGE, annotations: { 'run.googleapis.com/ingress': 'all' } },
-    spec: {
-      template: {
-        metadata: {
-          annotations: {
-            'autoscaling.knative.dev/minScale': String(plan.instances),
-            'autoscaling.knative.dev/maxScale': String(plan.instances),
-            // Ingestion goes on after a document was acknowledged, and needs the processor then.
-            'run.googleapis.com/cpu-throttling': 'false',
-            'run.googleapis.com/startup-cpu-boost': 'true',
-            'run.googleapis.com/execution-environment': 'gen2',
-          },
-        },
-        spec: {
-          containerConcurrency: 500,
-          timeoutSeconds: plan.requestSeconds,
-          containers: [
-            {
-              image: IMAGE,
-              ports: [{ containerPort: 3000 }],
-              env: entriesOf<object>(
-                plan,
-                (name, value) => ({ name, value }),
-                (name) => ({
-                  name,
-                  valueFrom: { secretKeyRef: { name: dashed(name), key: 'latest' } },
-                }),
-              ),
-              resources: { limits: { cpu: '1', memory: '2Gi' } },
-              startupProbe: { ...probe, periodSeconds: 5, failureThreshold: 24 },
-              livenessProbe: { ...probe, periodSeconds: 10 },
-            },
-          ],
-        },
-      },
-    },
-  }
-}

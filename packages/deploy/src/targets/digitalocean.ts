@@ -1,12 +1,4 @@
-import {
-  buildAndPush,
-  entriesOf,
-  IMAGE,
-  type Plan,
-  setInFile,
-  type Target,
-  toYaml,
-} from '../target.ts'
+import { buildAndPush, entriesOf, fill, IMAGE, setInFile, type Target } from '../target.ts'
 
 export const digitalocean: Target = {
   name: 'digitalocean',
@@ -26,7 +18,21 @@ export const digitalocean: Target = {
     // variables are substituted.
     const filled = `(while IFS= read -r line; do export "$line"; done < ${folder}/.env; envsubst '${secrets.map((name) => `$${name}`).join(' ')}' < ${folder}/app.yaml)`
     return {
-      files: { 'app.yaml': quoteNames(toYaml(specification(plan))) },
+      files: {
+        'app.yaml': quoteNames(
+          fill(plan, 'digitalocean', {
+            VERSION: agent.project.version,
+            INSTANCES: plan.instances,
+            KILL_SECONDS: plan.killSeconds,
+            DOMAINS: host && [{ domain: host, type: 'PRIMARY' }],
+            ENVIRONMENT: entriesOf<object>(
+              plan,
+              (key, value) => ({ key, value, scope: 'RUN_TIME' }),
+              (key) => ({ key, value: `\${${key}}`, type: 'SECRET', scope: 'RUN_TIME' }),
+            ),
+          }),
+        ),
+      },
       prepare: [
         {
           title: 'Sign in to the registry, created with `doctl registry create`',
@@ -58,32 +64,4 @@ export const digitalocean: Target = {
 /** Puts quotes around the placeholders of secrets, whose values may contain special characters of YAML. */
 function quoteNames(yaml: string): string {
   return yaml.replaceAll(/^( *value: )(\$\{\w+\})$/gm, "$1'$2'")
-}
-
-function specification(plan: Plan) {
-  const { agent, instances, killSeconds, host } = plan
-  const scope = 'RUN_TIME'
-  return {
-    name: IMAGE,
-    services: [
-      {
-        name: IMAGE,
-        image: { registry_type: 'DOCR', repository: IMAGE, tag: agent.project.version },
-        http_port: 3000,
-        instance_count: instances,
-        instance_size_slug: 'apps-s-1vcpu-2gb',
-        health_check: { http_path: '/readiness', period_seconds: 5, timeout_seconds: 4 },
-        // Its failure causes a restart, so it does not check readiness.
-        liveness_health_check: { http_path: '/health', period_seconds: 10, timeout_seconds: 5 },
-        termination: { grace_period_seconds: killSeconds },
-        envs: entriesOf<object>(
-          plan,
-          (key, value) => ({ key, value, scope }),
-          (key) => ({ key, value: `\${${key}}`, type: 'SECRET', scope }),
-        ),
-      },
-    ],
-    ...(host && { domains: [{ domain: host, type: 'PRIMARY' }] }),
-    ingress: { rules: [{ match: { path: { prefix: '/' } }, component: { name: IMAGE } }] },
-  }
 }

@@ -1,4 +1,4 @@
-import { IMAGE, type Plan, setInFile, type Target, toYaml } from '../target.ts'
+import { fill, setInFile, type Target } from '../target.ts'
 
 export const kamal: Target = {
   name: 'kamal',
@@ -17,7 +17,17 @@ export const kamal: Target = {
     const { folder, host } = plan
     const config = `--config-file ${folder}/deploy.yml`
     return {
-      files: { 'deploy.yml': toYaml(configuration(plan)) },
+      files: {
+        'deploy.yml': fill(plan, 'kamal', {
+          DOCKERFILE: `${folder}/Dockerfile`,
+          SECRETS_PATH: `${folder}/.env`,
+          SETTINGS: plan.plain,
+          SECRETS: plan.secrets,
+          DOMAIN: plan.domain ?? 'agent.example.org',
+          REQUEST_SECONDS: plan.requestSeconds,
+          KILL_SECONDS: plan.killSeconds,
+        }),
+      },
       prepare: [
         {
           title: host
@@ -45,40 +55,4 @@ export const kamal: Target = {
       costs: `the machine, ${plan.sharedEngines}; requests are not charged`,
     }
   },
-}
-
-function configuration(plan: Plan) {
-  const { folder, plain, secrets, domain = 'agent.example.org', killSeconds } = plan
-  const hardened = {
-    user: '1000:1000',
-    'read-only': true,
-    tmpfs: '/tmp:size=64m,mode=1777',
-    'cap-drop': 'ALL',
-    'security-opt': 'no-new-privileges',
-    memory: '2g',
-    init: true,
-  }
-  return {
-    service: IMAGE,
-    image: IMAGE,
-    servers: { web: { hosts: ['ADDRESS'], options: hardened } },
-    registry: {
-      server: 'registry.example.org',
-      username: 'agent',
-      password: ['KAMAL_REGISTRY_PASSWORD'],
-    },
-    builder: { arch: 'amd64', context: '.', dockerfile: `${folder}/Dockerfile` },
-    secrets_path: `${folder}/.env`,
-    env: { clear: plain, secret: secrets },
-    proxy: {
-      host: domain,
-      ssl: true,
-      app_port: 3000,
-      response_timeout: plan.requestSeconds,
-      healthcheck: { path: '/readiness', interval: 3, timeout: 5 },
-      buffering: { requests: false, responses: false },
-    },
-    deploy_timeout: 120,
-    drain_timeout: killSeconds,
-  }
 }

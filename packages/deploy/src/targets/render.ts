@@ -1,4 +1,4 @@
-import { IMAGE, type Plan, type Target, toYaml } from '../target.ts'
+import { entriesOf, fill, type Target } from '../target.ts'
 
 export const render: Target = {
   name: 'render',
@@ -18,7 +18,20 @@ export const render: Target = {
   render(plan) {
     const { folder, host } = plan
     return {
-      files: { 'render.yaml': toYaml(blueprint(plan)) },
+      files: {
+        'render.yaml': fill(plan, 'render', {
+          DOCKERFILE: `./${folder}/Dockerfile`,
+          DOMAINS: host && [host],
+          INSTANCES: plan.isShared ? plan.instances : undefined,
+          DISK: plan.isShared ? undefined : { name: 'data', mountPath: '/data', sizeGB: 10 },
+          ENVIRONMENT: entriesOf<object>(
+            { ...plan, plain: { ...plan.plain, PORT: '3000' } },
+            (key, value) => ({ key, value }),
+            (key) =>
+              key === 'SERVER_API_KEY' ? { key, generateValue: true } : { key, sync: false },
+          ),
+        }),
+      },
       deploy: [
         {
           title: 'Validate the file',
@@ -46,32 +59,4 @@ export const render: Target = {
       costs: 'the plan of each instance and the disk per month, and outgoing traffic',
     }
   },
-}
-
-function blueprint(plan: Plan) {
-  const { folder, plain, secrets, instances, isShared, host } = plan
-  const disk = { name: 'data', mountPath: '/data', sizeGB: 10 }
-  return {
-    services: [
-      {
-        type: 'web',
-        name: IMAGE,
-        runtime: 'docker',
-        plan: 'standard',
-        dockerfilePath: `./${folder}/Dockerfile`,
-        dockerContext: '.',
-        // Its failure causes a restart, so it does not check readiness.
-        healthCheckPath: '/health',
-        ...(host && { domains: [host] }),
-        ...(isShared ? { numInstances: instances } : { disk }),
-        envVars: [
-          ...Object.entries(plain).map(([key, value]) => ({ key, value })),
-          { key: 'PORT', value: '3000' },
-          ...secrets.map((key) =>
-            key === 'SERVER_API_KEY' ? { key, generateValue: true } : { key, sync: false },
-          ),
-        ],
-      },
-    ],
-  }
 }
