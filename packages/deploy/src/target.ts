@@ -128,11 +128,19 @@ const PLACEHOLDER = /"?\$\{(\w+)\}"?/g
 
 /** A file of deploy/platforms with the values of this deployment. What has none is left out. */
 export function fill(
-  { agent }: Plan,
+  plan: Plan,
   platform: string,
-  values: Readonly<Record<string, unknown>>,
+  more: Readonly<Record<string, unknown>>,
 ): string {
-  const text = agent.project.files[`deploy/platforms/${platform}.yaml`] ?? ''
+  const { project } = plan.agent
+  const values: Record<string, unknown> = {
+    VERSION: project.version,
+    INSTANCES: plan.instances,
+    KILL_SECONDS: plan.killSeconds,
+    REQUEST_SECONDS: plan.requestSeconds,
+    ...more,
+  }
+  const text = project.files[`deploy/platforms/${platform}.yaml`] ?? ''
   // JSON is YAML, too.
   const filled = text.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
     const json = JSON.stringify(values[name] ?? null)

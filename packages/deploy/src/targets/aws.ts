@@ -22,7 +22,6 @@ export const aws: Target = {
     return {
       files: {
         'template.yaml': fill(plan, 'aws', {
-          INSTANCES: plan.instances,
           SETTINGS: Object.entries(plan.plain).map(([Name, Value]) => ({ Name, Value })),
           SECRETS: plan.secrets.map((Name) => ({ Name, ValueFrom: parameter(Name) })),
         }),

@@ -26,8 +26,6 @@ export const azure: Target = {
     return {
       files: {
         'containerapp.yaml': fill(plan, 'azure', {
-          KILL_SECONDS: plan.killSeconds,
-          INSTANCES: plan.instances,
           ENVIRONMENT: entriesOf<object>(
             plan,
             (name, value) => ({ name, value }),

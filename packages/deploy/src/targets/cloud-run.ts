@@ -25,8 +25,6 @@ export const cloudRun: Target = {
     return {
       files: {
         'service.yaml': fill(plan, 'cloud-run', {
-          INSTANCES: plan.instances,
-          REQUEST_SECONDS: plan.requestSeconds,
           ENVIRONMENT: entriesOf<object>(
             plan,
             (name, value) => ({ name, value }),

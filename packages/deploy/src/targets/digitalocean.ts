@@ -21,9 +21,6 @@ export const digitalocean: Target = {
       files: {
         'app.yaml': quoteNames(
           fill(plan, 'digitalocean', {
-            VERSION: agent.project.version,
-            INSTANCES: plan.instances,
-            KILL_SECONDS: plan.killSeconds,
             DOMAINS: host && [{ domain: host, type: 'PRIMARY' }],
             ENVIRONMENT: entriesOf<object>(
               plan,

@@ -24,8 +24,6 @@ export const kamal: Target = {
           SETTINGS: plan.plain,
           SECRETS: plan.secrets,
           DOMAIN: plan.domain ?? 'agent.example.org',
-          REQUEST_SECONDS: plan.requestSeconds,
-          KILL_SECONDS: plan.killSeconds,
         }),
       },
       prepare: [
