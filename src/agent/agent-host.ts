@@ -134,8 +134,8 @@ export class AgentHost<Agent extends HostedAgent> {
   async #close(agent: Agent): Promise<void> {
     this.#open.delete(agent)
     const inUse = new Set([...this.#open].flatMap(({ parts }) => parts))
-    const own = agent.parts.filter((part) => !inUse.has(part))
-    for (const result of await Promise.allSettled(own.map(async (part) => part.close()))) {
+    const ownParts = agent.parts.filter((part) => !inUse.has(part))
+    for (const result of await Promise.allSettled(ownParts.map(async (part) => part.close()))) {
       if (result.status === 'rejected')
         this.#log.warn({ err: result.reason }, 'a part of the agent did not close')
     }

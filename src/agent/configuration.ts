@@ -133,9 +133,11 @@ export interface ReadConfiguration {
   mistakes: Issue[]
 }
 
-/** Parses an agent configuration; returns it or every mistake in it. No mistake quotes the text, which may be any file. */
-export function readConfiguration(read: string): ReadConfiguration {
-  const text = read.replace(/^\ufeff/, '')
+/**
+ * Parses an agent configuration; returns it or every mistake in it. No mistake quotes the text, which may be any file.
+ */
+export function readConfiguration(input: string): ReadConfiguration {
+  const text = input.replace(/^\ufeff/, '')
   let json: unknown
   try {
     json = JSON.parse(text)

@@ -16,7 +16,7 @@ import type { Mcp } from '../agent/mcp/mcp.ts'
 import { hostsIn } from '../agent/run/link-filter.ts'
 import { createPauses } from '../agent/run/pause.ts'
 import { createAgent, type SearchingAgent } from '../agent/run/run-agent.ts'
-import { createRunGate } from '../agent/run/run-gate.ts'
+import { createRunLimiter } from '../agent/run/run-limiter.ts'
 import type { RunTraces } from '../agent/run/run-trace.ts'
 import { createSentQuestions } from '../agent/run/sent-questions.ts'
 import { createWindow, type ModelWindow } from '../agent/run/window.ts'
@@ -84,7 +84,7 @@ interface AgentParts extends Setup {
   calls: McpCalls
   pauses: ReturnType<typeof createPauses>
   sentQuestions: ReturnType<typeof createSentQuestions>
-  gate: ReturnType<typeof createRunGate>
+  limiter: ReturnType<typeof createRunLimiter>
   /** Records how the last answers came about; absent if nothing is recorded. */
   traces: RunTraces | undefined
   acceptedTools: Pick<AcceptedTools, 'see' | 'accept'>
@@ -138,7 +138,7 @@ async function openAgent(parts: AgentParts) {
   })
   const prompt = { prompt: configuration.prompt, catalogue: skills.catalogue }
   const users = new Users()
-  const { gate, traces, pauses, sentQuestions } = parts
+  const { limiter, traces, pauses, sentQuestions } = parts
   const agent = createAgent({
     model,
     retrieval,
@@ -147,7 +147,7 @@ async function openAgent(parts: AgentParts) {
     prompt,
     window,
     limits: configuration.limits,
-    gate,
+    limiter,
     hold: () => users.hold(),
     traces,
     isStopWord,
@@ -192,14 +192,14 @@ export async function openAgentSide({ runs, configuration, environment, ...parts
   const shared = { ...parts, artifacts, tables, window }
   const calls = openMcpCalls(config)
   const observer = logRuns(metrics.runs, log)
-  const newGate = () => createRunGate({ maxRuns: config.CHAT_CONCURRENCY, observer })
+  const newLimiter = () => createRunLimiter({ maxRuns: config.CHAT_CONCURRENCY, observer })
   const common = {
     shared,
     config,
     calls,
     pauses: createPauses(store.runs),
     sentQuestions: createSentQuestions(store),
-    gate: newGate(),
+    limiter: newLimiter(),
     acceptedTools: store.acceptedTools,
     skillCopies: store.skillCopies,
   }
@@ -247,7 +247,7 @@ export async function openAgentSide({ runs, configuration, environment, ...parts
       return host.swap(open, settle, signal)
     },
     openDraft: (draft: Draft, signal: AbortSignal) =>
-      openDraft({ ...common, gate: newGate(), plugins: host.current.plugins }, draft, signal),
+      openDraft({ ...common, limiter: newLimiter(), plugins: host.current.plugins }, draft, signal),
     async close() {
       await host.close()
       await calls.close()

@@ -38,8 +38,8 @@ const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]$/u
  * them. A sentence without a mark gets the mark of its source, when it ends. A mark is replaced only if its passage
  * shares at most half as much as the source with the text before it, and the source was not cited there first: what a
  * model says in words of its own, or in another language than the passage, keeps its mark. A mark before its sentence
- * stays; if it is wrong by this measure, the right one follows the sentence. Headings, tables, questions and code get no
- * marks.
+ * stays; if it is wrong by this measure, the right one follows the sentence. Headings, tables, questions and code get
+ * no marks.
  *
  * Nothing is held back but white space and punctuation, until the next word or mark.
  */
@@ -48,7 +48,7 @@ export function createAttribution(hits: readonly Hit[], termsOf: TermsOf) {
   let sentence = createSentence(compare)
   /** White space and punctuation since the last word or mark, and the text not shown yet. */
   let pause = '\n'
-  let held = ''
+  let pendingText = ''
   /** Whether the last mark follows the end of its sentence. */
   let isOver = false
   let isUncitedLine = false
@@ -75,7 +75,7 @@ export function createAttribution(hits: readonly Hit[], termsOf: TermsOf) {
       isOver ||= STOP.test(pause)
       pause = ''
       // The space before a mark that goes would be a space too many.
-      if (shown === '') held = held.trimEnd()
+      if (shown === '') pendingText = pendingText.trimEnd()
       return ended + release() + shown
     },
 
@@ -86,8 +86,8 @@ export function createAttribution(hits: readonly Hit[], termsOf: TermsOf) {
   function hold(pauses: string): string {
     const take = (character: string) => {
       pause = (pause + character).slice(-MAX_PAUSE)
-      held += character
-      return held.length > MAX_PAUSE ? release() : ''
+      pendingText += character
+      return pendingText.length > MAX_PAUSE ? release() : ''
     }
     return Array.from(pauses, take).join('')
   }
@@ -116,8 +116,8 @@ export function createAttribution(hits: readonly Hit[], termsOf: TermsOf) {
   }
 
   function release(): string {
-    const shown = held
-    held = ''
+    const shown = pendingText
+    pendingText = ''
     return shown
   }
 }
@@ -148,8 +148,8 @@ function createSentence(compare: ReturnType<typeof createComparison>) {
         return marks
       }
       if (claim !== '') {
-        const own = compare(claim)
-        if (own.size > 0) compared = own
+        const similar = compare(claim)
+        if (similar.size > 0) compared = similar
         following.clear()
         isRight = false
         claim = ''
@@ -187,10 +187,10 @@ function numbersIn(marks: string): number[] {
 
 /** Compares texts with the hits, by the terms that they share. */
 function createComparison(hits: readonly Hit[], termsOf: TermsOf) {
-  let read: Set<number>[] | undefined
+  let passageTerms: Set<number>[] | undefined
   /** Read with the first sentence: an answer may have none, but only calls of tools. */
   const passages = () =>
-    (read ??= hits.map(
+    (passageTerms ??= hits.map(
       ({ title, heading = '', text }) => new Set(termsOf(`${title} ${heading} ${text}`)),
     ))
   return (text: string) => {

@@ -42,7 +42,9 @@ export function createCitations(before?: { hits: readonly Hit[] }) {
       return [...new Set(hits.flatMap(({ id }) => byChunk.get(id) ?? []))]
     },
     all: () => [...all],
-    /** Creates a check of a text's citations against the hits. With `termsOf`, marks are repaired by the hits' texts. */
+    /**
+     * Creates a check of a text's citations against the hits. With `termsOf`, marks are repaired by the hits' texts.
+     */
     check(isJsonAsked = false, termsOf?: TermsOf): CitationCheck {
       const has = (number: number) => all[number - 1] !== undefined
       const onUnknown = (number: number) => unknown.add(number)
@@ -85,7 +87,9 @@ export function cite(citations: Citations, document: StoredDocument, source: Sou
   return `${citations.key} [${added?.number}]`
 }
 
-/** Renders chunks, their numbers with the key. A chunk cannot close the block that marks it as data, or open another. */
+/**
+ * Renders chunks, their numbers with the key. A chunk cannot close the block that marks it as data, or open another.
+ */
 export function renderChunks(chunks: readonly NumberedHit[], key: string): string {
   const blocks = chunks.map(({ number, hit }) => {
     // On one line, so that a title cannot look like a separate chunk.
@@ -113,8 +117,8 @@ const NUMBERS = String.raw`\[ ?\d{1,3}(?: ?[,;\u2013\u2014-] ?\d{1,3})* ?\]`
 function disarmNumbers(text: string, key: string): string {
   const numbers = new RegExp(`${key} (\\[\\d+\\])|(?:${NUMBERS})+(?!\\()`, 'g')
   let line = { start: 0, end: -1, isCode: false }
-  return text.replaceAll(numbers, (marks: string, own: string | undefined, index: number) => {
-    if (own !== undefined) return own
+  return text.replaceAll(numbers, (marks: string, ownKey: string | undefined, index: number) => {
+    if (ownKey !== undefined) return ownKey
     if (index > line.end) line = lineAt(text, index)
     const before = text.slice(Math.max(index - MAX_NAME, line.start), index)
     const next = text.charAt(index + marks.length)

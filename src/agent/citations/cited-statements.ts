@@ -61,10 +61,10 @@ function createComparison(hits: readonly Hit[], termsOf: TermsOf) {
     return made
   }
   return (statement: string, number: number, group: readonly number[]): Support => {
-    const own = passageOf([number])(statement)
-    if (own.isSupported === true || group.length === 1) return own
+    const passage = passageOf([number])(statement)
+    if (passage.isSupported === true || group.length === 1) return passage
     const { isSupported } = passageOf([...new Set(group)].toSorted((a, b) => a - b))(statement)
-    return { ...own, isSupported: isSupported === true || own.isSupported }
+    return { ...passage, isSupported: isSupported === true || passage.isSupported }
   }
 }
 
@@ -76,7 +76,10 @@ function joined(hits: readonly Hit[], numbers: readonly number[]): Passage {
   }
 }
 
-/** The statement that a citation supports: the sentence up to the mark, without what an earlier mark supports, or the row of a table. */
+/**
+ * The statement that a citation supports: the sentence up to the mark, without what an earlier mark supports, or the
+ * row of a table.
+ */
 function createStatements(answer: string, marks: readonly Mark[]) {
   const characters = answer.split('')
   for (const mark of marks) characters.fill(' ', mark.index, mark.index + lengthOf(mark))

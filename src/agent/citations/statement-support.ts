@@ -54,7 +54,7 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
   for (const term of sentences.flatMap(({ terms }) => [...terms])) {
     holders.set(term, (holders.get(term) ?? 0) + 1)
   }
-  const known = new Set([...termsOf(`${title} ${heading}`), ...holders.keys()])
+  const sourceTerms = new Set([...termsOf(`${title} ${heading}`), ...holders.keys()])
   const numbers = new Set([...numbersIn(around), ...spelledNumbersIn(text)])
   const shortWords = new Set(matches(text, SHORT_WORD))
   const words = matches(around, WORD)
@@ -63,18 +63,18 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
   const hasNames = words.length < MIN_WORDS || capitalised <= words.length * MAX_CAPITALISED
 
   return (statement: string): Support => {
-    const asked = [...new Set(termsOf(statement))]
-    const quoted = closestTo(asked)
+    const statementTerms = [...new Set(termsOf(statement))]
+    const closest = closestTo(statementTerms)
     return {
-      quotes: quoted.map(({ range }) => range).toSorted((a, b) => a.start - b.start),
-      isSupported: isSupported(statement, asked, quoted[0]),
+      quotes: closest.map(({ range }) => range).toSorted((a, b) => a.start - b.start),
+      isSupported: isSupported(statement, statementTerms, closest[0]),
     }
   }
 
   /** The sentences that share most terms, each term weighted by how few sentences have it; the best first. */
-  function closestTo(asked: readonly number[]) {
+  function closestTo(statementTerms: readonly number[]) {
     const scored = sentences.map((sentence) => {
-      const shared = asked.filter((term) => sentence.terms.has(term))
+      const shared = statementTerms.filter((term) => sentence.terms.has(term))
       return {
         ...sentence,
         score: shared.reduce((sum, term) => sum + 1 / (holders.get(term) ?? 1), 0),
@@ -89,38 +89,40 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
 
   function isSupported(
     statement: string,
-    asked: readonly number[],
+    statementTerms: readonly number[],
     closest: (typeof sentences)[number] | undefined,
   ): boolean | undefined {
-    const shared = asked.filter((term) => known.has(term))
-    if (shared.length < asked.length * MIN_SHARE) {
+    const shared = statementTerms.filter((term) => sourceTerms.has(term))
+    if (shared.length < statementTerms.length * MIN_SHARE) {
       return isOtherLanguage(statement) ? undefined : false
     }
     if (numbersIn(statement).some((number) => !numbers.has(number))) return false
     if (namesIn(statement).some(isUnknownName)) return false
-    return !closest || !isOpposite(statement, asked, closest)
+    return !closest || !isOpposite(statement, statementTerms, closest)
   }
 
   function isUnknownName(name: string): boolean {
     if (!hasNames || knownWords.has(name.toLowerCase())) return false
-    return Array.from(termsOf(name)).some((term) => !known.has(term))
+    return Array.from(termsOf(name)).some((term) => !sourceTerms.has(term))
   }
 
   function isOtherLanguage(statement: string): boolean {
-    const own = [...new Set(matches(statement, SHORT_WORD))]
-    const shared = own.filter((word) => shortWords.has(word))
-    return own.length >= MIN_SHORT_WORDS && shared.length <= own.length * MIN_SHARED_SHORT_WORDS
+    const words = [...new Set(matches(statement, SHORT_WORD))]
+    const shared = words.filter((word) => shortWords.has(word))
+    return words.length >= MIN_SHORT_WORDS && shared.length <= words.length * MIN_SHARED_SHORT_WORDS
   }
 }
 
 /** Whether a sentence says what a statement says, but only one of them has a negation. */
 function isOpposite(
   statement: string,
-  asked: readonly number[],
+  statementTerms: readonly number[],
   { words, terms }: { words: string; terms: ReadonlySet<number> },
 ): boolean {
-  const shared = asked.filter((term) => terms.has(term))
-  const isSame = shared.length >= asked.length * MIN_SHARE_OF_SAME && terms.size < asked.length * 2
+  const shared = statementTerms.filter((term) => terms.has(term))
+  const isSame =
+    shared.length >= statementTerms.length * MIN_SHARE_OF_SAME &&
+    terms.size < statementTerms.length * 2
   return isSame && NEGATION.test(statement) !== NEGATION.test(words)
 }
 

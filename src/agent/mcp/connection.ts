@@ -64,16 +64,16 @@ export class Connection {
    * reason if it does not answer.
    */
   async prove(milliseconds: number): Promise<McpSession> {
-    const held = this.#session
-    if (held && Date.now() - this.#provedAt < milliseconds) return held
-    return this.#once(() => (held ? this.#check(held) : this.#connect()))
+    const session = this.#session
+    if (session && Date.now() - this.#provedAt < milliseconds) return session
+    return this.#once(() => (session ? this.#check(session) : this.#connect()))
   }
 
   /** Calls a tool once; repeats the call only if the server had lost the session, and therefore had not run it. */
   async call(call: RemoteCall, signal: AbortSignal): Promise<CallOutcome> {
-    const held = this.#session ?? (await this.#awaited(signal))
+    const session = this.#session ?? (await this.#awaited(signal))
     try {
-      const result = await held.callTool(call, signal)
+      const result = await session.callTool(call, signal)
       this.#timeouts = 0
       return result
     } catch (error) {
@@ -91,8 +91,8 @@ export class Connection {
   }
 
   async readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
-    const held = this.#session ?? (await this.#awaited(signal))
-    return held.readResource(uri, signal)
+    const session = this.#session ?? (await this.#awaited(signal))
+    return session.readResource(uri, signal)
   }
 
   async close(): Promise<void> {
@@ -156,10 +156,10 @@ export class Connection {
   }
 
   /** Lists the tools; if that fails, reconnects at once, since the server may have restarted or lost the session. */
-  async #check(held: McpSession): Promise<McpSession> {
+  async #check(session: McpSession): Promise<McpSession> {
     try {
-      await this.#list(held)
-      return held
+      await this.#list(session)
+      return session
     } catch (error) {
       this.#report('MCP server reconnected', error)
       return this.#renew()

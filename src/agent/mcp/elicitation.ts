@@ -42,10 +42,10 @@ export function readElicited({ inputRequests = {}, requestState }: InputRequired
  * The elicitation capability sent with a call. Older servers do not get it: they ask on the connection, and their
  * question does not say which of the calls on it, and so which user, it belongs to.
  */
-export function elicitationParams(client: Client, answered: AnsweredCall | undefined) {
+export function elicitationParams(client: Client, call: AnsweredCall | undefined) {
   if (client.getProtocolEra() !== 'modern') return {}
   return {
     _meta: { [CLIENT_CAPABILITIES_META_KEY]: { elicitation: { form: {} } } },
-    ...(answered && { inputResponses: answered.answers, requestState: answered.requestState }),
+    ...(call && { inputResponses: call.answers, requestState: call.requestState }),
   }
 }

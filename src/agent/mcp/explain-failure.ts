@@ -84,11 +84,11 @@ function explainCode({ code, message }: SdkError): string | undefined {
 }
 
 function causes(error: unknown): Error[] {
-  const found: Error[] = []
+  const errors: Error[] = []
   let current = error
-  while (current instanceof Error && found.length < MAX_DEPTH) {
-    found.push(current)
+  while (current instanceof Error && errors.length < MAX_DEPTH) {
+    errors.push(current)
     current = current.cause
   }
-  return found
+  return errors
 }

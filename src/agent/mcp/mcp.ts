@@ -68,13 +68,14 @@ export function createMcp({ servers, existing = [], artifacts, ...shared }: Depe
     records: (): Promise<McpRecord[]> => Promise.all(all.map(toRecord)),
     /** Tests one connection step by step. Throws AppError `connection_not_found`. */
     async test(name: string, request: McpTestRequest, signal: AbortSignal): Promise<McpTestResult> {
-      const known = all.find((server) => server.name === name)
-      if (!known) throw new AppError('connection_not_found', `There is no MCP connection "${name}"`)
-      const tried = known.settings.enabled ? known : create(name, known.settings)
+      const server = all.find((server) => server.name === name)
+      if (!server)
+        throw new AppError('connection_not_found', `There is no MCP connection "${name}"`)
+      const candidate = server.settings.enabled ? server : create(name, server.settings)
       try {
-        return await testConnection(tried, request, artifacts(), signal)
+        return await testConnection(candidate, request, artifacts(), signal)
       } finally {
-        if (tried !== known) await tried.close()
+        if (candidate !== server) await candidate.close()
       }
     },
     async close(): Promise<void> {
@@ -96,10 +97,10 @@ async function toRecord({ name, settings, connection, tools }: RemoteServer): Pr
     const reason = session ? `Did not answer within ${LOOK_MS} ms` : connection.reason
     return { ...record, state: 'unavailable', reason }
   }
-  const used = tools().filter(({ off }) => !off)
-  const waiting = used.flatMap(({ refusal, tool }) => (refusal === undefined ? [] : [tool.name]))
+  const enabled = tools().filter(({ off }) => !off)
+  const waiting = enabled.flatMap(({ refusal, tool }) => (refusal === undefined ? [] : [tool.name]))
   const { transport, protocol } = session
-  const usable = used.length - waiting.length
+  const usable = enabled.length - waiting.length
   return { ...record, state: 'on', transport, protocol, tools: usable, waiting }
 }
 
@@ -123,24 +124,24 @@ async function testConnection(
   /** Runs and records a step; resolves with whether it succeeded. `work` may return a message about the success. */
   async function step(name: McpTestStep['step'], work: () => Promise<string | undefined>) {
     const started = performance.now()
-    const done = (ok: boolean, told: Pick<McpTestStep, 'message' | 'unlistedHost'>) => {
+    const addStep = (ok: boolean, details: Pick<McpTestStep, 'message' | 'unlistedHost'>) => {
       const milliseconds = Math.round(performance.now() - started)
-      steps.push({ step: name, ok, milliseconds, ...told })
+      steps.push({ step: name, ok, milliseconds, ...details })
       return ok
     }
     try {
       const message = await untilAborted(work(), signal)
-      return done(true, message === undefined ? {} : { message })
+      return addStep(true, message === undefined ? {} : { message })
     } catch (error) {
       signal.throwIfAborted()
       const unlistedHost = outboundCause(error)?.unlistedHost
-      return done(false, { message: explain(error), ...(unlistedHost && { unlistedHost }) })
+      return addStep(false, { message: explain(error), ...(unlistedHost && { unlistedHost }) })
     }
   }
 
-  async function call(wanted: string): Promise<string | undefined> {
-    const found = server.tools().find(({ remote }) => remote.name === wanted)
-    if (!found) throw new Refusal(`The server has no tool "${wanted}"`)
+  async function call(toolName: string): Promise<string | undefined> {
+    const match = server.tools().find(({ remote }) => remote.name === toolName)
+    if (!match) throw new Refusal(`The server has no tool "${toolName}"`)
     const visibility = forCaller(MASTER)
     const context = {
       visibility,
@@ -150,7 +151,7 @@ async function testConnection(
       sessionId: `test of ${name}`,
       activeSkills: new Set<string>(),
     }
-    output = await found.tool.run(request.arguments, context, signal)
+    output = await match.tool.run(request.arguments, context, signal)
     return undefined
   }
 

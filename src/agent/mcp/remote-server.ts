@@ -88,10 +88,10 @@ export function createRemoteServer(options: RemoteServerOptions) {
       signal.throwIfAborted()
       throw new Refusal(explainFailure(error), { cause: error })
     })
-    const found = tools.find(({ remote }) => remote.name === tool)
-    if (!found) throw new Refusal('The server no longer has this tool')
-    if (found.refusal) throw new Refusal(found.refusal)
-    return found.remote
+    const match = tools.find(({ remote }) => remote.name === tool)
+    if (!match) throw new Refusal('The server no longer has this tool')
+    if (match.refusal) throw new Refusal(match.refusal)
+    return match.remote
   }
 
   const hide = (text: string) => hideCredentials(text, target())
@@ -101,8 +101,8 @@ export function createRemoteServer(options: RemoteServerOptions) {
   })
 
   /**
-   * Calls a tool; returns what the model reads. Throws `Refusal`, `ToolInputError`, `ElicitationRequired`, and the reason
-   * of `signal`.
+   * Calls a tool; returns what the model reads. Throws `Refusal`, `ToolInputError`, `ElicitationRequired`, and the
+   * reason of `signal`.
    */
   async function run(
     tool: string,

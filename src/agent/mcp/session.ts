@@ -156,9 +156,9 @@ function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget[
 
 /** The configured headers go only to the server itself, not to the authorisation server that it names. */
 function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchLike {
-  return async (url, { method, headers: own, body, redirect, signal } = {}) => {
+  return async (url, { method, headers: ownHeaders, body, redirect, signal } = {}) => {
     const all = new Headers(new URL(url).origin === origin ? headers : {})
-    for (const [name, value] of new Headers(own)) all.set(name, value)
+    for (const [name, value] of new Headers(ownHeaders)) all.set(name, value)
     const text = body instanceof URLSearchParams ? body.toString() : body
     if (text && typeof text !== 'string') throw new TypeError('Only text is sent to an MCP server')
     const response = await fetch(url, { method, headers: all, body: text, redirect, signal })
@@ -205,9 +205,13 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
         onprogress: () => undefined,
         resetTimeoutOnProgress: true,
       }
-      let said = answered
+      let lastAnswers = answered
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-        const params = { name: tool.name, arguments: input, ...elicitationParams(client, said) }
+        const params = {
+          name: tool.name,
+          arguments: input,
+          ...elicitationParams(client, lastAnswers),
+        }
         const result: CallToolResult | InputRequiredResult = await runningCall
           .run(broken, () => client.callTool(params, options))
           .catch((error: unknown) => {
@@ -218,7 +222,7 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
         const elicited = readElicited(result)
         if (elicited.elicitations.length > 0) return { elicited }
         await pause(ATTEMPT_MS, signal)
-        said = { ...elicited, answers: {} }
+        lastAnswers = { ...elicited, answers: {} }
       }
       throw new Refusal('The server did not finish the call')
     },

@@ -26,8 +26,9 @@ export function createToolLock(store: Pick<AcceptedTools, 'see' | 'accept'>) {
       const accepted = await store.see(connection, url, current)
       const changes = new Map<string, ToolChange>()
       for (const [name, digest] of current) {
-        const known = accepted.get(name)
-        if (known !== digest) changes.set(name, known === undefined ? 'new' : 'changed')
+        const acceptedDigest = accepted.get(name)
+        if (acceptedDigest !== digest)
+          changes.set(name, acceptedDigest === undefined ? 'new' : 'changed')
       }
       return changes
     },

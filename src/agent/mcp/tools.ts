@@ -58,11 +58,11 @@ const HASH_LENGTH = 8
  * original, so that no two tools share a name; it is never parsed back.
  */
 export function mcpToolName(connection: string, tool: string): string {
-  const wanted = `mcp__${connection}__${tool}`
-  const allowed = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_')
-  if (allowed === wanted && wanted.length <= MAX_LENGTH) return wanted
-  const kept = allowed.slice(0, MAX_LENGTH - HASH_LENGTH - 1)
-  return `${kept}_${hash('sha256', wanted).slice(0, HASH_LENGTH)}`
+  const name = `mcp__${connection}__${tool}`
+  const allowed = name.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+  if (allowed === name && name.length <= MAX_LENGTH) return name
+  const prefix = allowed.slice(0, MAX_LENGTH - HASH_LENGTH - 1)
+  return `${prefix}_${hash('sha256', name).slice(0, HASH_LENGTH)}`
 }
 
 /** Parts of a result that are read. */

@@ -40,11 +40,11 @@ export type RunBudget = ReturnType<typeof createRunBudget>
  * Tracks the consumption of a run. Aborting `signal` also ends its deadlines. Must be disposed of. The time in which a
  * slow machine loads the model, or reads the prompt without reporting it, does not count.
  */
-export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?: Spent) {
+export function createRunBudget(limits: RunLimits, signal?: AbortSignal, carriedOver?: Spent) {
   const toolTime = createDeadline(limits.seconds * 1_000, signal)
   const answerTime = createDeadline((limits.seconds + ANSWER_SECONDS) * 1_000, signal)
   const reached = new Set<LimitName>()
-  let { rounds, calls, tokens, usage }: Spent = before ?? { rounds: 0, calls: 0, tokens: 0 }
+  let { rounds, calls, tokens, usage }: Spent = carriedOver ?? { rounds: 0, calls: 0, tokens: 0 }
   let hasBegun = false
   /** Bytes of the present answer. */
   let received = 0
@@ -54,7 +54,7 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
     hasBegun = true
   }
   // Approved tool calls run before the next call of the model.
-  if (before) begin()
+  if (carriedOver) begin()
 
   return {
     /** Deadline for tools. */
@@ -71,13 +71,16 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
       return toolTime.isOver ? 'seconds' : undefined
     },
     /** To be called with the bytes of text in each batch of the model's events: what moves is not cut off. */
-    moved(bytes: number): void {
+    onOutput(bytes: number): void {
       begin()
       received += bytes
       // Some models write without end.
       if (tokens + received / BYTES_PER_TOKEN < limits.tokens) answerTime.renew()
     },
-    /** Counts and returns the tokens of a model call: those reported, or else an estimate from the bytes sent and received. */
+    /**
+     * Counts and returns the tokens of a model call: those reported, or else an estimate from the bytes sent and
+     * received.
+     */
     spend(used: ModelUsage | undefined, bytes?: number): number {
       const spent = tokensSpent(used, bytes)
       tokens += spent
@@ -85,11 +88,11 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
       return spent
     },
     /** Counts tool calls; returns how many of them may run. */
-    takeCalls(wanted: number): number {
-      const taken = Math.min(wanted, limits.toolCalls - calls)
-      calls += taken
-      if (taken < wanted) reached.add('toolCalls')
-      return taken
+    takeCalls(count: number): number {
+      const allowed = Math.min(count, limits.toolCalls - calls)
+      calls += allowed
+      if (allowed < count) reached.add('toolCalls')
+      return allowed
     },
     /** Records that a limit restricted the run. */
     note: (limit: LimitName) => void reached.add(limit),

@@ -37,8 +37,8 @@ export function asSent(
     content: recalled.get(message) ?? message.content,
   })
   for (let first = 0; first < turns.length; first += TURNS_AT_ONCE) {
-    const sent = turns.map((turn, index) => (index < first ? turn : turn.map(inFull)))
-    if (sizeOfMessages(sent.flat()) <= bytes) return sent
+    const sentTurns = turns.map((turn, index) => (index < first ? turn : turn.map(inFull)))
+    if (sizeOfMessages(sentTurns.flat()) <= bytes) return sentTurns
   }
   return turns
 }

@@ -33,7 +33,7 @@ export function createLinkFilter(policy: LinkPolicy, isKnown: (host: string) => 
   const mayOpen = policy === 'known' ? (url: string) => isSafe(url, isKnown) : () => true
   const code = new CodeScanner()
   const shown = new ShownText()
-  let held = ''
+  let pending = ''
 
   const step = (scan: Scan): Step => {
     const at = scan.text.search(trigger)
@@ -43,21 +43,21 @@ export function createLinkFilter(policy: LinkPolicy, isKnown: (host: string) => 
 
   function release(isLast: boolean): string {
     let released = ''
-    while (held !== '') {
-      const text = held.slice(0, MAX_LOOKED_AT)
-      const next = step({ text, shown, isLast: isLast && text === held, mayOpen })
+    while (pending !== '') {
+      const text = pending.slice(0, MAX_LOOKED_AT)
+      const next = step({ text, shown, isLast: isLast && text === pending, mayOpen })
       if (!next) break
       if (next.isCode) shown.addCode(next.shown)
       else shown.add(next.shown)
       released += next.shown
-      held = held.slice(next.taken)
+      pending = pending.slice(next.taken)
     }
     return released
   }
 
   function take({ text, code }: Span): string {
     if (code !== 'certain') {
-      held += text
+      pending += text
       return release(false)
     }
     const before = release(true)
@@ -196,10 +196,10 @@ function address(scan: Scan): Step {
   const [url] = ADDRESS.exec(text) ?? []
   if (url === undefined || /[\p{L}\p{N}]/u.test(shown.last)) return as(text.slice(0, 1))
   if (url.length === text.length && waits(scan)) return undefined
-  const named = url.replace(AFTER_ADDRESS, '')
-  if (mayOpen(named.replace(/^www\./i, 'https://www.'))) return as(named)
+  const address = url.replace(AFTER_ADDRESS, '')
+  if (mayOpen(address.replace(/^www\./i, 'https://www.'))) return as(address)
   const quote = shown.quote
-  return { taken: named.length, shown: quote + named + quote, isCode: true }
+  return { taken: address.length, shown: quote + address + quote, isCode: true }
 }
 
 /** An address on this server, or an anchor in the text. */
@@ -223,14 +223,14 @@ export function hostsIn(text: string): string[] {
 
 /** Returns a check whether a host is named by the configuration or by a hit of the run, in its text or URL. */
 export function createKnownHosts(configured: readonly string[], { all }: Pick<Citations, 'all'>) {
-  const known = new Set(configured)
-  let read = 0
+  const hosts = new Set(configured)
+  let position = 0
   return (host: string): boolean => {
-    const hits = all().slice(read)
-    read += hits.length
+    const hits = all().slice(position)
+    position += hits.length
     for (const { text, url = '' } of hits) {
-      for (const each of hostsIn(`${url} ${text}`)) known.add(each)
+      for (const each of hostsIn(`${url} ${text}`)) hosts.add(each)
     }
-    return known.has(host)
+    return hosts.has(host)
   }
 }

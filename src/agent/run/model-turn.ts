@@ -87,7 +87,9 @@ interface TurnParts {
   answerText: AnswerText
   links: LinkFilter
   /** When `answerTime` is over, the answer is cut off; what was received until then is kept. */
-  budget: Pick<RunBudget, 'moved' | 'spend'> & { answerTime: Pick<Deadline, 'isOver' | 'signal'> }
+  budget: Pick<RunBudget, 'onOutput' | 'spend'> & {
+    answerTime: Pick<Deadline, 'isOver' | 'signal'>
+  }
   /** The size of the prompt. */
   sentBytes: number
   signal: AbortSignal
@@ -113,7 +115,7 @@ export class ModelTurn {
 
   /** Takes the model's events; returns those of the run. */
   take(batch: readonly ModelEvent[]): AgentEvent[] {
-    if (batch.length > 0) this.#parts.budget.moved(sizeOf(batch))
+    if (batch.length > 0) this.#parts.budget.onOutput(sizeOf(batch))
     return batch.flatMap((event) => this.#read(event))
   }
 
@@ -135,7 +137,9 @@ export class ModelTurn {
     return asEvents(this.#show(citations.end(false), true))
   }
 
-  /** Charges the answer to the budget, even if the caller left or it broke off, but not if it failed before any text. */
+  /**
+   * Charges the answer to the budget, even if the caller left or it broke off, but not if it failed before any text.
+   */
   charge(): void {
     const { budget, sentBytes } = this.#parts
     const { text, usage } = this.answer
@@ -171,8 +175,8 @@ export class ModelTurn {
   /** What of a piece can be shown now. */
   #show(piece: string, isLast = false): string {
     const { links, answerText, onText } = this.#parts
-    const joined = piece === '' ? '' : links.write(answerText.join(piece))
-    const text = isLast ? joined + links.end() : joined
+    const filtered = piece === '' ? '' : links.write(answerText.join(piece))
+    const text = isLast ? filtered + links.end() : filtered
     if (text === '') return text
     onText()
     answerText.show(text)
@@ -212,7 +216,7 @@ function asEvents(text: string): AgentEvent[] {
 /** The text of a run, with a blank line between the text before and after tool calls. */
 export class AnswerText {
   #end = ''
-  #shown = ''
+  #output = ''
   #isParted = false
 
   /** Whether there was no text yet. */
@@ -222,7 +226,7 @@ export class AnswerText {
 
   /** All that was shown. */
   get shown(): string {
-    return this.#shown
+    return this.#output
   }
 
   /** The text, which must not be empty, with a blank line in front if needed. */
@@ -234,7 +238,7 @@ export class AnswerText {
   }
 
   show(text: string): void {
-    this.#shown += text
+    this.#output += text
   }
 
   /** To be called after tool calls. */

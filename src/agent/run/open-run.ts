@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { AgentRequest, RunEnd } from '@agent-server/wire'
 import { createRunBudget, type RunLimits } from './budget.ts'
 import type { Pauses } from './pause.ts'
-import type { RunGate } from './run-gate.ts'
+import type { RunLimiter } from './run-limiter.ts'
 import type { RunTraces } from './run-trace.ts'
 
 interface Dependencies {
-  gate: Pick<RunGate, 'enter'>
+  limiter: Pick<RunLimiter, 'acquire'>
   pauses: Pick<Pauses, 'open'>
   /** Records how the last answers came about; absent if nothing is recorded. */
   traces?: RunTraces | undefined
@@ -23,20 +23,20 @@ export async function openRun(parts: Dependencies, request: AgentRequest, signal
   const paused = resume && (await parts.pauses.open(resume.state, request))
   await caller?.verify(true)
   const trace = parts.traces?.begin(request)
-  const pass = parts.gate.enter(trace)
+  const slot = parts.limiter.acquire(trace)
   const sessionId = sessionOf(request) ?? paused?.sessionId ?? randomUUID()
   const budget = createRunBudget(parts.limits, signal, paused?.spent)
   return {
     /** The run that is continued; absent for a new one. */
     paused,
     trace,
-    pass,
+    slot,
     /** Names the state that tools keep, such as a sandbox. */
     sessionId,
     budget,
     close(end: RunEnd | undefined): void {
       caller?.spend(budget.spent().tokens - (paused?.spent.tokens ?? 0))
-      pass.leave(budget.usage())
+      slot.release(budget.usage())
       // No later request can continue a session that the client did not name.
       const isPaused = end?.reason === 'approval_required'
       if (request.sessionId === undefined && !isPaused) parts.endSession(sessionId)

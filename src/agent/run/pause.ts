@@ -17,7 +17,9 @@ export interface PausedRun {
   chunks: number
   /** The messages that the run has added to the prompt; the last one contains the waiting calls. */
   added: ModelMessage[]
-  /** The results of the waiting calls, in their order, if they were begun: at least one of them asks the user something. */
+  /**
+   * The results of the waiting calls, in their order, if they were begun: at least one of them asks the user something.
+   */
   results?: ToolResult[] | undefined
   artifacts: Artifact[]
   activeSkills: string[]
@@ -38,8 +40,8 @@ export function createPauses(store: ArtifactStore) {
   return {
     /** Returns the state that names the run. Throws AppError `invalid_request` if it is too large, `storage_full`. */
     async keep(run: PausedRun, request: AgentRequest): Promise<string> {
-      const kept: Kept = { run, question: digestOf(request) }
-      const bytes = Buffer.from(JSON.stringify(kept))
+      const record: Kept = { run, question: digestOf(request) }
+      const bytes = Buffer.from(JSON.stringify(record))
       if (bytes.length > store.maximumBytes) {
         const message =
           'The run has collected more data than can be kept while a tool call waits for approval: ask for less at once'
@@ -50,9 +52,9 @@ export function createPauses(store: ArtifactStore) {
     },
     /** Throws AppError `invalid_request` unless the run waits, and for this conversation. */
     async open(state: string, request: AgentRequest): Promise<PausedRun> {
-      const found = await store.read(state, request.caller?.key?.id)
-      if (!found) throw gone()
-      const { run, question }: Kept = JSON.parse(Buffer.from(found.bytes).toString())
+      const file = await store.read(state, request.caller?.key?.id)
+      if (!file) throw gone()
+      const { run, question }: Kept = JSON.parse(Buffer.from(file.bytes).toString())
       if (question !== digestOf(request))
         throw refusal('belongs to different messages or a different key')
       return run

@@ -50,7 +50,7 @@ interface PromptParts extends PromptOptions, Pick<AgentRequest, 'messages' | 'in
   /** Earlier questions as they were sent, with their passages. */
   recalled: ReadonlyMap<ModelMessage, string>
   /** Stands in place of passages and question. */
-  instead?: string | undefined
+  replacementMessage?: string | undefined
   /** The messages that the run has added so far. */
   added: readonly ModelMessage[]
   /** The client's own tools. */
@@ -86,8 +86,8 @@ const REMAINDER = 400
  * earlier turns are left out first, then tools, which never take more than half of it.
  */
 export function fitPrompt(parts: PromptParts, window: ModelWindow): FittedPrompt {
-  const { chunks, citations, added, sampling, instead } = parts
-  const { earlier, question, after } = parted(parts.messages)
+  const { chunks, citations, added, sampling, replacementMessage } = parts
+  const { earlier, question, after } = splitAtLastQuestion(parts.messages)
   const example = parts.hasExample && chunks ? EXAMPLE : []
   const total = window.promptTokens(sampling)
   const tools = fitTools(
@@ -116,9 +116,9 @@ export function fitPrompt(parts: PromptParts, window: ModelWindow): FittedPrompt
     step: total,
   })
   room -= sizeOfMessages(history)
-  const shown = chunks && fitChunks(chunks, room)
-  const passages = shown ? citations.show(renderChunks(shown, citations.key)) : ''
-  const asked = question.map((message) => ({
+  const fitting = chunks && fitChunks(chunks, room)
+  const passages = fitting ? citations.show(renderChunks(fitting, citations.key)) : ''
+  const questionMessages = question.map((message) => ({
     ...message,
     content: withPassages(message.content, passages),
   }))
@@ -126,12 +126,18 @@ export function fitPrompt(parts: PromptParts, window: ModelWindow): FittedPrompt
     ...(system.content === '' ? [] : [system]),
     ...example,
     ...history,
-    ...(instead === undefined
-      ? [...asked, ...work]
-      : [{ role: 'user' as const, content: instead }]),
+    ...(replacementMessage === undefined
+      ? [...questionMessages, ...work]
+      : [{ role: 'user' as const, content: replacementMessage }]),
   ]
   const bytes = sizeOfMessages(messages) + toolBytes
-  return { messages, tools, chunks: shown ?? [], question: asked[0]?.content ?? '', bytes }
+  return {
+    messages,
+    tools,
+    chunks: fitting ?? [],
+    question: questionMessages[0]?.content ?? '',
+    bytes,
+  }
 }
 
 /** The client's tools, and as many of the server's as fit into their share of the tokens. */
@@ -141,8 +147,10 @@ function fitTools(
   { toTokens }: Pick<ModelWindow, 'toTokens'>,
 ): ModelTool[] {
   const hidden = new Set(clientTools.map(({ name }) => name))
-  const own = offered(Math.max(tokens * TOOLS_SHARE - toTokens(sizeOfTools(clientTools)), 0))
-  return [...own.filter(({ name }) => !hidden.has(name)), ...clientTools]
+  const serverTools = offered(
+    Math.max(tokens * TOOLS_SHARE - toTokens(sizeOfTools(clientTools)), 0),
+  )
+  return [...serverTools.filter(({ name }) => !hidden.has(name)), ...clientTools]
 }
 
 function sizeOfTools(tools: readonly ModelTool[]): number {
@@ -168,7 +176,7 @@ export function systemPrompt(...parts: readonly string[]): string {
 }
 
 /** The conversation before the question, the question, and what follows it, e.g. results of the client's tools. */
-function parted(messages: readonly ModelMessage[]) {
+function splitAtLastQuestion(messages: readonly ModelMessage[]) {
   const index = messages.findLastIndex(({ role }) => role === 'user')
   return {
     earlier: messages.slice(0, Math.max(index, 0)),
@@ -198,8 +206,8 @@ function fitChunks(chunks: readonly NumberedHit[], bytes: number): readonly Numb
     return room < 0
   })
   if (end !== 0) return end === -1 ? chunks : chunks.slice(0, end)
-  const wanted = Math.max(bytes - CHUNK_HEAD, REMAINDER)
-  const text = shorten(first.hit.text, wanted / Buffer.byteLength(first.hit.text))
+  const limit = Math.max(bytes - CHUNK_HEAD, REMAINDER)
+  const text = shorten(first.hit.text, limit / Buffer.byteLength(first.hit.text))
   return [{ ...first, hit: { ...first.hit, text } }]
 }
 
@@ -216,8 +224,8 @@ function fitResults(messages: readonly ModelMessage[], bytes: number): ModelMess
   return messages.map((message, index) => {
     if (message.role !== 'tool' || excess <= 0) return message
     const size = Buffer.byteLength(message.content)
-    const wanted = isLatest(index) ? size - excess / newest : 0
-    const content = shorten(message.content, Math.max(wanted, REMAINDER) / size)
+    const limit = isLatest(index) ? size - excess / newest : 0
+    const content = shorten(message.content, Math.max(limit, REMAINDER) / size)
     if (!isLatest(index)) excess -= size - Buffer.byteLength(content)
     return { ...message, content }
   })
@@ -226,8 +234,8 @@ function fitResults(messages: readonly ModelMessage[], bytes: number): ModelMess
 /** Keeps `part` of a text, from 0 to 1, and says how much was cut. */
 function shorten(text: string, part: number): string {
   if (part >= 1) return text
-  const shown = text.slice(0, Math.floor(text.length * part)).toWellFormed()
-  return `${shown}\n[cut to fit the model's window: ${text.length - shown.length} more characters]`
+  const start = text.slice(0, Math.floor(text.length * part)).toWellFormed()
+  return `${start}\n[cut to fit the model's window: ${text.length - start.length} more characters]`
 }
 
 /** The tokens that the server's tools may take at the beginning of a conversation. */

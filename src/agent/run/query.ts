@@ -9,7 +9,7 @@ import {
 } from '@agent-server/schemas/query.ts'
 import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
 import { createRunBudget, type RunLimits } from './budget.ts'
-import type { RunGate } from './run-gate.ts'
+import type { RunLimiter } from './run-limiter.ts'
 import { searchByEffort } from './search-by-effort.ts'
 
 export interface Query extends CallerSearch {
@@ -19,7 +19,7 @@ export interface Query extends CallerSearch {
 interface Dependencies {
   model: ChatModel
   limits: RunLimits
-  gate: RunGate
+  limiter: RunLimiter
   caller: Caller
   /** The documents that the caller may search. */
   retrieval: Retrieval<CallerSearch>
@@ -34,16 +34,18 @@ export interface QueryAnswer {
   usage?: Usage | undefined
 }
 
-/** Searches without answering. A search that asks the model is a run like a chat, and its tokens are those of the key. */
+/**
+ * Searches without answering. A search that asks the model is a run like a chat, and its tokens are those of the key.
+ */
 export async function answerQuery(
-  { model, limits, gate, caller, retrieval }: Dependencies,
+  { model, limits, limiter, caller, retrieval }: Dependencies,
   { effort = 'low', ...query }: Query,
   signal: AbortSignal,
 ): Promise<QueryAnswer> {
   if (effort === 'low' && !retrieval.asksModel) return retrieval.search(query, signal)
   checkEffort(effort, model)
   await caller.verify(true)
-  const pass = gate.enter()
+  const slot = limiter.acquire()
   using budget = createRunBudget(limits, signal)
   try {
     const { spend } = budget
@@ -53,16 +55,16 @@ export async function answerQuery(
     for (;;) {
       const { done, value } = await search.next()
       if (done) {
-        pass.end('stop')
+        slot.end('stop')
         return { ...value, ...(effort !== 'low' && { steps }), usage: budget.usage() }
       }
       steps.push(value)
     }
   } catch (error) {
-    pass.fail(error, signal)
+    slot.fail(error, signal)
     throw error
   } finally {
     caller.spend(budget.spent().tokens)
-    pass.leave(budget.usage())
+    slot.release(budget.usage())
   }
 }

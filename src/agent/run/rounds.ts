@@ -66,7 +66,7 @@ export class Rounds {
   }
 
   beginCalls(): AgentEvent[] {
-    this.#context.start.pass.called(this.#calls)
+    this.#context.start.slot.called(this.#calls)
     return callEvents(this.#calls)
   }
 
@@ -89,11 +89,11 @@ export class Rounds {
   async beginTurn() {
     const { model, termsOf } = this.#parts
     const { start, citations, answerText, links } = this.#context
-    const { budget, pass, trace } = start
+    const { budget, slot, trace } = start
     this.#attempt ??= await this.#beginRound()
     const { fitted } = this.#attempt
-    const asked = toModelRequest(this.#request, fitted, this.#attempt)
-    trace?.asked(asked)
+    const modelRequest = toModelRequest(this.#request, fitted, this.#attempt)
+    trace?.asked(modelRequest)
     const turn = new ModelTurn({
       citations: citations.check(asksForJson(this.#request), model.generates ? termsOf : undefined),
       answerText,
@@ -101,9 +101,9 @@ export class Rounds {
       budget,
       sentBytes: fitted.bytes,
       signal: this.#signal,
-      onText: pass.text,
+      onText: slot.text,
     })
-    return { turn, batches: model.stream(asked, budget.answerTime.signal) }
+    return { turn, batches: model.stream(modelRequest, budget.answerTime.signal) }
   }
 
   /** Fits the prompt again with the limits that a refusal reported. Throws the turn's error if that cannot help. */
@@ -128,8 +128,8 @@ export class Rounds {
     const { fitted, last } = attempt
     this.#attempt = undefined
     start.trace?.answered(answer)
-    const sent = fitted.chunks.map(({ hit }) => hit)
-    if (model.generates) sentQuestions.keep(this.#request, fitted.question, sent)
+    const promptHits = fitted.chunks.map(({ hit }) => hit)
+    if (model.generates) sentQuestions.keep(this.#request, fitted.question, promptHits)
     if (answer.usage) window.note(fitted.bytes, answer.usage.promptTokens)
     const { text: content, calls: toolCalls, reasoning } = answer
     prompt.added.push({ role: 'assistant', content, toolCalls, reasoning })
@@ -139,9 +139,11 @@ export class Rounds {
       const waiting = this.#calls.filter(isRefused)
       return waiting.length === 0 ? [] : this.#pause(waiting)
     }
-    const own = clientCalls(answer, this.#request)
+    const callsForClient = clientCalls(answer, this.#request)
     return [
-      ...(own.length > 0 ? [{ type: 'client-tool-calls' as const, calls: own, reasoning }] : []),
+      ...(callsForClient.length > 0
+        ? [{ type: 'client-tool-calls' as const, calls: callsForClient, reasoning }]
+        : []),
       ...(answerText.isEmpty ? withoutText(reason, answer) : []),
       this.#finish(this.#toEnd(reason)),
     ]
@@ -179,7 +181,7 @@ export class Rounds {
   }
 
   #finish(end: RunEnd): RunEnd {
-    this.#context.start.pass.end(end.reason)
+    this.#context.start.slot.end(end.reason)
     this.#end = end
     return end
   }

@@ -65,7 +65,7 @@ async function* run(
       yield await rounds.endTurn(turn)
     }
   } catch (error) {
-    opened?.pass.fail(error, signal)
+    opened?.slot.fail(error, signal)
     span.fail(error)
     throw error
   } finally {

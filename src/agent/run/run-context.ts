@@ -17,13 +17,13 @@ import { AnswerText } from './model-turn.ts'
 import type { OpenRun } from './open-run.ts'
 import type { Pauses } from './pause.ts'
 import { type FittedPrompt, fitPrompt, type PromptOptions } from './prompt.ts'
-import type { RunGate } from './run-gate.ts'
+import type { RunLimiter } from './run-limiter.ts'
 import type { RunTraces } from './run-trace.ts'
 import type { SentQuestions } from './sent-questions.ts'
 import type { ModelWindow } from './window.ts'
 
 export interface Dependencies {
-  gate: RunGate
+  limiter: RunLimiter
   /** Keeps what the agent uses open until it is disposed of. */
   hold?: (() => Disposable) | undefined
   model: ChatModel
@@ -67,8 +67,8 @@ export async function* begin(
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
   const activeSkills = new Set(paused?.activeSkills)
   const searches: AgentEvent[] = []
-  const searched: ToolContext['searched'] = (query, numbered, found) => {
-    if (found) trace?.searched(query, found)
+  const searched: ToolContext['searched'] = (query, numbered, matches) => {
+    if (matches) trace?.searched(query, matches)
     const hits = numbered.map(({ hit }) => hit)
     searches.push({ type: 'retrieved', query, hits, known: citations.all() })
   }
@@ -87,7 +87,7 @@ export async function* begin(
   })
   const added = [...(paused?.added ?? [])]
   let numbered: NumberedHit[] = []
-  const fit = (instead?: string): FittedPrompt => {
+  const fit = (replacementMessage?: string): FittedPrompt => {
     // Whether the model calls tools may be known only after the first request.
     const { supportsTools } = parts.model
     const fitted = fitPrompt(
@@ -97,7 +97,7 @@ export async function* begin(
         instructions,
         hasExample: parts.model.generates,
         chunks: topK > 0 ? numbered : undefined,
-        instead,
+        replacementMessage,
         citations,
         added,
         clientTools: supportsTools ? clientTools : [],
@@ -107,7 +107,7 @@ export async function* begin(
       },
       window,
     )
-    if (supportsTools) window.tell(leftOut(tools.offered(), fitted.tools))
+    if (supportsTools) window.warnAboutOmittedTools(leftOut(tools.offered(), fitted.tools))
     return fitted
   }
   await window.learn(signal)

@@ -3,7 +3,7 @@ import type { Hit } from '@agent-server/schemas/query.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import type { ToolCall, ToolResult } from '../tools/registry.ts'
 import type { Answer } from './model-turn.ts'
-import type { FinishedRun } from './run-gate.ts'
+import type { FinishedRun } from './run-limiter.ts'
 
 /** Takes what happens in one run, so that its answer can be explained later. */
 export interface RunTrace {

@@ -191,10 +191,10 @@ function asPassages(hits: readonly Hit[]): string {
   let room = MAX_PASSAGES
   const texts: string[] = []
   for (const { title, heading, text } of hits) {
-    const shown = [title, heading, text.slice(0, MAX_PASSAGE)].filter(Boolean).join('\n')
-    room -= shown.length
+    const passage = [title, heading, text.slice(0, MAX_PASSAGE)].filter(Boolean).join('\n')
+    room -= passage.length
     if (room < 0) break
-    texts.push(asData(shown.toWellFormed()))
+    texts.push(asData(passage.toWellFormed()))
   }
   return `<passages>\n${texts.join('\n\n') || 'Nothing was found.'}\n</passages>`
 }

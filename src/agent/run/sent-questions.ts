@@ -6,7 +6,10 @@ import type { Hit } from '@agent-server/schemas/query.ts'
 import { type AgentRequest, visibilityOf } from '@agent-server/wire'
 import type { DocumentStore } from '../../stores/document-store.ts'
 
-/** Questions that are remembered, of which each key has a share, and the maximum UTF-16 code units of one with its passages, and of all. */
+/**
+ * Questions that are remembered, of which each key has a share, and the maximum UTF-16 code units of one with its
+ * passages, and of all.
+ */
 const MAX_QUESTIONS = 1_000
 const MAX_LENGTH = 65_536
 const MAX_TOTAL = 16_000_000
@@ -36,7 +39,7 @@ export type SentQuestions = ReturnType<typeof createSentQuestions>
  */
 export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
   /** The least recently used first. */
-  const kept = new Map<string, SentQuestion>()
+  const cache = new Map<string, SentQuestion>()
   let total = 0
 
   return {
@@ -45,7 +48,7 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
       const remembered = keysOf(request)
         .slice(0, -1)
         .flatMap(({ key, question }) => {
-          const sent = kept.get(key)
+          const sent = cache.get(key)
           return sent && sent.at + MAX_AGE_MS > Date.now() ? [{ key, question, sent }] : []
         })
       const hits = remembered.flatMap(({ sent }) => sent.hits)
@@ -60,8 +63,8 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
       if (key === undefined || hits.length === 0 || content.length > MAX_LENGTH) return
       const sources = hits.map(({ id, documentId }) => ({ id, documentId }))
       keep(key, { owner: request.caller?.key?.id, content, hits: sources })
-      while (kept.size > MAX_QUESTIONS || total > MAX_TOTAL) {
-        const [first] = byShare(kept, ([, { owner }]) => owner)
+      while (cache.size > MAX_QUESTIONS || total > MAX_TOTAL) {
+        const [first] = byShare(cache, ([, { owner }]) => owner)
         if (first) forget(first[0])
       }
     },
@@ -69,13 +72,13 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
 
   function keep(key: string, sent: Omit<SentQuestion, 'at'>): void {
     forget(key)
-    kept.set(key, { ...sent, at: Date.now() })
+    cache.set(key, { ...sent, at: Date.now() })
     total += sent.content.length
   }
 
   function forget(key: string): void {
-    total -= kept.get(key)?.content.length ?? 0
-    kept.delete(key)
+    total -= cache.get(key)?.content.length ?? 0
+    cache.delete(key)
   }
 
   /** Returns whether a hit is of what its document holds now. */
@@ -84,8 +87,8 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
     hits: readonly Source[],
   ): Promise<(hit: Source) => boolean> {
     const ids = [...new Set(hits.map(({ documentId }) => documentId))]
-    const found = await Promise.all(ids.map((id) => documents.get(visibility, id)))
-    const served = new Map(ids.map((id, index) => [id, found[index]]))
+    const results = await Promise.all(ids.map((id) => documents.get(visibility, id)))
+    const served = new Map(ids.map((id, index) => [id, results[index]]))
     return ({ id, documentId }) => {
       const document = served.get(documentId)
       return document !== undefined && id.startsWith(`${document.id}-${document.servedRevision}-`)

@@ -68,13 +68,14 @@ export async function toQuery(
     .slice(0, Math.max(last, 0))
     .filter(({ role, content }) => (role === 'user' || role === 'assistant') && content.trim())
   if (topK === 0 || !rewrite || before.length === 0) return { query }
-  const asked = wordsOf(query, isStopWord)
-  if (asked.content.size > (asked.refers ? MANY_WORDS : FEW_WORDS - 1)) return { query }
+  const words = wordsOf(query, isStopWord)
+  if (words.content.size > (words.hasReferences ? MANY_WORDS : FEW_WORDS - 1)) return { query }
   const earlier = before.filter(({ role }) => role === 'user').map(({ content }) => content)
   const context = earlier.toReversed().slice(0, MAX_EARLIER)
   const question = await write(query, { ...means, cacheKey: cacheKeyOf(asking) }, signal)
-  const said = [query, ...before.map(({ content }) => content)]
-  if (question === undefined || !isUsable(question, said, isStopWord)) return { query, context }
+  const priorText = [query, ...before.map(({ content }) => content)]
+  if (question === undefined || !isUsable(question, priorText, isStopWord))
+    return { query, context }
   return { query: question, isRewritten: question !== query }
 }
 
@@ -130,29 +131,30 @@ const MIN_WORDS = 2
 /** Whether a text can be searched for: one line without markup that shares words with the conversation. */
 function isUsable(
   text: string,
-  said: readonly string[],
+  priorText: readonly string[],
   isStopWord: (word: string) => boolean,
 ): boolean {
   if (MARKUP.test(text)) return false
   const { content } = wordsOf(text, isStopWord)
-  const known = said.map((each) => wordsOf(each, isStopWord).content)
+  const earlierWords = priorText.map((each) => wordsOf(each, isStopWord).content)
   return (
-    content.size >= MIN_WORDS && [...content].some((word) => known.some((words) => words.has(word)))
+    content.size >= MIN_WORDS &&
+    [...content].some((word) => earlierWords.some((words) => words.has(word)))
   )
 }
 
 /** The words of a text that carry content, and whether it has words that refer to something said before. */
 function wordsOf(message: string, isStopWord: (word: string) => boolean) {
   const content = new Set<string>()
-  let refers = false
+  let hasReferences = false
   tokenise(
     message.slice(0, MAX_READ_CHARACTERS),
     (text) => text.toLowerCase(),
     (lower, start, end, also) => {
       const word = lower.slice(start, end)
-      if (REFERRING.has(word.replace(/['’].*/, ''))) refers = true
+      if (REFERRING.has(word.replace(/['’].*/, ''))) hasReferences = true
       else if (!also && !isStopWord(word)) content.add(word)
     },
   )
-  return { content, refers }
+  return { content, hasReferences }
 }

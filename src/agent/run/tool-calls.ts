@@ -23,8 +23,8 @@ interface Dependencies {
 
 /** The calls that begin now. */
 export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
-  const begun = calls.filter(({ result, answered }) => !result && !answered)
-  return begun.map(({ callId, name, input }) => ({ type: 'tool-call', callId, tool: name, input }))
+  const open = calls.filter(({ result, answered }) => !result && !answered)
+  return open.map(({ callId, name, input }) => ({ type: 'tool-call', callId, tool: name, input }))
 }
 
 export interface RanCall {

@@ -39,7 +39,7 @@ export type ModelWindow = ReturnType<typeof createWindow>
 export function createWindow({ model, contextTokens, log }: Dependencies) {
   let bytesPerToken = FIRST_BYTES_PER_TOKEN
   let refusedAbove = Number.POSITIVE_INFINITY
-  let told = ''
+  let lastWarning = ''
 
   const size = () => Math.min(contextTokens, model.window ?? Number.POSITIVE_INFINITY, refusedAbove)
   const toTokens = (bytes: number) => Math.ceil(bytes / bytesPerToken)
@@ -83,10 +83,10 @@ export function createWindow({ model, contextTokens, log }: Dependencies) {
       refusedAbove = Math.min(refusedAbove, window ?? Math.floor(fitting))
     },
     /** Logs, once, which tools the window leaves no room for. */
-    tell(leftOut: readonly string[]): void {
+    warnAboutOmittedTools(leftOut: readonly string[]): void {
       const names = leftOut.join(', ')
-      if (names === told) return
-      told = names
+      if (names === lastWarning) return
+      lastWarning = names
       if (names === '') return
       const window = size()
       log.warn(

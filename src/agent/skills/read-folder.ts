@@ -31,7 +31,7 @@ export const NO_SKILLS: SkillSet = { skills: [], failures: [] }
 
 /** Reads every skill at or below a folder. Throws `SkillError` if the folder cannot be searched. */
 export async function readFolder(folder: string, source: string): Promise<SkillSet> {
-  const found: SkillSet = { skills: [], failures: [] }
+  const skills: SkillSet = { skills: [], failures: [] }
   const root = await realpath(folder).catch((cause) => {
     throw new SkillError('There is no such folder', { cause })
   })
@@ -41,7 +41,7 @@ export async function readFolder(folder: string, source: string): Promise<SkillS
   for (const { path, depth } of folders) {
     const entries = await readdir(path, { withFileTypes: true })
     if (entries.some((entry) => entry.isFile() && entry.name === SKILL_FILE)) {
-      await addSkill(found, basename(path), async () => {
+      await addSkill(skills, basename(path), async () => {
         const files = await readFiles(path, Math.min(room, MAX_SKILL_BYTES))
         for (const { byteLength } of files.values()) room -= byteLength
         return readSkill(basename(path), files, source)
@@ -55,15 +55,15 @@ export async function readFolder(folder: string, source: string): Promise<SkillS
       throw new SkillError(`There are more than ${MAX_FOLDERS} folders`)
     }
   }
-  return found
+  return skills
 }
 
-async function addSkill(found: SkillSet, name: string, read: () => Promise<Skill>) {
+async function addSkill(set: SkillSet, name: string, read: () => Promise<Skill>) {
   try {
-    found.skills.push(await read())
+    set.skills.push(await read())
   } catch (error) {
     if (!(error instanceof SkillError)) throw error
-    found.failures.push({ name, reason: error.message })
+    set.failures.push({ name, reason: error.message })
   }
 }
 
@@ -86,10 +86,10 @@ async function readFiles(root: string, room: number): Promise<FileContents> {
     }
   }
   const files: FileContents = new Map()
-  let left = room
+  let remaining = room
   for (const path of paths.toSorted()) {
-    left -= (await stat(path)).size
-    if (left < 0) throw new SkillError(`There are more than ${room} bytes`)
+    remaining -= (await stat(path)).size
+    if (remaining < 0) throw new SkillError(`There are more than ${room} bytes`)
     files.set(relative(root, path).split(sep).join('/'), await readFile(path, { flag: NO_LINKS }))
   }
   return files
@@ -107,7 +107,7 @@ export async function skillsOfFiles(
   rootName: string,
   source: string,
 ): Promise<SkillSet> {
-  const found: SkillSet = { skills: [], failures: [] }
+  const set: SkillSet = { skills: [], failures: [] }
   const roots = [...files.keys()]
     .filter((path) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`))
     .map((path) => path.slice(0, -SKILL_FILE.length))
@@ -118,10 +118,10 @@ export async function skillsOfFiles(
   )
   for (const root of outermost) {
     const folder = root.split('/').at(-2) ?? rootName
-    const own = [...files].filter(([path]) => path.startsWith(root))
-    const inside = new Map(own.map(([path, content]) => [path.slice(root.length), content]))
-    await addSkill(found, folder, () => readSkill(folder, inside, source))
+    const skillFiles = [...files].filter(([path]) => path.startsWith(root))
+    const inside = new Map(skillFiles.map(([path, content]) => [path.slice(root.length), content]))
+    await addSkill(set, folder, () => readSkill(folder, inside, source))
   }
   if (roots.length === 0) throw new SkillError(`There is no ${SKILL_FILE} in it`)
-  return found
+  return set
 }

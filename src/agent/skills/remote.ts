@@ -31,9 +31,9 @@ export function createRemoteSkills(copies: SkillCopies) {
   async function keep(source: string, files: FileContents, accept: boolean): Promise<boolean> {
     const digest = digestOf(files)
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
-      const known = await copies.accepted(source)
-      if (known !== undefined && known !== digest && !accept) return false
-      if (await copies.keep(source, { digest, bytes: encode(files) }, known)) return true
+      const acceptedDigest = await copies.accepted(source)
+      if (acceptedDigest !== undefined && acceptedDigest !== digest && !accept) return false
+      if (await copies.keep(source, { digest, bytes: encode(files) }, acceptedDigest)) return true
     }
     throw new SkillError('Other content is being accepted at the same time')
   }
@@ -65,8 +65,8 @@ export function createRemoteSkills(copies: SkillCopies) {
         throw error
       }
       // Checked before anything is stored: content without a skill counts as a failure.
-      const found = await skillsOfFiles(files, nameOf(source), source)
-      return (await keep(source, files, accept)) ? found : fallBack(source, CHANGED)
+      const skillSet = await skillsOfFiles(files, nameOf(source), source)
+      return (await keep(source, files, accept)) ? skillSet : fallBack(source, CHANGED)
     },
   }
 }

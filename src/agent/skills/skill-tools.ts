@@ -16,7 +16,7 @@ export function createSkillTools(skills: readonly Skill[]): Tool[] {
   if (first === undefined) return []
   const Name = z.enum([first, ...others])
 
-  const named = (name: string): Skill => {
+  const skillNamed = (name: string): Skill => {
     const skill = byName.get(name)
     if (!skill) throw new Refusal(`There is no skill "${name}"`)
     return skill
@@ -28,7 +28,7 @@ export function createSkillTools(skills: readonly Skill[]): Tool[] {
     description: 'Get the instructions of a skill.',
     source: SOURCE,
     input: z.object({ name: Name }),
-    run: async ({ name }, context) => activate(named(name), context),
+    run: async ({ name }, context) => activate(skillNamed(name), context),
   })
 
   const readSkillResource = defineTool({
@@ -41,7 +41,7 @@ export function createSkillTools(skills: readonly Skill[]): Tool[] {
       path: z.string().min(1).max(500),
       offset: z.int().min(0).default(0),
     }),
-    run: async ({ skill, path, offset }) => readResource(named(skill), path, offset),
+    run: async ({ skill, path, offset }) => readResource(skillNamed(skill), path, offset),
   })
   const hasResources = skills.some(({ files }) => files.size > 0)
   return hasResources ? [activateSkill, readSkillResource] : [activateSkill]
@@ -55,10 +55,10 @@ function activate({ name, body, files }: Skill, { activeSkills }: ToolContext): 
   return `<skill_content name=${JSON.stringify(name)}>\n${body}${files.size > 0 ? list : ''}\n</skill_content>`
 }
 
-function readResource({ files }: Skill, wanted: string, offset: number): string {
-  const bytes = files.get(wanted.replace(/^(?:\.\/)+/, ''))
-  if (!bytes) throw new Refusal(`The skill has no resource "${wanted}"`)
-  if (!isUtf8(bytes)) throw new Refusal(`"${wanted}" is no text: ${bytes.length} bytes`)
+function readResource({ files }: Skill, path: string, offset: number): string {
+  const bytes = files.get(path.replace(/^(?:\.\/)+/, ''))
+  if (!bytes) throw new Refusal(`The skill has no resource "${path}"`)
+  if (!isUtf8(bytes)) throw new Refusal(`"${path}" is no text: ${bytes.length} bytes`)
   const text = new TextDecoder().decode(bytes)
   const end = offset + MAX_PIECE
   const rest = text.length - end

@@ -46,10 +46,10 @@ export function createSkills({ settings, read, log }: Dependencies) {
   const bySource = new Map<string, SkillSet>()
   /** The latest reading of each source; an earlier reading that ends later is discarded. */
   const readings = new Map<string, Promise<SkillSet>>()
-  const found = () => settings.sources.flatMap((source) => bySource.get(source) ?? [])
+  const resolvedSkills = () => settings.sources.flatMap((source) => bySource.get(source) ?? [])
   /** In the order of the configuration, regardless of which source loaded first. */
   let resolved: ResolvedSkill[] = []
-  let used: Skill[] = []
+  let active: Skill[] = []
 
   async function loadOne(source: string, options: LoadOptions, signal: AbortSignal): Promise<void> {
     const reading = untilAborted(read(source, options, signal), signal).catch((error: unknown) =>
@@ -64,9 +64,9 @@ export function createSkills({ settings, read, log }: Dependencies) {
         log.warn({ source, skill: name, warnings }, 'skill deviates from the format')
     }
     for (const failure of failures) log.warn({ source, ...failure }, 'skill is not used')
-    const all = found().flatMap((set) => set.skills)
+    const all = resolvedSkills().flatMap((set) => set.skills)
     resolved = resolveSkills(all, settings)
-    used = resolved.flatMap(({ skill, state }) => (state === 'on' ? [skill] : []))
+    active = resolved.flatMap(({ skill, state }) => (state === 'on' ? [skill] : []))
   }
 
   function failed(source: string, error: unknown, signal: AbortSignal): SkillSet {
@@ -90,10 +90,10 @@ export function createSkills({ settings, read, log }: Dependencies) {
     ): Promise<void> {
       if (sources.length === 0) return
       await Promise.all(sources.map((source) => loadOne(source, options, signal)))
-      if (used.length > 0) log.info({ skills: used.map(({ name }) => name) }, 'skills loaded')
+      if (active.length > 0) log.info({ skills: active.map(({ name }) => name) }, 'skills loaded')
     },
-    tools: (): readonly Tool[] => createSkillTools(used),
-    catalogue: () => renderCatalogue(used),
+    tools: (): readonly Tool[] => createSkillTools(active),
+    catalogue: () => renderCatalogue(active),
     records: (): SkillRecord[] => [
       ...resolved.map(toRecord),
       ...settings.sources.flatMap((source) =>
@@ -102,7 +102,7 @@ export function createSkills({ settings, read, log }: Dependencies) {
     ],
     /** Why a tool may not be called at this point of a run; undefined if it may. */
     refuse: (tool: Tool, context: ToolContext, offered: readonly Tool[]) =>
-      refuseTool(used, tool, context, offered),
+      refuseTool(active, tool, context, offered),
   }
 }
 
@@ -114,9 +114,9 @@ export async function openSkills(parts: Parameters<typeof createSkills>[0]) {
   const { sources } = parts.settings
   const skills = createSkills(parts)
   const closing = new AbortController()
-  const load = (wanted: readonly string[], options: LoadOptions, signal: AbortSignal) => {
+  const load = (sources: readonly string[], options: LoadOptions, signal: AbortSignal) => {
     const late = AbortSignal.timeout(LOADING_MS)
-    return skills.load(wanted, options, AbortSignal.any([signal, closing.signal, late]))
+    return skills.load(sources, options, AbortSignal.any([signal, closing.signal, late]))
   }
   await load(sources, { offline: true }, closing.signal)
 
@@ -146,19 +146,19 @@ function resolveSkills(
   skills: readonly Skill[],
   { enabled, disabled }: SkillSettings,
 ): ResolvedSkill[] {
-  const taken = new Map<string, Skill>()
+  const byName = new Map<string, Skill>()
   return skills.map((skill) => {
     const { name } = skill
     if (disabled.includes(name) || enabled?.includes(name) === false) return { skill, state: 'off' }
-    const holder = taken.get(name)
+    const holder = byName.get(name)
     if (holder) {
       const reason = `The name is taken by a skill of ${holder.source}`
       return { skill, state: 'unavailable', reason }
     }
-    if (taken.size >= MAX_SKILLS) {
+    if (byName.size >= MAX_SKILLS) {
       return { skill, state: 'unavailable', reason: `At most ${MAX_SKILLS} skills are used` }
     }
-    taken.set(name, skill)
+    byName.set(name, skill)
     return { skill, state: 'on' }
   })
 }

@@ -106,8 +106,8 @@ async function list(analysis: Analysis): Promise<string> {
   const { documents } = await lookup.findDocuments(visibility, { filter, limit }, signal)
   const lines = documents.map((document) => {
     const metadata = shownMetadata(document)
-    const shown = metadata ? ` ${JSON.stringify(metadata)}` : ''
-    return citeDocument(context.citations, document) + shown
+    const fields = metadata ? ` ${JSON.stringify(metadata)}` : ''
+    return citeDocument(context.citations, document) + fields
   })
   return `Listed ${lines.length} of ${total} documents.\n${lines.join('\n')}`
 }
@@ -145,14 +145,14 @@ export function countTerms(
   text: string,
   isStopWord: (word: string) => boolean,
 ): void {
-  const seen = new Set<string>()
+  const distinct = new Set<string>()
   for (const [word] of text.toLowerCase().matchAll(/\p{L}[\p{L}\p{M}\p{N}'’-]*/gu)) {
     if (word.length <= 2 || isStopWord(word)) continue
-    const known = counts.get(word) ?? { occurrences: 0, documents: 0 }
-    known.occurrences += 1
-    if (!seen.has(word)) known.documents += 1
-    seen.add(word)
-    counts.set(word, known)
+    const entry = counts.get(word) ?? { occurrences: 0, documents: 0 }
+    entry.occurrences += 1
+    if (!distinct.has(word)) entry.documents += 1
+    distinct.add(word)
+    counts.set(word, entry)
   }
   if (counts.size > MAX_TERMS) forgetRarest(counts)
 }
@@ -249,8 +249,8 @@ async function readEach(
   let read = 0
   const { filter } = input
   for await (const document of eachDocument(lookup, visibility, { filter }, MAX_COUNTED, signal)) {
-    const wanted = { documentId: document.id, start: 0, end }
-    const part = await lookup.readPart(visibility, wanted, signal)
+    const range = { documentId: document.id, start: 0, end }
+    const part = await lookup.readPart(visibility, range, signal)
     if (!part) continue
     read += 1
     if (take({ document, text: part.text }) === false) break

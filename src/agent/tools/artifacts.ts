@@ -19,7 +19,7 @@ export function createArtifacts(
   owner?: string,
 ) {
   const made = [...before]
-  let begun = made.length
+  let count = made.length
 
   return {
     /** Throws `Refusal` if the file is too large or there are too many files. */
@@ -27,10 +27,10 @@ export function createArtifacts(
       if (file.bytes.length > store.maximumBytes) {
         throw new Refusal(`A file may have at most ${store.maximumBytes} bytes`)
       }
-      if (begun >= MAX_ARTIFACTS) {
+      if (count >= MAX_ARTIFACTS) {
         throw new Refusal(`At most ${MAX_ARTIFACTS} files can be made for one question`)
       }
-      begun += 1
+      count += 1
       const artifact = toArtifact(await store.add({ ...file, owner }))
       made.push(artifact)
       return artifact

@@ -37,7 +37,7 @@ export interface ToolContext {
   /** Receives the files that the tool creates. */
   artifacts: Artifacts
   /** Called with the query and the hits of each search, and the matches with the score of each stage. */
-  searched?(query: string, hits: readonly NumberedHit[], found?: readonly Hit[]): void
+  searched?(query: string, hits: readonly NumberedHit[], cached?: readonly Hit[]): void
   /** Called for model calls that the tool makes itself. */
   spend?: Spend
   /** Set when the call resumes after an elicitation. */

@@ -20,9 +20,10 @@ const TEMPLATE_TOKENS = 80
 /** An estimate of the tokens that tools take in every request. */
 export function toolTokens(tools: readonly ModelTool[]): number {
   if (tools.length === 0) return 0
-  const sent = tools.map((tool) => ({ type: 'function', function: tool }))
+  const definitions = tools.map((tool) => ({ type: 'function', function: tool }))
   return (
-    TEMPLATE_TOKENS + Math.ceil(Buffer.byteLength(JSON.stringify(sent)) / SCHEMA_BYTES_PER_TOKEN)
+    TEMPLATE_TOKENS +
+    Math.ceil(Buffer.byteLength(JSON.stringify(definitions)) / SCHEMA_BYTES_PER_TOKEN)
   )
 }
 
@@ -44,10 +45,10 @@ export function createDiscovery(tools: readonly Tool[]) {
   const isSkill = ({ source }: Tool) => source === 'skill'
   const isFirst = (tool: Tool) => isSkill(tool) || (isBuiltIn(tool) && FIRST.includes(tool.name))
   const first = tools.filter(isFirst)
-  const own = tools.filter((tool) => isBuiltIn(tool) || isSkill(tool))
+  const ownTools = tools.filter((tool) => isBuiltIn(tool) || isSkill(tool))
   const others = tools.filter((tool) => !first.includes(tool))
-  const found = new Set<Tool>()
-  const search = searchTools(others, found)
+  const matches = new Set<Tool>()
+  const search = searchTools(others, matches)
 
   const withSearch = (always: readonly Tool[], results: readonly Tool[]) => {
     const hidden = tools.filter((tool) => !always.includes(tool))
@@ -59,9 +60,9 @@ export function createDiscovery(tools: readonly Tool[]) {
     /** The tools offered now, in at most `tokens`. */
     offered(tokens = Number.POSITIVE_INFINITY): readonly Tool[] {
       const fits = (some: readonly Tool[]) => toolTokens(some.map(toModelTool)) <= tokens
-      const results = [...found]
+      const results = [...matches]
       if (tools.length <= MAX_OFFERED && fits(tools)) return tools
-      const list = [own, first].map((always) => withSearch(always, results)).find(fits)
+      const list = [ownTools, first].map((always) => withSearch(always, results)).find(fits)
       if (list) return list
       const kept: Tool[] = []
       for (const tool of withSearch(first, results.toReversed())) {
@@ -106,10 +107,10 @@ function searchTools(hidden: readonly Tool[], found: Set<Tool>): Tool {
 
 /** Ranks tools by how many words of the query they contain; matches in the name count more. */
 function rank(query: string, tools: readonly Tool[]): Tool[] {
-  const wanted = new Set(wordsOf(query))
+  const queryWords = new Set(wordsOf(query))
   const scored = tools.map((tool) => {
-    const inName = hitsIn(wanted, `${tool.name} ${tool.title}`)
-    return { tool, score: 3 * inName + hitsIn(wanted, tool.description) }
+    const inName = hitsIn(queryWords, `${tool.name} ${tool.title}`)
+    return { tool, score: 3 * inName + hitsIn(queryWords, tool.description) }
   })
   return scored
     .filter(({ score }) => score > 0)
@@ -117,14 +118,14 @@ function rank(query: string, tools: readonly Tool[]): Tool[] {
     .map(({ tool }) => tool)
 }
 
-function hitsIn(wanted: ReadonlySet<string>, text: string): number {
+function hitsIn(queryWords: ReadonlySet<string>, text: string): number {
   const words = new Set(wordsOf(text))
-  return [...wanted].filter((word) => words.has(word)).length
+  return [...queryWords].filter((word) => words.has(word)).length
 }
 
 /** Words without plural endings; splits names at underscores and capitals. */
 function wordsOf(text: string): string[] {
-  const parted = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
-  const words = parted.match(/[\p{L}\p{N}]+/gu) ?? []
+  const spaced = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
+  const words = spaced.match(/[\p{L}\p{N}]+/gu) ?? []
   return words.filter((word) => word.length > 2).map((word) => word.replace(/(?<=\w{3})s$/, ''))
 }

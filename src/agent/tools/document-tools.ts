@@ -21,8 +21,8 @@ export function semanticSearch(retrieval: Pick<Retrieval, 'search'>, defaultTopK
       topK: countUpTo(MAX_CHUNKS).default(Math.min(defaultTopK, MAX_CHUNKS)),
     }),
     async run(query, { citations, search, searched, spend }, signal) {
-      const wanted = { ...query, ...search, explain: true, spend }
-      const { hits } = await retrieval.search(wanted, signal)
+      const request = { ...query, ...search, explain: true, spend }
+      const { hits } = await retrieval.search(request, signal)
       const numbered = citations.add(hits.map(withoutStages))
       searched?.(query.query, numbered, hits)
       return renderChunks(numbered, citations.key)
@@ -58,8 +58,8 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
         page === undefined && heading === undefined
           ? first
           : startOf((await lookup.readText(visibility, id, signal)) ?? '', { page, heading, first })
-      const wanted = { documentId: id, start, end: start + MAX_PART }
-      const part = await lookup.readPart(visibility, wanted, signal)
+      const range = { documentId: id, start, end: start + MAX_PART }
+      const part = await lookup.readPart(visibility, range, signal)
       const { text, length } = part ?? { text: '', length: 0 }
       const end = start + text.length
       if (text === '') return `The document has ${length} characters: nothing is at ${start}.`
@@ -95,9 +95,9 @@ function startOfPage(text: string, page: number): number {
 
 /** Where the first heading with these words begins, at or after `from`. Throws `ToolInputError` if there is none. */
 function startOfHeading(text: string, words: string, from: number): number {
-  const wanted = words.toLowerCase()
+  const lowerCase = words.toLowerCase()
   for (const match of text.slice(from).matchAll(/^#{1,6} .*/gm)) {
-    if (match[0].toLowerCase().includes(wanted)) return from + match.index
+    if (match[0].toLowerCase().includes(lowerCase)) return from + match.index
   }
   throw new ToolInputError('heading: the document has no such heading there')
 }

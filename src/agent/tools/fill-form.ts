@@ -104,9 +104,9 @@ async function openForm(
     return { kind: 'text', name: 'form.md', bytes: Buffer.from(markdown) }
   }
   if (artifactId !== undefined) {
-    const found = await parts.artifacts.read(artifactId, context.owner)
-    if (!found) throw new Refusal('The artifact does not exist or has expired')
-    return toForm(found.artifact.name, found.bytes)
+    const file = await parts.artifacts.read(artifactId, context.owner)
+    if (!file) throw new Refusal('The artifact does not exist or has expired')
+    return toForm(file.artifact.name, file.bytes)
   }
   const { visibility } = context
   const document = await parts.store.get(visibility, documentId)
@@ -144,8 +144,8 @@ function unfoundedOf({ values }: Input, { citations }: ToolContext): string[] {
     if (source === 'user' || typeof value === 'boolean') return []
     const hit = hits[source - 1]
     if (!hit) return [`${name}: there is no passage ${source}`]
-    const said = `${hit.title} ${hit.text} ${JSON.stringify(hit.metadata ?? {})}`
-    const missing = unsaidWords(String(value), said)
+    const folded = `${hit.title} ${hit.text} ${JSON.stringify(hit.metadata ?? {})}`
+    const missing = unsaidWords(String(value), folded)
     if (missing.length === 0) return []
     return [`${name}: passage ${source} does not say ${missing.join(' ')}`]
   })

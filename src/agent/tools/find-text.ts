@@ -61,8 +61,8 @@ export function findText({ store, lookup }: Dependencies): Tool {
         : eachDocument(lookup, visibility, {}, MAX_DOCUMENTS, signal)
       const report = createReport(context.citations)
       for await (const document of documents) {
-        const read = (await lookup.readText(visibility, document.id, signal)) ?? ''
-        report.add(document, read, await placesIn(read, find, signal))
+        const text = (await lookup.readText(visibility, document.id, signal)) ?? ''
+        report.add(document, text, await placesIn(text, find, signal))
         if (report.isFull()) break
       }
       return report.text()
@@ -81,8 +81,8 @@ function phraseMatcher(phrase: string): Matcher {
   const pattern = new RegExp(`${before}${escaped.join(String.raw`\s{1,20}`)}${after}`, 'giu')
   return (text, from) => {
     pattern.lastIndex = from
-    const found = pattern.exec(text)
-    return found ? { start: found.index, end: found.index + found[0].length } : undefined
+    const match = pattern.exec(text)
+    return match ? { start: match.index, end: match.index + match[0].length } : undefined
   }
 }
 
@@ -105,11 +105,11 @@ async function placesIn(text: string, find: Matcher, signal: AbortSignal): Promi
   const places: Place[] = []
   let line = 1
   let page = 1
-  let counted = 0
+  let position = 0
   for await (const place of matchesIn(text, find, signal)) {
-    line += countBetween(text, '\n', counted, place.start)
-    page += countBetween(text, PAGE_BREAK, counted, place.start)
-    counted = place.start
+    line += countBetween(text, '\n', position, place.start)
+    page += countBetween(text, PAGE_BREAK, position, place.start)
+    position = place.start
     places.push({ ...place, line, page })
     if (places.length === MAX_COUNTED) break
   }
@@ -125,12 +125,12 @@ async function* matchesIn(text: string, find: Matcher, signal: AbortSignal) {
     const isLast = start + PIECE >= text.length
     // What precedes the first character of a piece is not in it.
     for (let at = Math.max(next - from, Math.min(from, 1)); at < piece.length; at = next - from) {
-      const found = find(piece, at)
+      const match = find(piece, at)
       await rest()
       // What the piece may have cut off is in the next one, too.
-      if (!found || (found.end === piece.length && !isLast)) break
-      next = from + Math.max(found.end, found.start + 1)
-      if (found.end > found.start) yield { start: from + found.start, end: from + found.end }
+      if (!match || (match.end === piece.length && !isLast)) break
+      next = from + Math.max(match.end, match.start + 1)
+      if (match.end > match.start) yield { start: from + match.start, end: from + match.end }
     }
     await rest()
   }
@@ -156,37 +156,39 @@ function countBetween(text: string, sign: string, start: number, end: number): n
 }
 
 function createReport(citations: Citations) {
-  const found: string[] = []
+  const sections: string[] = []
   let matching = 0
   let places = 0
-  let shown = 0
+  let shownCount = 0
   let documents = 0
   let characters = 0
 
   return {
     isFull: () => characters >= MAX_CHARACTERS,
-    add(document: StoredDocument, text: string, its: readonly Place[]) {
+    add(document: StoredDocument, text: string, matches: readonly Place[]) {
       documents += 1
       characters += text.length
-      if (its.length === 0) return
+      if (matches.length === 0) return
       matching += 1
-      places += its.length
+      places += matches.length
       if (matching > MAX_LISTED) return
-      const most = Math.min(MAX_SHOWN_OF_DOCUMENT, MAX_SHOWN - shown)
-      const lines = its.slice(0, most).map((place) => show(document, text, place))
-      shown += lines.length
-      const atLeast = its.length === MAX_COUNTED ? 'at least ' : ''
+      const most = Math.min(MAX_SHOWN_OF_DOCUMENT, MAX_SHOWN - shownCount)
+      const lines = matches.slice(0, most).map((place) => show(document, text, place))
+      shownCount += lines.length
+      const atLeast = matches.length === MAX_COUNTED ? 'at least ' : ''
       const title = asData(asOneLine(document.title || document.id))
-      found.push([`${title}: ${atLeast}${counted(its.length, 'place')}`, ...lines].join('\n'))
+      sections.push(
+        [`${title}: ${atLeast}${counted(matches.length, 'place')}`, ...lines].join('\n'),
+      )
     },
     text(): string {
       const looked = characters >= MAX_CHARACTERS || documents >= MAX_DOCUMENTS
       const scope = `${counted(documents, 'document')}${looked ? ', which are not all' : ''}`
       if (places === 0) return `Not found in ${scope}.`
-      const unlisted = matching - found.length
+      const unlisted = matching - sections.length
       const more = unlisted > 0 ? `\n${counted(unlisted, 'document')} more.` : ''
       const summary = `${counted(places, 'place')} in ${matching} of ${scope}.`
-      return `${summary}\n<passages>\n${found.join('\n\n')}\n</passages>${more}`
+      return `${summary}\n<passages>\n${sections.join('\n\n')}\n</passages>${more}`
     },
   }
 

@@ -49,10 +49,10 @@ export async function mapReduce(
     }),
   )
   signal.throwIfAborted()
-  const noted = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  const notes = noted.filter(({ text }) => text !== '' && !/^NOTHING\b/.test(text))
+  const results = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const notes = results.filter(({ text }) => text !== '' && !/^NOTHING\b/.test(text))
   const texts = notes.map(({ text }) => text)
-  const read = new Set(noted.flatMap((note) => note.documents)).size
+  const read = new Set(results.flatMap((note) => note.documents)).size
   return {
     answer: await reduce(texts, question, ask),
     /** The notes that are not empty, each with its documents. */
@@ -72,7 +72,7 @@ async function reduce(
 ): Promise<string> {
   if (notes.length === 0) return 'None of the documents says anything about it.'
   const groups = grouped(notes, MAX_NOTES, ({ length }) => length)
-  const joined = await Promise.all(
+  const summaries = await Promise.all(
     groups.map((group) =>
       ask(
         `${asDocument('Notes on many documents', group.join('\n'))}\n\nAnswer from these notes alone, with the names of the documents and with counts where they help: ${question}`,
@@ -80,8 +80,8 @@ async function reduce(
       ),
     ),
   )
-  const [only, ...others] = joined
-  return others.length === 0 ? (only ?? '') : reduce(joined, question, ask)
+  const [only, ...others] = summaries
+  return others.length === 0 ? (only ?? '') : reduce(summaries, question, ask)
 }
 
 function grouped<T>(items: readonly T[], most: number, sizeOf: (item: T) => number): T[][] {

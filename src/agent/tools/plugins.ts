@@ -115,8 +115,8 @@ function toPluginTool(tool: Tool, plugin: string): Tool {
     source: `plugin:${plugin}`,
     async run(input, context, signal) {
       // Plugins know the session by this name.
-      const known = { ...context, conversation: context.sessionId }
-      return String(await tool.run(input, known, signal))
+      const pluginContext = { ...context, conversation: context.sessionId }
+      return String(await tool.run(input, pluginContext, signal))
     },
   }
 }

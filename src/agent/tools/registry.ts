@@ -111,14 +111,14 @@ interface LoadedTool {
 function withStates(tools: readonly Tool[], isEnabled: (name: string) => boolean): LoadedTool[] {
   const isBuiltIn = ({ source }: Tool) => source === BUILT_IN
   const ordered = [...tools.filter(isBuiltIn), ...tools.filter((tool) => !isBuiltIn(tool))]
-  const taken = new Map<string, Tool>()
+  const byName = new Map<string, Tool>()
   return ordered.map((tool) => {
-    const holder = taken.get(tool.name)
+    const holder = byName.get(tool.name)
     if (holder) {
       const reason = `The name is taken by a tool of ${holder.source}`
       return { tool, state: 'unavailable', reason }
     }
-    taken.set(tool.name, tool)
+    byName.set(tool.name, tool)
     if (!isEnabled(tool.name)) return { tool, state: 'off' }
     const reason = tool.unavailable?.()
     return reason === undefined ? { tool, state: 'on' } : { tool, state: 'unavailable', reason }
@@ -198,7 +198,7 @@ function explain(error: unknown, { name: tool }: Tool, log: Dependencies['log'])
 
 /** Cuts a long output, and replaces lone surrogates, which would result in JSON that some servers reject. */
 function bounded(output: string): string {
-  const shown = output.slice(0, MAX_OUTPUT).toWellFormed()
+  const text = output.slice(0, MAX_OUTPUT).toWellFormed()
   const rest = output.length - MAX_OUTPUT
-  return rest > 0 ? `${shown}\n[cut: ${rest} more characters]` : shown
+  return rest > 0 ? `${text}\n[cut: ${rest} more characters]` : text
 }

@@ -42,16 +42,18 @@ function listTables(tables: TableReads): Tool {
     }),
     deadlineMs: DEADLINE_MS,
     async run({ search = '' }, { visibility }, signal) {
-      const wanted = search.toLowerCase()
-      const found = (await tables.entries(visibility, signal)).filter(({ name, title }) =>
-        `${name} ${title}`.toLowerCase().includes(wanted),
+      const lowerCase = search.toLowerCase()
+      const matches = (await tables.entries(visibility, signal)).filter(({ name, title }) =>
+        `${name} ${title}`.toLowerCase().includes(lowerCase),
       )
-      if (found.length === 0) return 'There are no such tables.'
+      if (matches.length === 0) return 'There are no such tables.'
       const opened = await Promise.all(
-        found.slice(0, MAX_OPENED).map((entry) => describeEntry(tables, entry, signal)),
+        matches.slice(0, MAX_OPENED).map((entry) => describeEntry(tables, entry, signal)),
       )
-      const named = found.slice(MAX_OPENED, MAX_LISTED).map(toLine)
-      return [`${found.length} tables.`, ...opened, ...named, more(found.length)].join('\n').trim()
+      const names = matches.slice(MAX_OPENED, MAX_LISTED).map(toLine)
+      return [`${matches.length} tables.`, ...opened, ...names, more(matches.length)]
+        .join('\n')
+        .trim()
     },
   })
 }
@@ -100,9 +102,8 @@ function queryTable(tables: TableReads): Tool {
       const answer = await tables.query({ sql, maximumRows, visibility }, signal)
       const { rows, rowCount, isMore } = answer
       const all = isMore ? `more than ${rowCount}` : String(rowCount)
-      const shown =
-        rows.length < rowCount ? `${all}, of which the first ${rows.length} follow` : all
-      return `${citeTables(answer, sql, citations)}\nRows: ${shown}\n${renderRows(answer)}`
+      const text = rows.length < rowCount ? `${all}, of which the first ${rows.length} follow` : all
+      return `${citeTables(answer, sql, citations)}\nRows: ${text}\n${renderRows(answer)}`
     },
   })
 }

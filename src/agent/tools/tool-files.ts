@@ -33,18 +33,18 @@ export function createToolFiles({ documents, artifacts }: Dependencies) {
   }
 
   async function readArtifact(id: string, { owner }: Scope): Promise<SandboxFile> {
-    const found = await artifacts.read(id, owner)
-    if (!found) throw new ToolInputError(`files: there is no artifact "${id}", or no longer`)
-    return { name: found.artifact.name, bytes: found.bytes }
+    const file = await artifacts.read(id, owner)
+    if (!file) throw new ToolInputError(`files: there is no artifact "${id}", or no longer`)
+    return { name: file.artifact.name, bytes: file.bytes }
   }
 
   return async (names: readonly string[], scope: Scope, maximumBytes: number) => {
     const files: SandboxFile[] = []
-    let left = maximumBytes
+    let remaining = maximumBytes
     for (const name of new Set(names)) {
-      const file = await read(name, scope, left)
-      left -= file.bytes.byteLength
-      if (left < 0) throw tooLarge(maximumBytes)
+      const file = await read(name, scope, remaining)
+      remaining -= file.bytes.byteLength
+      if (remaining < 0) throw tooLarge(maximumBytes)
       files.push({ ...file, name: freeName(file.name, files) })
     }
     return files
@@ -91,11 +91,11 @@ const tooLarge = (most: number) =>
   new ToolInputError(`files: more than ${most} bytes; take fewer or smaller ones`)
 
 /** The file's name, without characters not allowed in a path; made unique by a number if it is taken. */
-function freeName(wanted: string, taken: readonly SandboxFile[]): string {
+function freeName(wanted: string, files: readonly SandboxFile[]): string {
   const plain = wanted.replaceAll(/[\p{C}\\/]/gu, '_').replace(/^\.+/, '')
   const name = isFileName(plain) ? plain : `file${/\.\w{1,8}$/.exec(plain)?.[0] ?? ''}`
   let free = name
-  for (let number = 2; taken.some((file) => file.name === free); number++)
+  for (let number = 2; files.some((file) => file.name === free); number++)
     free = `${number}-${name}`
   return free
 }

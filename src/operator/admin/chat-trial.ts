@@ -163,14 +163,14 @@ async function askFirst(
 }
 
 async function ask(model: ChatModel, request: ModelRequest, signal: AbortSignal) {
-  const begun = performance.now()
+  const start = performance.now()
   const result = { answer: '', batches: 0, calls: 0 }
   let firstMilliseconds: number | undefined
   let promptTokens: number | undefined
   for await (const events of model.stream(request, signal)) {
     const text = events.map((one) => (one.type === 'text-delta' ? one.text : '')).join('')
     if (text) {
-      firstMilliseconds ??= Math.round(performance.now() - begun)
+      firstMilliseconds ??= Math.round(performance.now() - start)
       result.batches += 1
     }
     result.answer = (result.answer + text).slice(0, MAX_ANSWER)

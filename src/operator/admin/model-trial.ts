@@ -82,7 +82,7 @@ export function createModelTrials({ settings, createModels, beginning, log }: De
         const message = `No model for ${kind} is configured`
         throw new AppError('invalid_request', message, { param: 'kind' })
       }
-      const begun = performance.now()
+      const start = performance.now()
       const work = (stop: AbortSignal) =>
         tryModel(kind, models, { beginning: beginning?.(), log }, stop)
       const late = () =>
@@ -90,7 +90,7 @@ export function createModelTrials({ settings, createModels, beginning, log }: De
       const outcome = await withDeadline(TRIAL_MS, work, late, signal)
         .catch(explain)
         .finally(() => models.embedding?.close?.())
-      const milliseconds = Math.round(performance.now() - begun)
+      const milliseconds = Math.round(performance.now() - start)
       const closing = await closingOf(kind, models, signal)
       return {
         kind,
@@ -107,19 +107,19 @@ export function createModelTrials({ settings, createModels, beginning, log }: De
       const environment = await settings.environment()
       const listOf = async ({ name, port }: (typeof LOCAL_SERVERS)[number], host: string) => {
         const baseUrl = `http://${host}:${port}/v1`
-        const asked = { CHAT_MODEL: name, CHAT_BASE_URL: baseUrl, CHAT_API_KEY: 'none' }
-        const models = createModels({ ...environment, ...asked, EMBEDDING_MODEL: 'none' })
+        const settings = { CHAT_MODEL: name, CHAT_BASE_URL: baseUrl, CHAT_API_KEY: 'none' }
+        const models = createModels({ ...environment, ...settings, EMBEDDING_MODEL: 'none' })
         const late = () => new Error(`${baseUrl} did not respond within ${LOCAL_MS} ms`)
         const list = (stop: AbortSignal) => models.list('chat', stop)
         const offer = await withDeadline(LOCAL_MS, list, late, signal)
         return { name, baseUrl, models: offer.map(({ id }) => id) }
       }
-      const asked = LOCAL_SERVERS.map((server) =>
+      const lookups = LOCAL_SERVERS.map((server) =>
         Promise.any(LOCAL_HOSTS.map((host) => listOf(server, host))),
       )
-      const found = await Promise.allSettled(asked)
+      const results = await Promise.allSettled(lookups)
       signal.throwIfAborted()
-      return { servers: found.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])) }
+      return { servers: results.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])) }
     },
 
     /** The models that the upstream server lists, and when those close that do. Throws AppError `upstream_*`. */

@@ -89,8 +89,8 @@ export function createSettings(dependencies: Dependencies) {
     /** Throws AppError `insufficient_scope` if only the master key may change one of these variables. */
     permit({ key }: Caller, { set, clear, move = {} }: Changes & Partial<SettingsPatch>): void {
       if (!key) return
-      const named = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
-      const guarded = named.find((name) => !isFree(name))
+      const names = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
+      const guarded = names.find((name) => !isFree(name))
       if (guarded === undefined) return
       const message = `Only the SERVER_API_KEY may change ${guarded}: see docs/guides/keys.md`
       throw new AppError('insufficient_scope', message, { param: guarded })
@@ -121,29 +121,29 @@ export function createSettings(dependencies: Dependencies) {
 /** Interprets the text of the file together with the given environment. */
 function createReader(dependencies: Dependencies) {
   const { path, given, running, variables, labels, findMistakes } = dependencies
-  const own = new Map(variables.map((variable) => [variable.name, variable]))
+  const byName = new Map(variables.map((variable) => [variable.name, variable]))
 
   /** The environment of a server that started now; an empty value counts as not set, as it does at start. */
   function environmentOf(text: string): Record<string, string | undefined> {
-    const kept = parseEnv(text)
-    const names = new Set([...Object.keys(kept), ...own.keys()])
+    const inFile = parseEnv(text)
+    const names = new Set([...Object.keys(inFile), ...byName.keys()])
     return Object.fromEntries(
-      [...names].map((name) => [name, given[name] || kept[name] || undefined]),
+      [...names].map((name) => [name, given[name] || inFile[name] || undefined]),
     )
   }
 
   /** What people read about a variable. */
   function wordsOf(name: string) {
-    const { group, meaning, choices } = own.get(name) ?? OF_AGENT
-    const named = labels[name] ?? name
-    const [label, unit] = typeof named === 'string' ? [named, undefined] : named
-    const chosen = choices.length > 0 && { choices: [...choices] }
-    return { label, group, meaning, ...(unit && { unit }), ...chosen }
+    const { group, meaning, choices } = byName.get(name) ?? OF_AGENT
+    const labelOrPair = labels[name] ?? name
+    const [label, unit] = typeof labelOrPair === 'string' ? [labelOrPair, undefined] : labelOrPair
+    const choiceList = choices.length > 0 && { choices: [...choices] }
+    return { label, group, meaning, ...(unit && { unit }), ...choiceList }
   }
 
   function describeOne(name: string, initial: string | undefined, value: string | undefined) {
     // Values that are sent to other servers are mostly keys, and there is no telling which are not.
-    const secret = !own.has(name) || isSecret(name, value)
+    const secret = !byName.has(name) || isSecret(name, value)
     const ending = name !== MASTER_KEY && value && value.length >= MIN_SHOWN_LENGTH
     return {
       name,
@@ -178,12 +178,12 @@ function withMoves(
   { set, clear, move }: Pick<SettingsPatch, 'set' | 'clear' | 'move'>,
   environment: Record<string, string | undefined>,
 ): Changes {
-  const moved = Object.entries(move).map(([from, to]) => {
+  const values = Object.entries(move).map(([from, to]) => {
     const value = environment[from]
     if (value !== undefined) return [to, value] as const
     throw refusal(`move.${from}`, 'is not set')
   })
-  return { set: { ...set, ...Object.fromEntries(moved) }, clear: [...clear, ...Object.keys(move)] }
+  return { set: { ...set, ...Object.fromEntries(values) }, clear: [...clear, ...Object.keys(move)] }
 }
 
 /** Throws AppError `invalid_request` for what cannot be changed here, or not to this value. */
@@ -243,8 +243,8 @@ function editEnvironment(
     if (value === undefined) delete expected[name]
     else expected[name] = value
     // Checks that nothing else has changed, even in a file with multi-line values.
-    const found = parseEnv(edited)
-    if (isDeepStrictEqual({ ...found }, expected)) continue
+    const parsed = parseEnv(edited)
+    if (isDeepStrictEqual({ ...parsed }, expected)) continue
     const message = 'cannot be written to this file; edit the file by hand'
     throw refusal(value === undefined ? name : `set.${name}`, message)
   }

@@ -81,11 +81,11 @@ export function createKeys({ store, log, now = Date.now }: Dependencies) {
      * Throws `too_many_keys`, and `insufficient_scope` or `invalid_request` if the key would allow more than the key
      * that creates it.
      */
-    async create(wanted: NewApiKey, { key: by }: Caller): Promise<ApiKeyCreated> {
+    async create(request: NewApiKey, { key: by }: Caller): Promise<ApiKeyCreated> {
       const id = randomBytes(ID_BYTES).toString('hex')
       const secret = randomBytes(SECRET_BYTES).toString('base64url')
       const digest = digestOf(secret).toString('base64url')
-      const key = { ...toKey(wanted, now()), createdBy: by?.id, id, digest }
+      const key = { ...toKey(request, now()), createdBy: by?.id, id, digest }
       if (by) {
         const maker = await findCurrent(by.id)
         if (!maker) throw revokedKey()

@@ -31,8 +31,8 @@ export function createUsage({ store, log, now }: Dependencies) {
   const today = () => Math.floor(now() / DAY_MS)
 
   const useOf = ({ id, requestsPerMinute: room = 0 }: UsedKey): Use => {
-    const known = uses.get(id)
-    const use = known ?? { room, at: now(), lastUsedAt: undefined, day: today(), tokens: 0 }
+    const existing = uses.get(id)
+    const use = existing ?? { room, at: now(), lastUsedAt: undefined, day: today(), tokens: 0 }
     if (use.day !== today()) Object.assign(use, { day: today(), tokens: 0 })
     uses.set(id, use)
     return use

@@ -51,19 +51,19 @@ export function createActivity() {
   }
 
   async function* read(after: number, follow: boolean, signal: AbortSignal) {
-    let seen = after > last ? 0 : after
-    let events = since(seen)
+    let lastId = after > last ? 0 : after
+    let events = since(lastId)
     while (follow || events.length > 0) {
       if (events.length > 0) yield events
       if (follow) await pause(FOLLOW_MS, signal)
-      seen = events.at(-1)?.id ?? seen
-      events = since(seen)
+      lastId = events.at(-1)?.id ?? lastId
+      events = since(lastId)
     }
   }
 
-  function sample(taken: Sample): void {
+  function sample(newSample: Sample): void {
     last += 1
-    samples.push({ type: 'sample', id: last, at: new Date().toISOString(), ...taken })
+    samples.push({ type: 'sample', id: last, at: new Date().toISOString(), ...newSample })
     if (samples.length > MAX_SAMPLES) samples.shift()
   }
 

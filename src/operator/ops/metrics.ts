@@ -4,7 +4,7 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { meter } from '@agent-server/lib/tracing.ts'
 import type { Sample } from '@agent-server/schemas/operator/ops.ts'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { RunObserver } from '../../agent/run/run-gate.ts'
+import type { RunObserver } from '../../agent/run/run-limiter.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
 const SECONDS = [
@@ -105,24 +105,24 @@ function createInstruments(registry: Registry) {
   const registers = [registry]
   const histogram = (ownName: string, help: string, labelNames: string[] = []) => {
     const name = `${PREFIX}${ownName}`
-    const kept = new Histogram({ name, help, labelNames, registers, buckets: SECONDS })
+    const prometheus = new Histogram({ name, help, labelNames, registers, buckets: SECONDS })
     const advice = { explicitBucketBoundaries: SECONDS }
-    const sent = meter().createHistogram(name, { description: help, unit: 's', advice })
+    const otel = meter().createHistogram(name, { description: help, unit: 's', advice })
     return (milliseconds: number, labels: Record<string, string> = {}) => {
-      kept.observe(labels, milliseconds / 1_000)
-      sent.record(milliseconds / 1_000, labels)
+      prometheus.observe(labels, milliseconds / 1_000)
+      otel.record(milliseconds / 1_000, labels)
     }
   }
-  const named = (ownName: string, help: string) => {
+  const describe = (ownName: string, help: string) => {
     const [name, description] = [`${PREFIX}${ownName}`, help]
-    return { kept: { name, help, registers }, sent: [name, { description }] as const }
+    return { prometheus: { name, help, registers }, otel: [name, { description }] as const }
   }
-  const characters = named('ingested_characters_total', 'Text of documents that became ready')
-  const keptCharacters = new Counter(characters.kept)
-  const sentCharacters = meter().createCounter(...characters.sent)
-  const open = named('runs_open', 'Agent runs in progress')
-  const keptOpen = new Gauge(open.kept)
-  const sentOpen = meter().createUpDownCounter(...open.sent)
+  const characters = describe('ingested_characters_total', 'Text of documents that became ready')
+  const keptCharacters = new Counter(characters.prometheus)
+  const sentCharacters = meter().createCounter(...characters.otel)
+  const open = describe('runs_open', 'Agent runs in progress')
+  const keptOpen = new Gauge(open.prometheus)
+  const sentOpen = meter().createUpDownCounter(...open.otel)
   return {
     requests: histogram('request_seconds', 'HTTP requests until the last byte', [
       'operation',
@@ -164,25 +164,26 @@ function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts
     using deadline = startDeadline(COUNTS_MS)
     return await ignore(untilAborted(counts(), deadline.signal), '/readiness reports the reason')
   }
-  const sent = {
+  const otel = {
     chunks: meter().createObservableGauge(`${PREFIX}chunks`),
     documents: meter().createObservableGauge(`${PREFIX}documents`),
   }
   meter().addBatchObservableCallback(async (result) => {
-    const known = await read()
-    if (!known) return
-    result.observe(sent.chunks, known.chunks)
-    for (const [status, count] of Object.entries(known.documents))
-      result.observe(sent.documents, count, { status })
-  }, Object.values(sent))
+    const storeCounts = await read()
+    if (!storeCounts) return
+    result.observe(otel.chunks, storeCounts.chunks)
+    for (const [status, count] of Object.entries(storeCounts.documents))
+      result.observe(otel.documents, count, { status })
+  }, Object.values(otel))
 
   return async () => {
-    const known = await read()
+    const storeCounts = await read()
     chunks.remove()
     documents.reset()
-    if (!known) return
-    chunks.set(known.chunks)
-    for (const [status, count] of Object.entries(known.documents)) documents.set({ status }, count)
+    if (!storeCounts) return
+    chunks.set(storeCounts.chunks)
+    for (const [status, count] of Object.entries(storeCounts.documents))
+      documents.set({ status }, count)
   }
 }
 
@@ -201,7 +202,7 @@ function createSampler() {
   let sums = { ...NOTHING }
   let openRuns = 0
   let since = performance.now()
-  let used = process.cpuUsage()
+  let cpuUsage = process.cpuUsage()
 
   return {
     requestEnded(status: number, milliseconds: number) {
@@ -226,7 +227,7 @@ function createSampler() {
     /** What was done since the last sample. */
     take(): Sample {
       const now = performance.now()
-      const { user, system } = process.cpuUsage(used)
+      const { user, system } = process.cpuUsage(cpuUsage)
       const seconds = (now - since) / 1_000
       const sample = {
         ...sums,
@@ -238,7 +239,7 @@ function createSampler() {
         searchMilliseconds: sums.searchMilliseconds / Math.max(sums.searches, 1),
       }
       since = now
-      used = process.cpuUsage()
+      cpuUsage = process.cpuUsage()
       sums = { ...NOTHING }
       return sample
     },

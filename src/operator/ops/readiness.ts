@@ -90,9 +90,9 @@ export function createReadiness({
     }
   }
 
-  const askAll = (named: Record<string, ReadinessCheck>) =>
+  const askAll = (group: Record<string, ReadinessCheck>) =>
     Promise.all(
-      Object.entries(named).map(async ([name, check]) => [name, await ask(name, check)] as const),
+      Object.entries(group).map(async ([name, check]) => [name, await ask(name, check)] as const),
     )
 
   const progress = () => ({
@@ -136,22 +136,22 @@ function keepForStrangers(
   look: () => Promise<Readiness>,
   stage: () => string,
 ): () => Promise<Readiness> {
-  let found: Promise<Readiness> | undefined
+  let current: Promise<Readiness> | undefined
   let foundAt = ''
   let until = 0
   const keep = (milliseconds: number) => {
     until = performance.now() + milliseconds
   }
   return () => {
-    if (found && foundAt === stage() && performance.now() <= until) return found
+    if (current && foundAt === stage() && performance.now() <= until) return current
     foundAt = stage()
     keep(Number.POSITIVE_INFINITY)
-    found = look()
-    found.then(
+    current = look()
+    current.then(
       () => keep(STRANGERS_MS),
       () => keep(0),
     )
-    return found
+    return current
   }
 }
 
@@ -164,7 +164,9 @@ function messageOf(error: unknown): string {
   return error instanceof AppError ? error.message : 'does not work; see the log'
 }
 
-/** The readiness of a server that is not launched. Strangers do not get the reason, which names files and their content. */
+/**
+ * The readiness of a server that is not launched. Strangers do not get the reason, which names files and their content.
+ */
 export function notLaunched(reason: string, retrieval: Readiness['retrieval']) {
   return async (isTrusted = true): Promise<Readiness> => {
     const message = isTrusted ? reason : 'The server is not running'

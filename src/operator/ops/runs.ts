@@ -4,7 +4,7 @@ import type { ModelMessage } from '@agent-server/models'
 import type { Run, RunList, RunListQuery, RunSummary } from '@agent-server/schemas/operator/run.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import type { Answer } from '../../agent/run/model-turn.ts'
-import type { FinishedRun } from '../../agent/run/run-gate.ts'
+import type { FinishedRun } from '../../agent/run/run-limiter.ts'
 import type { RunTrace, RunTraces } from '../../agent/run/run-trace.ts'
 
 /** UTF-16 code units of all texts of a run, of one of them, and of a passage or a question in a list. */
@@ -29,7 +29,7 @@ export type RunHistory = ReturnType<typeof createRunHistory>
 
 /** The last runs of the agent on this server, in memory. */
 export function createRunHistory(maximum: number) {
-  const kept: Kept[] = []
+  const records: Kept[] = []
 
   const keep = (run: Run) => {
     const json = Buffer.from(JSON.stringify(run))
@@ -46,26 +46,26 @@ export function createRunHistory(maximum: number) {
       key,
     }
     // A part of a text would keep all of it in memory.
-    kept.push({ summary: JSON.parse(JSON.stringify(summary)), json })
-    if (kept.length > maximum) kept.shift()
+    records.push({ summary: JSON.parse(JSON.stringify(summary)), json })
+    if (records.length > maximum) records.shift()
   }
 
   return {
     /** For the runs of one agent, whose secrets are never shown. */
     hiding(secrets: readonly string[]): RunTraces {
       const hide = (text: string) =>
-        secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text)
+        secrets.reduce((start, secret) => start.replaceAll(secret, '[secret]'), text)
       return { begin: (request) => createTrace(request, createTexts(hide), keep) }
     },
     list({ answerId }: RunListQuery): RunList {
-      const summaries = kept.map(({ summary }) => summary)
+      const summaries = records.map(({ summary }) => summary)
       const runs = summaries.filter((run) => answerId === undefined || run.answerId === answerId)
       return { runs: runs.toReversed() }
     },
     /** Throws `run_not_found`. */
     get(id: string): Run {
-      const found = kept.find(({ summary }) => summary.id === id)
-      if (found) return JSON.parse(found.json.toString())
+      const record = records.find(({ summary }) => summary.id === id)
+      if (record) return JSON.parse(record.json.toString())
       const message = `There is no run "${id}", or no longer: this server keeps its last ${maximum}`
       throw new AppError('run_not_found', message, { param: 'id' })
     },
@@ -76,13 +76,13 @@ type Texts = ReturnType<typeof createTexts>
 
 /** Takes texts without secrets, each cut to its own bound and to what is left of that of all. */
 function createTexts(hide: (text: string) => string) {
-  let left = MAX_CHARACTERS
+  let remaining = MAX_CHARACTERS
   return (text: string, maximum = MAX_TEXT): string => {
     // A secret that begins before the end is hidden whole.
-    const room = Math.min(maximum, left)
-    const taken = excerpt(hide(text.slice(0, room * 2)), room, text.length)
-    left -= Math.min(taken.length, room)
-    return taken
+    const room = Math.min(maximum, remaining)
+    const part = excerpt(hide(text.slice(0, room * 2)), room, text.length)
+    remaining -= Math.min(part.length, room)
+    return part
   }
 }
 
@@ -97,8 +97,8 @@ function createTrace(request: AgentRequest, take: Texts, keep: (run: Run) => voi
   const id = newId('run')
   const startedAt = new Date().toISOString()
   const { conversationId, answerItemId: answerId, caller, messages } = request
-  const asked = messages.findLast(({ role }) => role === 'user')
-  const question = take(asked?.content ?? '')
+  const lastQuestion = messages.findLast(({ role }) => role === 'user')
+  const question = take(lastQuestion?.content ?? '')
   const searches: Run['searches'] = []
   const modelCalls: Run['modelCalls'] = []
   const toolCalls: Run['toolCalls'] = []
@@ -109,7 +109,7 @@ function createTrace(request: AgentRequest, take: Texts, keep: (run: Run) => voi
     id,
     searched(query, hits) {
       if (searches.length >= MAX_SEARCHES) return
-      const found = hits.slice(0, MAX_HITS).map(({ documentId, score, stages, ...hit }) => ({
+      const topHits = hits.slice(0, MAX_HITS).map(({ documentId, score, stages, ...hit }) => ({
         id: hit.id,
         documentId,
         title: take(hit.title, MAX_EXCERPT),
@@ -118,7 +118,7 @@ function createTrace(request: AgentRequest, take: Texts, keep: (run: Run) => voi
         ...(stages && { stages }),
         text: take(hit.text, MAX_EXCERPT),
       }))
-      searches.push({ query: take(query), hits: found })
+      searches.push({ query: take(query), hits: topHits })
     },
     asked({ messages, tools }) {
       began = performance.now()
@@ -143,8 +143,8 @@ function createTrace(request: AgentRequest, take: Texts, keep: (run: Run) => voi
     called({ name, input }, { output, isError }, milliseconds) {
       if (toolCalls.length >= MAX_TOOL_CALLS) return
       const tool = take(name, MAX_EXCERPT)
-      const given = take(JSON.stringify(input) ?? '')
-      toolCalls.push({ tool, input: given, output: take(output), isError, milliseconds })
+      const inputText = take(JSON.stringify(input) ?? '')
+      toolCalls.push({ tool, input: inputText, output: take(output), isError, milliseconds })
     },
     ended({ outcome, milliseconds, firstDelta, usage }: FinishedRun, error) {
       const key = caller?.key && `${caller.key.name} (${caller.key.id})`

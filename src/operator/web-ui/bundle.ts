@@ -74,8 +74,8 @@ async function load(directory: string): Promise<Bundle> {
   return {
     page: await pack(PAGE, page),
     async asset(name) {
-      const known = packed.get(name)
-      if (known) return known
+      const cached = packed.get(name)
+      if (cached) return cached
       const content = files.get(name) ?? (await readPdfFile(name))
       if (!content) return undefined
       const asset = pack(name, content)
@@ -87,8 +87,8 @@ async function load(directory: string): Promise<Bundle> {
 
 async function readFiles(directory: string): Promise<Map<string, Buffer>> {
   const names = await readdir(directory)
-  const read = names.map(async (name) => [name, await readFile(join(directory, name))] as const)
-  return new Map(await Promise.all(read))
+  const entries = names.map(async (name) => [name, await readFile(join(directory, name))] as const)
+  return new Map(await Promise.all(entries))
 }
 
 /** Builds the page, its script, its style sheet and its icon; and scripts that are loaded when they are needed. */

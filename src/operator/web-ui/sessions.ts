@@ -43,16 +43,16 @@ export async function openSessions(options: Options) {
     now,
   })
   let token: { value: string; endsAt: number } | undefined
-  let written = Promise.resolve()
+  let writing = Promise.resolve()
 
   const macOf = (session: string) =>
     createHmac('sha256', serverApiKey).update(`session of the web UI: ${session}`).digest('hex')
   const save = () => {
-    const kept = Array.from(sessions, ([mac, endsAt]) => ({ mac, endsAt }))
-    written = written
-      .then(() => writeSessions(options.file, kept))
+    const records = Array.from(sessions, ([mac, endsAt]) => ({ mac, endsAt }))
+    writing = writing
+      .then(() => writeSessions(options.file, records))
       .catch((error: unknown) => options.onUnwritable(error))
-    return written
+    return writing
   }
   const begin = async () => {
     for (const [mac, endsAt] of sessions) if (endsAt <= now()) sessions.delete(mac)
@@ -106,8 +106,8 @@ export type Sessions = Awaited<ReturnType<typeof openSessions>>
 /** An unreadable file counts as no sessions: everybody has to sign in again. */
 async function readSessions(file: string): Promise<Map<string, number>> {
   const text = await ignore(readIfPresent(file), 'everybody has to sign in again')
-  const kept = Kept.safeParse(parseJson(text?.toString() ?? '[]'))
-  return new Map((kept.data ?? []).map(({ mac, endsAt }) => [mac, endsAt]))
+  const records = Kept.safeParse(parseJson(text?.toString() ?? '[]'))
+  return new Map((records.data ?? []).map(({ mac, endsAt }) => [mac, endsAt]))
 }
 
 async function writeSessions(file: string, kept: z.output<typeof Kept>): Promise<void> {

@@ -5,7 +5,7 @@ import type { RunLimits } from '../../../src/agent/run/budget.ts'
 import { createPauses } from '../../../src/agent/run/pause.ts'
 import type { PromptOptions } from '../../../src/agent/run/prompt.ts'
 import { createAgent } from '../../../src/agent/run/run-agent.ts'
-import { createRunGate, type RunGateOptions } from '../../../src/agent/run/run-gate.ts'
+import { createRunLimiter, type RunLimiterOptions } from '../../../src/agent/run/run-limiter.ts'
 import { createSentQuestions, type SentQuestions } from '../../../src/agent/run/sent-questions.ts'
 import { createWindow } from '../../../src/agent/run/window.ts'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
@@ -16,7 +16,7 @@ import { hitOf } from '../../support/hit.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
 import { createScriptedModel, type ScriptedAnswer } from './scripted-model.ts'
 
-interface AgentParts extends Partial<RunGateOptions> {
+interface AgentParts extends Partial<RunLimiterOptions> {
   sentQuestions?: SentQuestions
   answers: readonly ScriptedAnswer[]
   /** The chunks that the corpus holds for any question, by their identifiers. */
@@ -40,7 +40,7 @@ const UNCOUNTED = {
 
 /** What a test gives an agent whose runs it neither counts nor watches. */
 export const UNWATCHED = {
-  gate: createRunGate(UNCOUNTED),
+  limiter: createRunLimiter(UNCOUNTED),
   endSession: () => undefined,
   pauses: createPauses(createMemoryArtifactStore()),
   sentQuestions: createSentQuestions({ get: async () => undefined }),
@@ -55,7 +55,7 @@ export const LIMITS: RunLimits = { rounds: 8, toolCalls: 64, seconds: 300, token
 /** The real loop, registry and prompt around a scripted model and a corpus of a few chunks. */
 export function createAgentForTest(parts: AgentParts) {
   const { answers, found = [], tools = [], supportsTools, prompt, limits, ...watching } = parts
-  const gate = createRunGate({ ...UNCOUNTED, ...watching })
+  const limiter = createRunLimiter({ ...UNCOUNTED, ...watching })
   const { contextTokens = 32_768 } = parts
   const model = createScriptedModel(answers, supportsTools)
   const searches: Search[] = []
@@ -81,7 +81,7 @@ export function createAgentForTest(parts: AgentParts) {
     limits: { ...LIMITS, ...limits },
     ...UNWATCHED,
     ...watching,
-    gate,
+    limiter,
   })
   const run = (request: Partial<AgentRequest> = {}, signal = new AbortController().signal) =>
     withoutSearches(eachEvent(agent.run({ ...question('When does it open?'), ...request }, signal)))

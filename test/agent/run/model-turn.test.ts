@@ -66,7 +66,7 @@ const going = new AbortController().signal
 const gone = AbortSignal.abort(new Error('over'))
 const ofTime = (isOver: boolean, signal = going) => ({
   answerTime: { isOver, signal },
-  moved: () => undefined,
+  onOutput: () => undefined,
   spend: () => 0,
 })
 const inTime = ofTime(false)

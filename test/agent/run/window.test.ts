@@ -55,8 +55,8 @@ describe('the tokens of a text', () => {
 })
 
 it('Tools that have no room are told once', () => {
-  const { tell, said } = create(2_048)
-  for (const leftOut of [[], ['make_chart'], ['make_chart'], []]) tell(leftOut)
+  const { warnAboutOmittedTools, said } = create(2_048)
+  for (const leftOut of [[], ['make_chart'], ['make_chart'], []]) warnAboutOmittedTools(leftOut)
   expect(said).toEqual([
     "the model's window of 2048 tokens has no room for these tools: make_chart",
   ])

@@ -14,9 +14,9 @@ export interface UpstreamNames {
   path: string
   /** What may be too long for its window, and what to do then. */
   input: string
-  instead?: string
+  adviceText?: string
   /** How long it may be silent, if that can be set. */
-  patience?: string
+  timeoutVariable?: string
 }
 
 export const CHAT_MODEL: UpstreamNames = {
@@ -26,8 +26,8 @@ export const CHAT_MODEL: UpstreamNames = {
   baseUrl: 'CHAT_BASE_URL',
   path: '/chat/completions',
   input: 'question',
-  instead: ': shorten it, or add its text as a document',
-  patience: 'CHAT_IDLE_TIMEOUT',
+  adviceText: ': shorten it, or add its text as a document',
+  timeoutVariable: 'CHAT_IDLE_TIMEOUT',
 }
 
 export const EMBEDDING_MODEL: UpstreamNames = {
@@ -83,9 +83,9 @@ const BY_STATUS: Record<number, (names: UpstreamNames, model: string) => [ErrorC
     'upstream_model_not_found',
     `The ${names.upstream} "${model}" is no longer offered: choose another with ${names.model}`,
   ],
-  413: ({ upstream, instead = '' }) => [
+  413: ({ upstream, adviceText = '' }) => [
     'upstream_refused',
-    `The request is larger than the ${upstream}'s server accepts${instead}`,
+    `The request is larger than the ${upstream}'s server accepts${adviceText}`,
   ],
   503: overloaded,
   // Anthropic's own.
@@ -114,7 +114,7 @@ export function explainFailure(thrown: unknown, asked: Asked): AppError {
 
 function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   const { names } = asked
-  const { upstream, patience } = names
+  const { upstream, timeoutVariable } = names
   switch (facts.kind) {
     case 'unreachable':
       return [
@@ -126,7 +126,7 @@ function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
     case 'timeout':
       return [
         'upstream_timeout',
-        `The ${upstream} stopped responding${patience ? `: check its server; ${patience} is how long it may be silent` : ''}`,
+        `The ${upstream} stopped responding${timeoutVariable ? `: check its server; ${timeoutVariable} is how long it may be silent` : ''}`,
       ]
     case 'ended-early':
       return ['upstream_failed', `The ${upstream}'s answer ended early: ${againOrLog(names)}`]
@@ -170,13 +170,13 @@ function inWords(retryAfterMs: number | undefined): string {
 
 function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   const { names, model } = asked
-  const { upstream, baseUrl, input, instead = '' } = names
+  const { upstream, baseUrl, input, adviceText = '' } = names
   const { words = '' } = facts
   const status = meaningOf(facts)
   if (status !== 413 && isTooLong(facts)) {
     return [
       'context_length_exceeded',
-      `The ${input} is longer than the ${upstream} can read${instead}`,
+      `The ${input} is longer than the ${upstream} can read${adviceText}`,
     ]
   }
   if (status === 429) {

@@ -32,21 +32,21 @@ export interface RunObserver {
   runEnded(run: FinishedRun): void
 }
 
-export interface RunGateOptions {
+export interface RunLimiterOptions {
   /** Maximum number of concurrent runs; more are refused. */
   maxRuns: number
   observer: RunObserver
 }
 
-export type RunGate = ReturnType<typeof createRunGate>
+export type RunLimiter = ReturnType<typeof createRunLimiter>
 
 /** Limits the number of concurrent runs and reports each to the observer. */
-export function createRunGate({ maxRuns, observer }: RunGateOptions) {
+export function createRunLimiter({ maxRuns, observer }: RunLimiterOptions) {
   let open = 0
 
   return {
     /** Starts a run, which must call `leave` in the end. Throws AppError `too_many_runs`. */
-    enter(trace?: EndedTrace) {
+    acquire(trace?: EndedTrace) {
       if (open >= maxRuns) {
         const message = `${maxRuns} chats are in progress; try again shortly`
         throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
@@ -78,7 +78,7 @@ export function createRunGate({ maxRuns, observer }: RunGateOptions) {
           if (error instanceof AppError) outcome = error.code
           else outcome = signal.aborted ? 'abandoned' : 'internal'
         },
-        leave(usage: Usage | undefined) {
+        release(usage: Usage | undefined) {
           open -= 1
           const milliseconds = performance.now() - started
           const called = Object.fromEntries(tools)

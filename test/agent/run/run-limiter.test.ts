@@ -2,7 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import type { ModelEvent } from '@agent-server/models'
 import type { AgentEvent } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
-import type { FinishedRun } from '../../../src/agent/run/run-gate.ts'
+import type { FinishedRun } from '../../../src/agent/run/run-limiter.ts'
 import { createAgentForTest, toolAnswering } from './agent-for-test.ts'
 import { asks, finish, type ScriptedAnswer, says, toDelta, toolCall } from './scripted-model.ts'
 
