@@ -38,7 +38,7 @@ describe.each(table(ownPackages))('%s', (name, own) => {
     expect(read('Dockerfile')).toContain(`\nCOPY ${folder}/package.json ${folder}/\n`)
   })
 
-  it('names as its dependencies what it loads, and nothing else', () => {
+  it('declares exactly the dependencies that it loads', () => {
     const declared = Object.keys(dependencies)
     expect(packagesLoaded(program).filter((each) => !declared.includes(each))).toEqual([])
     const texts = program.map(({ text }) => text).join('\n')
@@ -65,7 +65,7 @@ describe.each(table(closed))('The door of %s', (name, { folder, exports }) => {
     expect(door).toMatch(/^\.\/src\/[\w-]+\.ts$/)
   })
 
-  it('gives what README.md lists, and nothing else', () => {
+  it('exports exactly what README.md lists', () => {
     expect(exported.length).toBeGreaterThan(0)
     expect(exported.toSorted()).toEqual(listedIn(read(`${folder}/README.md`)).toSorted())
   })
@@ -80,7 +80,7 @@ describe.each(table(closed))('The door of %s', (name, { folder, exports }) => {
 })
 
 describe('The server', () => {
-  it('names as dependencies of its own what src/ loads', () => {
+  it('declares the dependencies that src/ loads', () => {
     const { dependencies } = JSON.parse(read('package.json'))
     const loaded = packagesLoaded(sourceFiles('src'))
     expect(loaded.filter((each) => !(each in dependencies))).toEqual([])
@@ -88,7 +88,7 @@ describe('The server', () => {
 })
 
 describe('The guards of the packages', () => {
-  it('see every kind of export', () => {
+  it('detect every kind of export', () => {
     const text = `export { a, b as c, type D } from './a.ts'
       export type { E } from './e.ts'
       export const f = 1
@@ -100,13 +100,13 @@ describe('The guards of the packages', () => {
     expect(() => exportedBy(`export * from './a.ts'`)).toThrow()
   })
 
-  it('see what a README lists', () => {
+  it('parse the list of a README', () => {
     const text =
       '# a\n\n- `no`: not here\n\n## Exports\n\n- `a`, `B`: with `c`\n\n## Next\n\n- `d`: not\n'
     expect(listedIn(text)).toEqual(['a', 'B'])
   })
 
-  it('see which names of a door are taken', () => {
+  it('detect which exports are used', () => {
     const text = `import { type A, b as c } from '@agent-server/x'\nimport { d } from './x.ts'`
     expect(namesTaken(text, '@agent-server/x')).toEqual(['A', 'b'])
     const later = `const x = () => import('@agent-server/x')\nexport const e = (await x()).f`

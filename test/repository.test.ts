@@ -68,7 +68,7 @@ const THIS = 'test/repository.test.ts'
 const pages = tracked.filter((path) => path.endsWith('.md') && !/^(?:test|skills)\//.test(path))
 
 describe('The repository', () => {
-  it('holds no path of the machine it was written on', () => {
+  it('contains no path of the machine it was written on', () => {
     expect(tracked.filter((path) => hasMachinePath(read(path)))).toEqual([])
   })
 
@@ -215,13 +215,13 @@ describe('The image', () => {
 })
 
 describe('The guards of the repository', () => {
-  it('see a path of a machine, but not one that only looks like it', () => {
+  it('detect machine paths, but not lookalikes', () => {
     expect(hasMachinePath(`open('/${'work'}/main/data')`)).toBe(true)
     expect(hasMachinePath(`open('/${'tmp'}/x')`)).toBe(true)
     expect(hasMachinePath('see src/work/order and https://example.org/tmp/x')).toBe(false)
   })
 
-  it('see a registry', () => {
+  it('detect a registry', () => {
     expect(hasRegistry(`https://${'registry'}.npmjs.org/zod`)).toBe(true)
     expect(hasRegistry('the registry of tools, registry.example.org')).toBe(false)
   })
@@ -251,19 +251,19 @@ describe('The guards of the repository', () => {
     expect(deadPages('src/a.ts', text)).toEqual([])
   })
 
-  it('pass what exists, and what is elsewhere', () => {
+  it('accept existing files, and external ones', () => {
     const text =
       '[a](LICENSE) [b](#part) [c](https://example.org) `packages/lib/src/errors.ts` `npm run check`'
     expect(deadReferences('README.md', `## Part\n\n${text}`)).toEqual([])
     expect(deadReferences('docs/a.md', '[the licence](../LICENSE)')).toEqual([])
   })
 
-  it('see a suite that is skipped without a reason', () => {
+  it('detect a suite skipped without a reason', () => {
     expect(unexplainedSkips(`describe.skipIf(!data)('Relevance', () => {})`)).toHaveLength(1)
     expect(unexplainedSkips(`it.runIf(data)('Relevance (needs data)', () => {})`)).toEqual([])
   })
 
-  it('see a lock that lacks a platform, a version or a checksum', () => {
+  it('detect a lock that lacks a platform, a version or a checksum', () => {
     const bare = { optionalDependencies: {} }
     const parent = {
       version: '1.0.0',

@@ -45,7 +45,7 @@ describe('A replaced agent', () => {
     expect(closed.toSorted()).toEqual(['first', 'sandbox', 'second'])
   })
 
-  it('is closed although it still runs if four others wait for theirs, or the server stops', async () => {
+  it('is closed while it runs if four others wait to close, or the server stops', async () => {
     const first = agentOf('0')
     const { host, swap } = hostOf(first)
     let current = first
@@ -61,7 +61,7 @@ describe('A replaced agent', () => {
 })
 
 describe('A swap', () => {
-  it('that fails closes what it has opened, and nothing that is in use', async () => {
+  it('that fails closes only the parts that it opened', async () => {
     const sandbox = partOf('sandbox')
     const { host, swap } = hostOf(agentOf('first', sandbox))
     const failure = new Error('The disk is full')
@@ -71,7 +71,7 @@ describe('A swap', () => {
     expect([host.current.name, closed]).toEqual(['first', ['second']])
   })
 
-  it('waits for the one before it', async () => {
+  it('waits for the previous one', async () => {
     const { host, swap } = hostOf(agentOf('first'))
     const disk = Promise.withResolvers<undefined>()
     const before = swap(agentOf('second'), () => disk.promise)

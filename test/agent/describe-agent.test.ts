@@ -91,14 +91,14 @@ describe('the capabilities', () => {
     })
   })
 
-  it('name the tools that the window has no room for', async () => {
+  it('name the tools that do not fit the window', async () => {
     const { chat } = await describeTest({ roomForTools: 10 }).capabilities()
     expect(chat).toMatchObject({ window: 4_096, leftOut: ['look'] })
     const without = await describeTest({ roomForTools: 10, supportsTools: false }).capabilities()
     expect(without.chat).not.toHaveProperty('leftOut')
   })
 
-  it('claim nothing that this version does not have', async () => {
+  it('claim only features of this version', async () => {
     expect(await describeTest().capabilities()).toMatchObject({
       skills: [],
       mcp: [],

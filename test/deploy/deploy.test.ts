@@ -39,7 +39,7 @@ describe.each([
     for (const [, { environment }] of servers) expectKnown(Object.keys(environment ?? {}))
   })
 
-  it('leaves no service a capability that it has no use for', () => {
+  it('drops all capabilities that a service does not need', () => {
     const kept: Record<string, string[]> = {
       postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
       proxy: ['CHOWN', 'SETGID', 'SETUID'],
@@ -52,7 +52,7 @@ describe.each([
     }
   })
 
-  it('opens no port but on this machine', () => {
+  it('publishes ports only on the loopback', () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? [])
     expect(ports).toHaveLength(1)
     expect(ports[0]).toMatch(/^127\.0\.0\.1:/)
@@ -91,7 +91,7 @@ describe('docker-compose.cluster.yml', () => {
 })
 
 describe('The proxy', () => {
-  it('passes streams on as they come', () => {
+  it('passes streams on without buffering', () => {
     const [, agent = ''] = /listen 3000;(.*?)\n {2}}/s.exec(NGINX) ?? []
     expect(agent).toContain('proxy_buffering off;')
     expect(agent).toContain('proxy_request_buffering off;')
@@ -131,7 +131,7 @@ describe.each(KUBERNETES)('%s', (path) => {
     }
   })
 
-  it('asks the pods how they are on a port that they have', () => {
+  it('probes the pods on a port that they listen on', () => {
     const ports = container?.ports.map(({ name }) => name)
     for (const name of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
       expect(ports).toContain(container?.[name].httpGet.port)
@@ -146,7 +146,7 @@ describe.each(KUBERNETES)('%s', (path) => {
 })
 
 describe('Qdrant on Kubernetes', () => {
-  it('is asked by the servers alone, and asks nobody but its own nodes', () => {
+  it('accepts only the servers, and connects only to its own nodes', () => {
     const policy = readResources(KUBERNETES[1] ?? '').find(({ kind }) => kind === 'NetworkPolicy')
     const { ingress, egress } = NetworkPolicy.parse(policy).spec
     const askers = ingress.map(({ from, ports }) => [ports[0]?.port, JSON.stringify(from)])

@@ -73,7 +73,7 @@ describe('Answers to questions with facts', () => {
     ])
   })
 
-  it('are decided by a judge, if there is one', async () => {
+  it('are judged by a model, if there is one', async () => {
     upstream.always(textReply('Around 9 in the morning.'))
     const asked: object[] = []
     const judge = async (each: object) => {
@@ -105,7 +105,7 @@ describe('A judge', () => {
     expect(promptOf(upstream.requests.at(-1), 'user')).toContain('"facts":"nine"')
   })
 
-  it('that gives no verdict fails the evaluation', async () => {
+  it('without a verdict fails the evaluation', async () => {
     upstream.always(completion('I do not know'))
     await expect(judge(asked)).rejects.toThrow('The judge gave no verdict on: When?')
     upstream.always(errorReply(500))

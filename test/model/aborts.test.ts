@@ -34,7 +34,7 @@ async function begin(signal?: AbortSignal): Promise<Response> {
 }
 
 describe('A client that leaves', () => {
-  it('is gone for the model within a second', async () => {
+  it('disconnects from the model within a second', async () => {
     const leaving = new AbortController()
     const response = await begin(leaving.signal)
     for await (const { data } of readBlocks(response)) if (data.includes('text-delta')) break
@@ -44,7 +44,7 @@ describe('A client that leaves', () => {
     await expect.poll(() => llama.isBusy(), FREE_MS).toBe(false)
   })
 
-  it('is gone for a model that still reads the prompt', async () => {
+  it('disconnects from a model that still reads the prompt', async () => {
     const leaving = new AbortController()
     const asked = begin(leaving.signal).catch(() => undefined)
     await expect.poll(() => llama.isBusy(), { interval: 5 }).toBe(true)

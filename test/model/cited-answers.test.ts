@@ -39,7 +39,7 @@ describe.skipIf(isShort)(
       expect(cited.length / Math.max(right.length, 1), seen).toBeGreaterThanOrEqual(CITED)
     })
 
-    it('cites no number that no passage has', async () => {
+    it('cites only numbers of passages', async () => {
       const question = HANDBOOK.questions.find(({ source }) => source === undefined)
       const { done, answer } = await ask(server, question?.question ?? '')
       expect(answer.trim()).not.toBe('')

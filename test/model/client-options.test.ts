@@ -84,7 +84,7 @@ describe.skipIf(!isChatCompletions)(
       expect(recorder.calls.at(-1)?.body).toMatchObject(options)
     })
 
-    it('n: 2 is refused, and logprobs is taken and not answered', async () => {
+    it('n: 2 is refused, and logprobs is accepted but ignored', async () => {
       const messages = [{ role: 'user', content: 'When does the library open?' }]
       const refused = await server.request('/v1/chat/completions', { body: { messages, n: 2 } })
       expect(refused.status).toBe(400)

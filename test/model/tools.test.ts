@@ -80,7 +80,7 @@ describe.skipIf(isShort)('A model whose template has tools (needs the long form)
 })
 
 describe('A model whose template drops tools', () => {
-  it('is not told of tools from the second question on', async () => {
+  it('gets no tools from the second question on', async () => {
     const recorder = await startModelRecorder(await startLlamaServer())
     const server = await startServer(modelAt(recorder))
     await server.ingest({ title: 'Library', text: 'The library opens at nine.' })

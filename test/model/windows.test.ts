@@ -43,7 +43,7 @@ describe.each(isShort ? [2_048] : [2_048, 4_096, 8_192])(
       expect(answer.trim()).not.toBe('')
     })
 
-    it('tells its window in the test of the model', async () => {
+    it('reports its window in the test of the model', async () => {
       const response = await server.request('/admin/models/test', { body: { kind: 'chat' } })
       expect(await response.text()).toContain(`:${context}`)
     })

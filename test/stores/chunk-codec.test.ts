@@ -122,7 +122,7 @@ it('yields all pieces in one buffer that threads can share', async () => {
   expect([...memories][0]).toBeInstanceOf(SharedArrayBuffer)
 })
 
-it('gives a small file no more memory than it needs', async () => {
+it('uses no more memory than a small file needs', async () => {
   const [piece] = await Array.fromAsync(repack(inPieces([[1, 2]]), 1_000_000))
   expect([...(piece ?? [])]).toEqual([1, 2])
   expect(piece?.buffer.byteLength).toBe(2)

@@ -30,7 +30,7 @@ describe('Every document', () => {
     expect(read).toHaveLength(most)
   })
 
-  it('is asked for under the filter', async () => {
+  it('is read under the filter', async () => {
     const { lookup, queries } = createFakeDocuments(texts(1))
     const filter = { field: 'year', eq: 2026 }
     await Array.fromAsync(eachDocument(lookup, everything(), { filter }, 10, signal))

@@ -3,16 +3,16 @@ import { createRunBudget } from '../../../src/agent/run/budget.ts'
 import { LIMITS } from './agent-for-test.ts'
 
 describe('The budget of a run', () => {
-  it('makes the last of its rounds the last', () => {
+  it('ends with its last round', () => {
     const budget = createRunBudget({ ...LIMITS, rounds: 3 })
     expect([1, 2, 3].map(() => budget.beginRound())).toEqual([undefined, undefined, 'rounds'])
   })
 
-  it('makes the only round the last', () => {
+  it('ends with its only round', () => {
     expect(createRunBudget({ ...LIMITS, rounds: 1 }).beginRound()).toBe('rounds')
   })
 
-  it('gives out calls until there are none, and says that it had to', () => {
+  it('allows calls up to the limit, and reports it', () => {
     const budget = createRunBudget({ ...LIMITS, toolCalls: 5 })
     expect([budget.takeCalls(3), budget.reached()]).toEqual([3, []])
     expect([budget.takeCalls(3), budget.reached()]).toEqual([2, ['toolCalls']])
@@ -20,7 +20,7 @@ describe('The budget of a run', () => {
     expect(budget.beginRound()).toBe('toolCalls')
   })
 
-  it('takes no calls where none are allowed, and says nothing unless one is asked for', () => {
+  it('allows no calls with a limit of 0, and reports it only if one is requested', () => {
     const budget = createRunBudget({ ...LIMITS, toolCalls: 0 })
     expect(budget.beginRound()).toBe('toolCalls')
     expect(budget.reached()).toEqual([])

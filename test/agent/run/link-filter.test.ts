@@ -87,7 +87,7 @@ describe('The links of an answer', () => {
     expect(filter('known', [text])).toBe(expected)
   })
 
-  it('are the same wherever the answer is cut in two, and character by character', () => {
+  it('do not depend on how the answer is split into pieces', () => {
     const each = [...UNTOUCHED, ...[...IMAGES, ...LINKS].map(([text]) => text)]
     for (const text of [...each, each.join('\n\n')]) {
       for (const policy of ['no-images', 'known'] as const) {
@@ -100,13 +100,13 @@ describe('The links of an answer', () => {
     }
   })
 
-  it('hold nothing back of plain text', () => {
+  it('do not delay plain text', () => {
     const links = createLinkFilter('no-images', () => false)
     expect(links.write('At nine on weekdays.')).toBe('At nine on weekdays.')
     expect(links.write('See ![a](/b.svg) and')).toBe('See ![a](/b.svg) and')
   })
 
-  it('are read in time that grows with the answer and no faster', () => {
+  it('are processed in time linear in the answer', () => {
     const text = '![<`](!![`~'.repeat(20_000)
     const started = processorMs()
     filter('known', [...(text.match(/.{1,7}/gs) ?? [])])

@@ -178,7 +178,7 @@ function relay(events: readonly ModelEvent[], { failure, ends }: Played = {}) {
 }
 
 describe('An answer of a model', () => {
-  it('is passed on as it comes, and kept whole', () => {
+  it('is streamed, and recorded as a whole', () => {
     const { texts, answer, isDone } = relay(says('At ', 'nine.'))
     expect(texts).toEqual(['At ', 'nine.'])
     expect(answer).toEqual({ text: 'At nine.', calls: [], reason: 'stop', usage: undefined })
@@ -195,7 +195,7 @@ describe('An answer of a model', () => {
     expect(relay([finish(reason)]).answer.reason).toBe(reason)
   })
 
-  it('that is cut at the end of its time stands as it is', () => {
+  it('that exceeds its time is kept as far as it came', () => {
     const cut = { failure: new Error('over'), ends: { budget: late } }
     const { texts, answer, isDone } = relay([toDelta('At ')], cut)
     expect(texts).toEqual(['At '])

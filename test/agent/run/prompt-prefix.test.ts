@@ -61,7 +61,7 @@ describe.each([
   ['without tools', NO_TOOLS],
   ['with every tool', {}],
 ])('A conversation %s', (_with, agent) => {
-  it('begins each turn with all that the turn before was sent', async () => {
+  it('begins each turn with the previous prompt', async () => {
     const started = await start(agent)
     started.upstream.always(textReply('So it says [1]. And so [2].'))
     expect(sharesOf(await converse(started, 6))).toEqual([1, 1, 1, 1, 1])

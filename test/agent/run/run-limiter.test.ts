@@ -26,7 +26,7 @@ function observe(events: (signal: AbortSignal) => AsyncGenerator<ModelEvent>) {
 }
 
 describe('a finished run', () => {
-  it('is told with its finish reason, its time and the time to its first text', async () => {
+  it('is reported with its finish reason, its duration and the time to its first text', async () => {
     const { heard, run } = observe(async function* () {
       yield* [DELTA, DELTA, END]
     })
@@ -39,7 +39,7 @@ describe('a finished run', () => {
     expect(firstDelta).toBeLessThanOrEqual(milliseconds)
   })
 
-  it('is told with how often it called each tool', async () => {
+  it('is reported with the number of calls of each tool', async () => {
     const ended: FinishedRun[] = []
     const { events } = createAgentForTest({
       tools: [toolAnswering('look', ''), toolAnswering('ask', '')],
@@ -72,7 +72,7 @@ describe('a finished run', () => {
 })
 
 describe('an abandoned run', () => {
-  it('is told as such when its reader stops reading', async () => {
+  it('is reported as such when its reader stops reading', async () => {
     const { heard, run } = observe(async function* () {
       for (;;) yield DELTA
     })
@@ -80,7 +80,7 @@ describe('an abandoned run', () => {
     expect(heard.ended.map(({ outcome }) => outcome)).toEqual(['abandoned'])
   })
 
-  it('is told as such when its signal ends it', async () => {
+  it('is reported as such when its signal ends it', async () => {
     const call = new AbortController()
     const { heard, run } = observe(async function* (signal) {
       yield DELTA
@@ -94,7 +94,7 @@ describe('an abandoned run', () => {
   })
 })
 
-it('a run that the server’s stop ends is told as shutting down, not as abandoned', async () => {
+it('a run ended by the server’s shutdown is reported as shutting down, not as abandoned', async () => {
   const call = new AbortController()
   const { heard, run } = observe(async function* (signal) {
     yield DELTA
@@ -107,7 +107,7 @@ it('a run that the server’s stop ends is told as shutting down, not as abandon
   expect(heard.ended.map(({ outcome }) => outcome)).toEqual(['shutting_down'])
 })
 
-it('a run that was never read is not told of', () => {
+it('a run that was never read is not reported', () => {
   const { heard, run } = observe(async function* () {
     yield END
   })

@@ -59,7 +59,7 @@ describe('The second question of a conversation', () => {
     expect((await agent.ask(SECOND)).at(-3)).toEqual(FIRST[0])
   })
 
-  it('is not taken for one of somebody who may see other documents', async () => {
+  it('is not reused for a caller with another visibility', async () => {
     const agent = agentWith(() => 1)
     await agent.ask(FIRST)
     const sent = await agent.ask(SECOND, { filter: { collection: 'b' } })
@@ -94,7 +94,7 @@ describe('Of many conversations', () => {
     expect(await recalled('1000')).toEqual(['as sent'])
   })
 
-  it('less are remembered where they are long', async () => {
+  it('fewer are remembered if they are long', async () => {
     const long = 'x'.repeat(60_000)
     for (let each = 0; each <= 300; each += 1) keep(`long ${each}`, {}, long)
     expect(await recalled('long 0')).toEqual([])

@@ -47,7 +47,7 @@ describe('the tokens of a text', () => {
     expect(toTokens(4_000)).toBeCloseTo(1_000, -1)
   })
 
-  it('are those that a refusal told', () => {
+  it('are those reported by a refusal', () => {
     const { toTokens, refused, size } = create(8_192)
     refused(8_000, new PromptTooLong('', { promptTokens: 4_000, window: 2_048 }))
     expect([toTokens(8_000), size()]).toEqual([4_000, 2_048])

@@ -20,7 +20,7 @@ async function warningsOf(fields: Record<string, string>, folder = 'a', body = '
 }
 
 describe('a folder', () => {
-  it('gives the skills in it and below it, in their order', async () => {
+  it('finds the skills in it and below it, in order', async () => {
     const { skills, failures } = await read({
       'b/SKILL.md': plainSkill('b'),
       'group/a/SKILL.md': plainSkill('a'),
@@ -38,7 +38,7 @@ describe('a folder', () => {
     expect(skills).toMatchObject([{ name: 'a', body: 'Do it.' }])
   })
 
-  it('tells of a skill that cannot be used, and gives the others', async () => {
+  it('reports an unusable skill, and loads the others', async () => {
     const { skills, failures } = await read({
       'good/SKILL.md': plainSkill('good'),
       'mute/SKILL.md': skillText({ name: 'mute' }),
@@ -53,7 +53,7 @@ describe('a folder', () => {
     ])
   })
 
-  it('reads resources, but nothing that is hidden', async () => {
+  it('reads resources, but no hidden files', async () => {
     const { skills } = await read({
       'a/SKILL.md': plainSkill('a'),
       'a/references/more.md': 'More',
@@ -68,7 +68,7 @@ describe('a folder', () => {
     ])
   })
 
-  it('follows no link out of a skill, neither at once nor later', async () => {
+  it('follows no link out of a skill, not even one changed later', async () => {
     const root = await folderOf({ 'a/SKILL.md': plainSkill('a'), 'a/file.md': 'Mine' })
     const outside = await folderOf({ secret: 'Not yours' })
     await symlink(join(outside, 'secret'), join(root, 'a', 'link.md'))

@@ -33,14 +33,14 @@ describe('the front matter', () => {
     expect(body).toBe('# Title\n\nDo it.')
   })
 
-  it('may hold a colon that YAML forbids, with a warning', async () => {
+  it('may contain a colon that YAML forbids, with a warning', async () => {
     const text = skill('name: a\ndescription: Use it when: asked')
     const { data, warnings } = await readFrontMatter(text)
     expect(data).toEqual({ name: 'a', description: 'Use it when: asked' })
     expect(warnings).toHaveLength(1)
   })
 
-  it('is refused with the place of its mistake', async () => {
+  it('is refused with the position of the mistake', async () => {
     await expect(readFrontMatter(skill('name: [a'))).rejects.toThrow(/usable YAML: .* column \d+$/)
   })
 
@@ -68,7 +68,7 @@ describe('the front matter', () => {
     await expect(readFrontMatter(text)).rejects.toMatchObject({ name: 'SkillError' })
   })
 
-  it('is read anew each time, whatever became of what was read before', async () => {
+  it('is parsed again each time, unaffected by changes to earlier results', async () => {
     const text = skill('name: a\nmetadata:\n  one: x')
     Object.assign((await readFrontMatter(text)).data, { name: 'b' })
     expect((await readFrontMatter(text)).data).toEqual({ name: 'a', metadata: { one: 'x' } })

@@ -72,7 +72,7 @@ describe('Remote skills', () => {
       await expect(remote.kept(`${SOURCE}?other`)).rejects.toThrow('no accepted copy')
     })
 
-    it('keeps its copy where it changes, or holds no skill any more', async () => {
+    it('keeps its copy if it changes, or contains no skill any more', async () => {
       const remote = await open()
       await remote.update(SOURCE, async () => files('a'), false)
       const changed = await remote.update(SOURCE, async () => files('b'), false)
@@ -82,7 +82,7 @@ describe('Remote skills', () => {
       expect(await remote.kept(SOURCE)).toMatchObject({ skills: [{ name: 'a' }] })
     })
 
-    it('fails with the reason where there is neither it nor a copy', async () => {
+    it('fails with the reason if there is neither a source nor a copy', async () => {
       const away = () => Promise.reject(new SkillError('It is away'))
       await expect((await open()).update(SOURCE, away, false)).rejects.toThrow('It is away')
     })

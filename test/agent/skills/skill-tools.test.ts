@@ -25,7 +25,7 @@ function toolNamed(name: string, skills = SKILLS): Tool {
 }
 
 describe('activate_skill', () => {
-  it('offers the names of the skills, and no other', async () => {
+  it('accepts only the names of the skills', async () => {
     const tool = toolNamed('activate_skill')
     expect(tool.inputSchema).toMatchObject({
       properties: { name: { enum: ['compare', 'timeline'] } },
@@ -73,7 +73,7 @@ describe('read_skill_resource', () => {
     expect(await read(path)).toBe('Dates.')
   })
 
-  it('returns a long one piece by piece', async () => {
+  it('returns a long one in parts', async () => {
     const first = await read('long.md')
     expect(first).toMatch(/x\n\[10000 more characters: read on with offset 40000\]$/)
     expect(await read('long.md', 40_000)).toBe('x'.repeat(10_000))

@@ -67,7 +67,7 @@ describe.each(MAKERS)('an archive as %s', (_kind, make) => {
 })
 
 describe('an archive that lies', () => {
-  it('about a size in a zip is found out', async () => {
+  it('about a size in a zip is detected', async () => {
     const entry = { path: 'a/x', content: 'x'.repeat(100_000), claims: 1 }
     await expect(unpack(zipOf([...GOOD, entry]))).rejects.toThrow(refusal(/false size/))
   })
@@ -94,7 +94,7 @@ describe('an archive that lies', () => {
     await expect(unpack(tarOf([...GOOD, head, entry]))).rejects.toThrow(refusal(/leads out/))
   })
 
-  it('about its checksum is found out', async () => {
+  it('about its checksum is detected', async () => {
     const tar = gunzipSync(tarOf(GOOD))
     tar.write('b', 0)
     await expect(unpack(gzipSync(tar))).rejects.toThrow(refusal(/damaged/))

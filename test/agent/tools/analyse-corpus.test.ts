@@ -27,7 +27,7 @@ function create(texts: readonly string[], reply = 'A note.') {
 const many = (count: number, size = 10) => Array.from({ length: count }, () => 'owl '.repeat(size))
 
 describe('analyse_corpus', () => {
-  it('counts by its filter what the run may see', async () => {
+  it('counts only documents visible to the run', async () => {
     const { run, filters, visibilities } = create(['a'])
     const own = { field: 'a', eq: 1 }
     const visibility = forCaller({ collections: ['b'] })

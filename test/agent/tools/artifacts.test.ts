@@ -16,14 +16,14 @@ describe('the artifacts of a run', () => {
     ])
   })
 
-  it('are fifty at most, also when asked for all at once', async () => {
+  it('are limited to fifty, even when created concurrently', async () => {
     const artifacts = createArtifacts(createMemoryArtifactStore())
     const made = await Promise.allSettled(Array.from({ length: 60 }, () => artifacts.add(FILE)))
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(50)
     await expect(artifacts.add(FILE)).rejects.toThrow(Refusal)
   })
 
-  it('are refused in words for the model where they are too large', async () => {
+  it('are refused with a message for the model if they are too large', async () => {
     const artifacts = createArtifacts(createMemoryArtifactStore({ maximumBytes: 1 }))
     await expect(artifacts.add({ ...FILE, bytes: new Uint8Array(2) })).rejects.toThrow(Refusal)
     expect(artifacts.all()).toEqual([])

@@ -73,7 +73,7 @@ describe('The schema that a model is sent', () => {
 })
 
 describe('A call with invalid input', () => {
-  it('is answered with every mistake and the help of the tool', async () => {
+  it('returns every mistake and the description of the tool', async () => {
     const tool = defineTool({
       name: 'add',
       title: 'Add',

@@ -29,14 +29,14 @@ const search = (discovery: ReturnType<typeof createDiscovery>, query: string, li
   discovery.search.run({ query, limit }, createContext(), signal)
 
 describe('Few tools', () => {
-  it('are all offered, and nothing to search for them', () => {
+  it('are all offered, without a search tool', () => {
     const tools = crowd(40)
     expect(createDiscovery(tools).offered()).toEqual(tools)
   })
 })
 
 describe('Many tools', () => {
-  it('are found by one that is offered beside those of the server', () => {
+  it('are found with a search tool offered beside those of the server', () => {
     expect(names(createDiscovery(MANY).offered())).toEqual(['look', 'read_skill', 'search_tools'])
   })
 

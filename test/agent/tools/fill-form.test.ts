@@ -40,7 +40,7 @@ function create(result: Partial<FormResult> = {}, tables: FakeTable[] = []) {
 const filled = { bytes: Buffer.from('filled') }
 
 describe('fill_form', () => {
-  it('tells the fields where no values are given', async () => {
+  it('lists the fields if no values are given', async () => {
     expect(await create().run({ markdown: MARKDOWN })).toBe(
       'The fields of the form:\n- name: text, required\n- city: choice of Rome',
     )
@@ -73,7 +73,7 @@ describe('fill_form', () => {
     expect(context.artifacts.all()).toEqual([])
   })
 
-  it('tells what does not fit the form', async () => {
+  it('reports values that do not fit the form', async () => {
     const { run } = create({ mistakes: ['a: must be a number'] })
     await expect(run({ markdown: MARKDOWN })).rejects.toThrow('a: must be a number')
   })

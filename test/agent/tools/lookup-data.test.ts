@@ -109,7 +109,7 @@ describe('lookup_data', () => {
     expect(filters).toEqual([filter])
   })
 
-  it('keeps to what the run may see', async () => {
+  it('respects the visibility of the run', async () => {
     const { run, filters, visibilities } = create()
     const visibility = narrowed(everything(), { field: 'public', eq: true })
     await run({ conditions: [{ field: 'a', equals: 1 }] }, createContext({ visibility }))
@@ -117,7 +117,7 @@ describe('lookup_data', () => {
     expect(visibilities).toEqual([visibility])
   })
 
-  it('says that nothing fits', async () => {
+  it('reports that nothing matches', async () => {
     expect(await create([]).run({ conditions: [{ field: 'a', equals: 1 }] })).toBe(
       'No document fits.',
     )
@@ -190,11 +190,11 @@ describe('lookup_data over a table', () => {
     expect(await run({ table: 'large', conditions: [COSTLY] })).toMatch(/^More than 2 rows/)
   })
 
-  it('tells what is refused', async () => {
+  it('reports the reason of a refusal', async () => {
     await expect(create().run({ table: 'nothing' })).rejects.toThrow(Refusal)
   })
 
-  it('keeps to what the run may see', async () => {
+  it('respects the visibility of the run', async () => {
     const visibility = narrowed(everything(), { field: 'n', eq: 1 })
     const { run, asked } = create()
     await run({ table: 'budget__q1', conditions: [COSTLY] }, createContext({ visibility }))

@@ -60,7 +60,7 @@ function createChart({
 }
 
 describe('make_chart', () => {
-  it('gives three files, and tells their names and the address of the picture', async () => {
+  it('creates three files, and returns their names and the address of the picture', async () => {
     const { run, context } = createChart()
     const result = await run({ title: 'Big cities!', mark: 'bar', x, y, rows: ROWS })
     expect(context.artifacts.all().map(({ name, mediaType }) => [name, mediaType])).toEqual([
@@ -107,7 +107,7 @@ describe('make_chart', () => {
     expect(drawn).toMatchObject([{ width: 1_600, height: 100 }])
   })
 
-  it('tells the model what cannot be drawn', async () => {
+  it('reports to the model what cannot be drawn', async () => {
     const { run } = createChart({ refusal: 'The chart is too large' })
     const asked = run({ mark: 'bar', x, rows: ROWS })
     await expect(asked).rejects.toThrow(new Refusal('The chart is too large'))

@@ -216,7 +216,7 @@ describe('the audit log', () => {
     message: 'tool call',
   })
 
-  it('has one line per call, whatever became of it', async () => {
+  it('has one line per call, whatever the outcome', async () => {
     const { call, lines } = createRegistry([echo, toolThat(() => new Promise(() => undefined))])
     await call('echo')
     await call('echo', '{')
@@ -233,7 +233,7 @@ describe('the audit log', () => {
     ])
   })
 
-  it('holds neither input nor output', async () => {
+  it('contains neither input nor output', async () => {
     const { call, lines } = createRegistry([echo])
     await call('echo', '{"password":"hunter2"}')
     expect(JSON.stringify(lines)).not.toContain('hunter2')

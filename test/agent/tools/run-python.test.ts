@@ -111,7 +111,7 @@ describe('run_python', () => {
     expect(() => create().tool.run(input, createContext(), signal)).toThrow(ToolInputError)
   })
 
-  it('has more time than the code it runs', () => {
+  it('has a longer deadline than the code', () => {
     expect(create().tool.deadlineMs).toBeGreaterThan(30_000)
   })
 })

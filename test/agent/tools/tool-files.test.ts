@@ -81,7 +81,7 @@ describe('The files that a tool is given', () => {
     expect(textsOf(await readNames([id]))).toEqual([['plot.png', 'png']])
   })
 
-  it('have names of their own, that lead nowhere else', async () => {
+  it('have unique names without paths', async () => {
     const { readNames } = await create()
     const files = await readNames(['doc_a', 'doc_b', 'doc_odd', 'doc_hidden', 'doc_a'])
     expect(files.map(({ name }) => name)).toEqual([
@@ -103,13 +103,13 @@ describe('The files that a tool is given', () => {
     await expect(readNames([name])).rejects.toThrow(message)
   })
 
-  it('are bounded all together', async () => {
+  it('are bounded in total', async () => {
     const { readNames } = await create()
     await expect(readNames(['doc_a', 'doc_b'], { most: 20 })).rejects.toThrow(ToolInputError)
     expect(await readNames(['doc_a', 'doc_b'], { most: 26 })).toHaveLength(2)
   })
 
-  it('are of documents that the run may see, and no other', async () => {
+  it('are only of documents visible to the run', async () => {
     const { readNames } = await create()
     expect(await readNames(['doc_a'], { filtered: true })).toHaveLength(1)
     await expect(readNames(['doc_b'], { filtered: true })).rejects.toThrow('there is no document')

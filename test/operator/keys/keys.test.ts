@@ -57,7 +57,7 @@ describe('a key', () => {
 })
 
 describe('the limits of a key', () => {
-  it('let it make its requests of a minute again as the minute passes', async () => {
+  it('refill continuously within a minute', async () => {
     const { clock, server } = await open()
     const keys = server()
     const { secret } = await keys.create({ ...WANTED, requestsPerMinute: 2 }, MASTER)
@@ -107,7 +107,7 @@ describe('the use of a key at several servers', () => {
 })
 
 describe('the use of a key that cannot be stored', () => {
-  it('is stored with the next, and counts meanwhile', async () => {
+  it('is stored with the next use, and counts meanwhile', async () => {
     const { keys: store } = await openSqliteStore()
     let isDown = true
     const failing: typeof store = {

@@ -10,7 +10,7 @@ const kept = async (activity: ReturnType<typeof createActivity>, after = 0) =>
   ).flat()
 
 describe('The activity', () => {
-  it('tells requests and runs from other lines, in their order', async () => {
+  it('separates requests and runs from other lines, in order', async () => {
     const activity = createActivity()
     activity.write(
       line('query', {
@@ -45,7 +45,7 @@ describe('The activity', () => {
     expect(events.at(-1)).toMatchObject({ message: 'long', details: { cut: true } })
   })
 
-  it('keeps what failed, however many requests succeed after it', async () => {
+  it('keeps failures, however many requests succeed later', async () => {
     const activity = createActivity()
     const request = { method: 'GET', path: '/documents', milliseconds: 1 }
     activity.write(line('run', { outcome: 'upstream_failed', milliseconds: 9, tools: {} }))
@@ -61,7 +61,7 @@ describe('The activity', () => {
     expect(events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).toSorted((a, b) => a - b))
   })
 
-  it('hands on what happens, and lets no more than sixteen follow', async () => {
+  it('streams events to at most sixteen followers', async () => {
     const activity = createActivity()
     const over = new AbortController()
     activity.write(line('before'))

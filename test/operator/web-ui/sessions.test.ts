@@ -90,7 +90,7 @@ describe('Sessions', () => {
     expect(failures).toHaveLength(1)
   })
 
-  it('are limited in wrong keys by address, and for a minute', async () => {
+  it('limit wrong keys per address and minute', async () => {
     const { signIn, clock } = await open()
     for (let count = 0; count < 10; count += 1) {
       await expect(signIn({ key: 'wrong' }, 'a')).rejects.toMatchObject({ code: 'unauthorized' })

@@ -47,7 +47,7 @@ describe('A data directory', () => {
     await next.close()
   })
 
-  it('that cannot be written says what to do', async () => {
+  it('that is not writable names the remedy', async () => {
     // In the way of the file that is the lock.
     await mkdir(join(data.directory, 'agent-server.lock'))
     await expect(data.open()).rejects.toMatchObject({

@@ -30,7 +30,7 @@ describe('A database of the first version', () => {
 })
 
 describe('A database whose documents had their collections in the metadata', () => {
-  it('has them in columns, those of a replacement that waits, too', async () => {
+  it('stores them in columns, also for a pending replacement', async () => {
     const data = await createSqliteData()
     onTestFinished(() => data.remove())
     const database = data.database()
@@ -67,7 +67,7 @@ describe('The version after this one', () => {
     database.close()
   })
 
-  it('leaves a database as it was if its step fails, and can try again', () => {
+  it('leaves a database unchanged if a step fails, and can be repeated', () => {
     const database = data.database()
     const failing = `${NEXT}; INSERT INTO missing VALUES (1)`
     expect(() => migrate(database, [...MIGRATIONS, failing])).toThrow(/missing/)

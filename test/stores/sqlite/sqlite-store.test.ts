@@ -31,7 +31,7 @@ describe('The SQLite store', () => {
   })
   afterEach(() => data.remove())
 
-  it('keeps nothing on the disk of what was deleted or replaced', async () => {
+  it('leaves no deleted or replaced text on the disk', async () => {
     const store = await data.open()
     const texts = { kept: 'Owls hoot at dusk.', secret: 'The quagga sleeps.'.repeat(2_000) }
     const onDisk = async (words: string) => {
@@ -62,7 +62,7 @@ describe('The SQLite store', () => {
     await store.close()
   })
 
-  it('writes what comes at once in few transactions', async () => {
+  it('batches concurrent writes into few transactions', async () => {
     const store = await data.open()
     const sent = spyOnGroups()
     await Promise.all(range(200).map((position) => store.add(document(`document-${position}`))))
@@ -138,7 +138,7 @@ describe('The SQLite store', () => {
     })
   })
 
-  it('sees what another program has changed at once', async () => {
+  it('sees changes of another program at once', async () => {
     const store = await data.open()
     await store.add(document('a'))
     const database = data.database()
@@ -148,7 +148,7 @@ describe('The SQLite store', () => {
     await store.close()
   })
 
-  it('ends no job on a claim that it has not handed out', async () => {
+  it('ends no job for a claim that it has not issued', async () => {
     const store = await data.open()
     await store.add(document('a'))
     await store.claimJobs(1)

@@ -45,7 +45,7 @@ describe('The write queue', () => {
     expect(disk.groups.map(({ writes }) => writes.length)).toEqual([2, 3])
   })
 
-  it('confirms nothing before the disk has', async () => {
+  it('confirms nothing before it is on the disk', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
     let confirmed = false

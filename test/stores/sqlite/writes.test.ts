@@ -46,7 +46,7 @@ describe('A group of writes', () => {
       .all()
       .map(({ id }) => id)
 
-  it('drops the oldest feedback of a key that has as much as it may', async () => {
+  it('drops the oldest feedback of a key at its limit', async () => {
     const c = { id: 'c', owner: undefined }
     const items = ['1', '2', '3'].map((id) => ({ id, json: '{}' }))
     const said = { owner: undefined, conversationId: 'c', rating: 'up' } as const
