@@ -1,4 +1,13 @@
+import { optional } from '@agent-server/lib/fields.ts'
 import type { ModelMessage, ModelTool } from '@agent-server/models'
+import { z } from 'zod'
+
+/** UTF-16 code units of an image in base64, or of its URL. */
+export const MAX_IMAGE = 30_000_000
+
+export const ModelName = optional(z.string().min(1).max(256)).describe(
+  'The agent, or `<agent>:<collection>`. Any other name also selects the agent.',
+)
 
 /** Takes the place of an image in the text of a message. */
 export const IMAGE_MARK = '[image]'

@@ -49,7 +49,8 @@ export {
   toReasoningFields,
   withReasoning,
 } from './reasoning.ts'
-export { IMAGE_MARK, toClientTool, toUserMessage } from './request-parts.ts'
+export { IMAGE_MARK, MAX_IMAGE, ModelName, toClientTool, toUserMessage } from './request-parts.ts'
 export { tokensOf } from './request-tokens.ts'
 export { finishOf, RunCollector } from './run-collector.ts'
 export { toRunExtras } from './run-extras.ts'
+export { SAMPLING, toSampling } from './sampling.ts'

@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelToolCall, Sampling } from '@agent-server/models'
+import type { ModelMessage, ModelToolCall } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import {
@@ -7,6 +7,7 @@ import {
   readAgentFields,
   toAnswerFormat,
   toClientTool,
+  toSampling,
   toUserMessage,
   withReasoning,
 } from '@agent-server/wire'
@@ -24,7 +25,12 @@ export function toAgentRequest(
     caller,
     messages: request.messages.flatMap(toModelMessage),
     instructions: request.messages.filter(isInstruction).map((message) => toPlain(message).content),
-    sampling: toSampling(request),
+    sampling: {
+      ...toSampling(request),
+      maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+      format: toAnswerFormat(request.response_format, 'response_format'),
+      effort: request.reasoning_effort ?? undefined,
+    },
     clientTools: (request.tools ?? []).map((tool) => toClientTool(tool.function)),
     toolChoice: typeof choice === 'string' ? choice : choice?.function,
   }
@@ -66,18 +72,4 @@ function toCalls(message: AssistantMessage): ModelToolCall[] {
     ...call,
     ...(extra_content && { attachment: extra_content }),
   }))
-}
-
-function toSampling(request: CompletionRequest): Sampling {
-  return {
-    temperature: request.temperature ?? undefined,
-    topP: request.top_p ?? undefined,
-    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
-    stop: typeof request.stop === 'string' ? [request.stop] : (request.stop ?? undefined),
-    presencePenalty: request.presence_penalty ?? undefined,
-    frequencyPenalty: request.frequency_penalty ?? undefined,
-    seed: request.seed ?? undefined,
-    format: toAnswerFormat(request.response_format, 'response_format'),
-    effort: request.reasoning_effort ?? undefined,
-  }
 }

@@ -1,6 +1,13 @@
-import { boundedText, freeObject, optional } from '@agent-server/lib/fields.ts'
+import { boundedText, freeObject } from '@agent-server/lib/fields.ts'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
-import { ClientFunction, IMAGE_MARK, MAX_TOOLS } from '@agent-server/wire'
+import {
+  ClientFunction,
+  IMAGE_MARK,
+  MAX_IMAGE,
+  MAX_TOOLS,
+  ModelName,
+  SAMPLING,
+} from '@agent-server/wire'
 import { z } from 'zod'
 
 // Requests of the chat-completions protocol: https://github.com/openai/openai-openapi.
@@ -10,9 +17,6 @@ const TextPart = z.object({
   type: z.literal('text'),
   text: boundedText(MAX_MESSAGE).describe('Text of the part.'),
 })
-
-/** UTF-16 code units of an image URL; an image sent inline is a data URL. */
-const MAX_IMAGE = 30_000_000
 
 export const ImageSettings = z.object({
   url: z.string().max(MAX_IMAGE).describe('HTTPS URL, or the image as a data URL.'),
@@ -121,9 +125,7 @@ const ToolChoice = z.union(
 
 export const CompletionRequest = z
   .object({
-    model: optional(z.string().min(1).max(256)).describe(
-      'The agent, or `<agent>:<collection>`. Any other name also selects the agent.',
-    ),
+    model: ModelName,
     messages: z
       .array(CompletionMessage)
       .min(1)
@@ -142,16 +144,11 @@ export const CompletionRequest = z
       })
       .nullish()
       .describe('Options of the stream.'),
-    temperature: z.number().min(0).max(2).nullish().describe('Passed to the model.'),
-    top_p: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
+    ...SAMPLING,
     n: z
       .literal(1, { error: 'only one choice per request is supported' })
       .nullish()
       .describe('Number of answers; only 1 is supported.'),
-    stop: z
-      .union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)])
-      .nullish()
-      .describe('Texts at which the model stops.'),
     max_tokens: z
       .int()
       .min(1)
@@ -164,9 +161,6 @@ export const CompletionRequest = z
       .max(10_000_000)
       .nullish()
       .describe('Maximum number of tokens that the model may generate per call.'),
-    presence_penalty: z.number().min(-2).max(2).nullish().describe('Passed to the model.'),
-    frequency_penalty: z.number().min(-2).max(2).nullish().describe('Passed to the model.'),
-    seed: z.int().nullish().describe('Passed to the model.'),
     response_format: freeObject()
       .nullish()
       .describe('The format of the answer, such as a JSON Schema; passed to the model.'),

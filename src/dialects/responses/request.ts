@@ -11,6 +11,7 @@ import {
   toAnswerFormat,
   toClientTool,
   toFilter,
+  toSampling,
   toUserMessage,
   withinStores,
 } from '@agent-server/wire'
@@ -45,8 +46,7 @@ export function toAgentRequest(
     messages,
     instructions: instructionsOf(request, items),
     sampling: {
-      temperature: request.temperature ?? undefined,
-      topP: request.top_p ?? undefined,
+      ...toSampling(request),
       maxTokens: request.max_output_tokens ?? undefined,
       effort: request.reasoning?.effort ?? undefined,
       format: toAnswerFormat(request.text?.format, 'text.format'),

@@ -1,12 +1,13 @@
-import {
-  boundedText,
-  freeObject,
-  optional,
-  optionalOr,
-  unsupported,
-} from '@agent-server/lib/fields.ts'
+import { boundedText, freeObject, optionalOr, unsupported } from '@agent-server/lib/fields.ts'
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
-import { AttributeFilter, MAX_TOOLS, RankingOptions, VectorStoreId } from '@agent-server/wire'
+import {
+  AttributeFilter,
+  MAX_TOOLS,
+  ModelName,
+  RankingOptions,
+  SAMPLING,
+  VectorStoreId,
+} from '@agent-server/wire'
 import { z } from 'zod'
 import { ExtraContent, ImageSettings } from '../completions/schema.ts'
 
@@ -112,9 +113,7 @@ const INCLUDABLE = [
 
 export const ResponseRequest = z
   .object({
-    model: optional(z.string().min(1).max(256)).describe(
-      'The agent, or `<agent>:<collection>`. Any other name also selects the agent.',
-    ),
+    model: ModelName,
     input: z
       .union([boundedText(MAX_MESSAGE), z.array(InputItem).min(1).max(MAX_MESSAGES)], {
         error: 'must be a string or a list of items',
@@ -139,8 +138,8 @@ export const ResponseRequest = z
       .max(10_000_000)
       .nullish()
       .describe('Maximum number of tokens that the model may generate per call.'),
-    temperature: z.number().min(0).max(2).nullish().describe('Passed to the model.'),
-    top_p: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
+    temperature: SAMPLING.temperature,
+    top_p: SAMPLING.top_p,
     reasoning: z
       .object({ effort: z.string().max(32).nullish().describe('Passed to the model.') })
       .nullish()

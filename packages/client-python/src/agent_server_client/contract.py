@@ -1507,11 +1507,11 @@ class Tool5(TypedDict):
 class Options(TypedDict):
     temperature: NotRequired[float | None]
     top_p: NotRequired[float | None]
-    num_predict: NotRequired[int | None]
     stop: NotRequired[str | list[StopItem] | None]
     presence_penalty: NotRequired[float | None]
     frequency_penalty: NotRequired[float | None]
     seed: NotRequired[int | None]
+    num_predict: NotRequired[int | None]
 
 
 InputItem2: TypeAlias = str
@@ -1541,11 +1541,11 @@ class OllamaError(TypedDict):
 class Options1(TypedDict):
     temperature: NotRequired[float | None]
     top_p: NotRequired[float | None]
-    num_predict: NotRequired[int | None]
     stop: NotRequired[str | list[StopItem] | None]
     presence_penalty: NotRequired[float | None]
     frequency_penalty: NotRequired[float | None]
     seed: NotRequired[int | None]
+    num_predict: NotRequired[int | None]
 
 
 class Details(TypedDict):
@@ -3455,13 +3455,13 @@ class CompletionRequest(TypedDict):
     stream_options: NotRequired[StreamOptions | None]
     temperature: NotRequired[float | None]
     top_p: NotRequired[float | None]
-    n: NotRequired[Literal[1] | None]
     stop: NotRequired[str | list[StopItem] | None]
-    max_tokens: NotRequired[int | None]
-    max_completion_tokens: NotRequired[int | None]
     presence_penalty: NotRequired[float | None]
     frequency_penalty: NotRequired[float | None]
     seed: NotRequired[int | None]
+    n: NotRequired[Literal[1] | None]
+    max_tokens: NotRequired[int | None]
+    max_completion_tokens: NotRequired[int | None]
     response_format: NotRequired[dict[str, Any] | None]
     reasoning_effort: NotRequired[str | None]
     tools: NotRequired[list[Tool3] | None]

@@ -8,6 +8,7 @@ import {
   IMAGE_MARK,
   readAgentFields,
   toClientTool,
+  toSampling,
   toUserMessage,
   withReasoning,
 } from '@agent-server/wire'
@@ -21,6 +22,12 @@ export function toAgentRequest(
   caller: Caller,
   settings: DialectSettings,
 ): AgentRequest {
+  const {
+    max_tokens: maxTokens,
+    temperature,
+    top_p,
+    stop_sequences: stop,
+  }: Partial<MessagesRequest> = request
   const messages = request.messages.flatMap(toModelMessages)
   if (!messages.findLast(({ role }) => role === 'user')?.content.trim()) {
     throw refusal('messages', 'must contain a user message with text or an image')
@@ -31,7 +38,8 @@ export function toAgentRequest(
     messages,
     instructions: instructionsOf(request),
     sampling: {
-      ...('max_tokens' in request && toSampling(request)),
+      ...toSampling({ temperature, top_p, stop }),
+      maxTokens,
       effort: request.output_config?.effort ?? undefined,
       format: toFormat(request.output_config?.format),
     },
@@ -44,15 +52,6 @@ export function toAgentRequest(
 
 export const asksForThinking = ({ thinking }: MessagesRequest) =>
   Boolean(thinking && thinking.type !== 'disabled')
-
-function toSampling({ max_tokens, stop_sequences, temperature, top_p }: MessagesRequest) {
-  return {
-    maxTokens: max_tokens,
-    stop: stop_sequences ?? undefined,
-    temperature: temperature ?? undefined,
-    topP: top_p ?? undefined,
-  }
-}
 
 function toFormat(
   format: { schema: Record<string, unknown> } | null | undefined,

@@ -1,14 +1,12 @@
 import { boundedText, freeObject, optional } from '@agent-server/lib/fields.ts'
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
-import { AgentExtra, MAX_TOOLS } from '@agent-server/wire'
+import { AgentExtra, MAX_IMAGE, MAX_TOOLS, ModelName, SAMPLING } from '@agent-server/wire'
 import { z } from 'zod'
 
 // Shapes of Anthropic's Messages: https://docs.claude.com/en/api/messages. Unknown fields are ignored, as its clients
 // expect: each sends extras of its own, such as `cache_control`.
 
 const MAX_BLOCKS = 1_000
-/** UTF-16 code units of an image in base64, or of its URL. */
-const MAX_IMAGE = 30_000_000
 
 const Text = boundedText(MAX_MESSAGE)
 
@@ -140,9 +138,7 @@ const Effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max'])
 
 /** What the model is asked: all that counts as input. */
 const QUESTION = {
-  model: optional(z.string().min(1).max(256)).describe(
-    'The agent, or `<agent>:<collection>`. Any other name also selects the agent.',
-  ),
+  model: ModelName,
   messages: z
     .array(MessageParam)
     .min(1)
@@ -199,7 +195,7 @@ export const MessagesRequest = z
       .nullish()
       .describe('Texts at which the model stops.'),
     temperature: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
-    top_p: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
+    top_p: SAMPLING.top_p,
   })
   .meta({ id: 'AnthropicRequest', examples: [EXAMPLE] })
 

@@ -1,4 +1,4 @@
-import type { AnswerFormat, ModelMessage, ModelToolCall, Sampling } from '@agent-server/models'
+import type { AnswerFormat, ModelMessage, ModelToolCall } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '@agent-server/wire'
@@ -7,6 +7,7 @@ import {
   IMAGE_MARK,
   readAgentFields,
   toClientTool,
+  toSampling,
   toUserMessage,
 } from '@agent-server/wire'
 import type { OllamaChatRequest, OllamaGenerateRequest, OllamaMessage } from './schema.ts'
@@ -18,6 +19,8 @@ export function toAgentRequest(
   settings: DialectSettings,
 ): AgentRequest {
   const messages = request.messages ?? []
+  const options = request.options ?? {}
+  const limit = options.num_predict ?? 0
   return {
     ...readAgentFields({ ...request, model: withoutLatest(request.model, settings) }, settings),
     caller,
@@ -25,7 +28,13 @@ export function toAgentRequest(
     instructions: messages.flatMap(({ role, content }) =>
       role === 'system' && content ? [content] : [],
     ),
-    sampling: toSampling(request),
+    sampling: {
+      ...toSampling(options),
+      // Otherwise there is no limit, in Ollama's terms.
+      maxTokens: limit > 0 ? limit : undefined,
+      format: toFormat(request.format),
+      effort: typeof request.think === 'string' ? request.think : undefined,
+    },
     clientTools: (request.tools ?? []).map((tool) => toClientTool(tool.function)),
   }
 }
@@ -41,23 +50,6 @@ export function toChatRequest(request: OllamaGenerateRequest): OllamaChatRequest
 /** Ollama adds the tag `latest` to a name without a tag. */
 export function withoutLatest(model: string, { modelName }: Pick<DialectSettings, 'modelName'>) {
   return model === `${modelName}:latest` ? modelName : model
-}
-
-function toSampling({ options, format, think }: OllamaChatRequest): Sampling {
-  const { temperature, top_p, num_predict, stop, presence_penalty, frequency_penalty, seed } =
-    options ?? {}
-  return {
-    temperature: temperature ?? undefined,
-    topP: top_p ?? undefined,
-    // Otherwise there is no limit, in Ollama's terms.
-    maxTokens: num_predict && num_predict > 0 ? num_predict : undefined,
-    stop: typeof stop === 'string' ? [stop] : (stop ?? undefined),
-    presencePenalty: presence_penalty ?? undefined,
-    frequencyPenalty: frequency_penalty ?? undefined,
-    seed: seed ?? undefined,
-    format: toFormat(format),
-    effort: typeof think === 'string' ? think : undefined,
-  }
 }
 
 function toFormat(format: OllamaChatRequest['format']): AnswerFormat | undefined {

@@ -7,7 +7,7 @@ import {
 } from '@agent-server/lib/fields.ts'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
-import { AgentExtra, ClientFunction, MAX_TOOLS } from '@agent-server/wire'
+import { AgentExtra, ClientFunction, MAX_IMAGE, MAX_TOOLS, SAMPLING } from '@agent-server/wire'
 import { z } from 'zod'
 import { DIMENSIONS } from '../embeddings/schema.ts'
 
@@ -15,10 +15,8 @@ import { DIMENSIONS } from '../embeddings/schema.ts'
 // itself runs a model, such as `keep_alive` and `options.num_ctx`, are ignored.
 
 const MAX_IMAGES = 100
-/** UTF-16 code units of an image in base64. */
-const MAX_IMAGE = 30_000_000
 
-const ModelName = z
+const Model = z
   .string()
   .max(256)
   .describe(
@@ -63,7 +61,7 @@ const OllamaTool = z.object({
 
 /** What both requests have in common. */
 const COMMON = {
-  model: ModelName,
+  model: Model,
   stream: z.boolean().nullish().describe('Whether to stream lines. Default: true.'),
   format: z
     .union([z.enum(['', 'json']), freeObject()], { error: 'must be "json" or a JSON Schema' })
@@ -77,8 +75,7 @@ const COMMON = {
     .describe('Whether to also send the model’s reasoning, in `thinking`.'),
   options: z
     .object({
-      temperature: z.number().min(0).max(2).nullish().describe('Passed to the model.'),
-      top_p: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
+      ...SAMPLING,
       num_predict: z
         .int()
         .min(-2)
@@ -87,13 +84,6 @@ const COMMON = {
         .describe(
           'Maximum number of tokens that the model may generate per call; no limit if negative.',
         ),
-      stop: z
-        .union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)])
-        .nullish()
-        .describe('Texts at which the model stops.'),
-      presence_penalty: z.number().min(-2).max(2).nullish().describe('Passed to the model.'),
-      frequency_penalty: z.number().min(-2).max(2).nullish().describe('Passed to the model.'),
-      seed: z.int().nullish().describe('Passed to the model.'),
     })
     .nullish()
     .describe('Options of the model; all others are ignored and named in the header `warnings`.'),
