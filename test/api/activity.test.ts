@@ -8,10 +8,16 @@ import { chunk, streamReply, textReply, toolCallReply } from '../support/upstrea
 
 const QUESTION = 'Who hoots in the old barn?'
 
+const upstream = await startScriptedUpstream()
+const server = await startServerProcess(modelAt(upstream))
+
+/** Those after one that an earlier test has seen. */
+const events = (after = 0) => server.request(`/admin/events?follow=false&after=${after}`)
+const latest = async () => (await eventsOf(await events())).at(-1)?.id ?? 0
+
 describe('GET /admin/events', () => {
   it('tells of requests and of runs with outcome, time, tokens and tools, and of no secret', async () => {
-    const upstream = await startScriptedUpstream()
-    const server = await startServerProcess(modelAt(upstream))
+    const before = await latest()
     await server.ingest({ title: 'Owls', text: 'Owls hoot.' })
     upstream.script(
       toolCallReply({ name: 'semantic_search', arguments: { query: 'owls' } }),
@@ -20,18 +26,14 @@ describe('GET /admin/events', () => {
     const messages = [{ role: 'user', content: QUESTION }]
     await (await server.request('/chat', { body: { messages } })).text()
     await expect
-      .poll(async () =>
-        (await eventsOf(await server.request('/admin/events?follow=false'))).map(
-          ({ type }) => type,
-        ),
-      )
+      .poll(async () => (await eventsOf(await events(before))).map(({ type }) => type))
       .toContain('run')
 
-    const answer = await server.request('/admin/events?follow=false')
+    const answer = await events(before)
     const text = await answer.clone().text()
     for (const secret of [TEST_KEY, MODEL_KEY, QUESTION]) expect(text).not.toContain(secret)
-    const events = await eventsOf(answer)
-    expect(events.find(({ type }) => type === 'run')).toMatchObject({
+    const seen = await eventsOf(answer)
+    expect(seen.find(({ type }) => type === 'run')).toMatchObject({
       outcome: 'stop',
       milliseconds: expect.any(Number),
       firstDelta: expect.any(Number),
@@ -40,15 +42,14 @@ describe('GET /admin/events', () => {
       tools: { semantic_search: 1 },
       runId: expect.stringMatching(/^run_/),
     })
-    expect(events).toContainEqual(
+    expect(seen).toContainEqual(
       expect.objectContaining({ type: 'request', operation: 'chat', path: '/chat', status: 200 }),
     )
   })
 
   it('tells of an answer that broke off as of a failed request', async () => {
-    const upstream = await startScriptedUpstream()
+    const before = await latest()
     upstream.always(streamReply(chunk({ content: 'Half ' }), { cut: true }))
-    const server = await startServerProcess(modelAt(upstream))
     const messages = [{ role: 'user', content: QUESTION }]
     const stored = await server.request('/v1/conversations', { body: {} })
     const conversation = Object(await stored.json())
@@ -59,29 +60,30 @@ describe('GET /admin/events', () => {
     }
     const isChat = (event: ActivityEvent) => event.type === 'request' && event.operation === 'chat'
     const statuses = async () => {
-      const events = await eventsOf(await server.request('/admin/events?follow=false'))
-      return events.filter(isChat).map((event) => 'status' in event && event.status)
+      return (await eventsOf(await events(before)))
+        .filter(isChat)
+        .map((event) => 'status' in event && event.status)
     }
     await expect.poll(statuses).toEqual([502, 502])
   })
 
   it('follows what happens, and does not hold back a stop', async () => {
-    const server = await startServerProcess({ SHUTDOWN_GRACE: '60' })
+    const patient = await startServerProcess({ SHUTDOWN_GRACE: '60' })
     const seen: ActivityEvent[] = []
     const following = (async () => {
-      for await (const { data } of readBlocks(await server.request('/admin/events'))) {
+      for await (const { data } of readBlocks(await patient.request('/admin/events'))) {
         const frame = JSON.parse(data)
         if (frame.type === 'error') return frame.error.code
         seen.push(ActivityEvent.parse(frame))
       }
     })()
     await expect.poll(() => seen.length).toBeGreaterThan(0)
-    await server.request('/query', { body: { query: 'owls' } })
+    await patient.request('/query', { body: { query: 'owls' } })
     await expect
       .poll(() => seen.map((event) => 'operation' in event && event.operation))
       .toContain('query')
     const started = performance.now()
-    expect((await server.stop()).code).toBe(0)
+    expect((await patient.stop()).code).toBe(0)
     expect(performance.now() - started).toBeLessThan(20_000)
     expect(await following).toBe('shutting_down')
   })
