@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { FinishReason, ModelEvent, ModelToolCall } from '../chat-model.ts'
-import { createStopCutter, createThinkingSplitter, createWrittenCalls } from './answer-text.ts'
+import { StopCutter, ThinkingSplitter } from './answer-text.ts'
 import { whyEmpty } from './finish-reason.ts'
 import type { ReaderOptions } from './protocol.ts'
+import { WrittenCalls } from './written-calls.ts'
 
 /**
  * Reads the text of one answer, in any protocol: takes out the reasoning and the calls that a model writes into it, and
  * ends it at a stop sequence where the protocol has none.
  */
 export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderOptions) {
-  const thinking = createThinkingSplitter({ isOpen: isThinkingOpen })
-  const written = createWrittenCalls(offered)
-  const cutter = createStopCutter(stop)
+  const thinking = new ThinkingSplitter({ isOpen: isThinkingOpen })
+  const written = new WrittenCalls(offered)
+  const cutter = new StopCutter(stop)
   let hasText = false
   let hasThought = false
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { processorMs } from '../../../../test/support/processor-time.ts'
-import { createThinkingSplitter, createWrittenCalls } from '../../src/upstream/answer-text.ts'
+import { ThinkingSplitter } from '../../src/upstream/answer-text.ts'
+import { WrittenCalls } from '../../src/upstream/written-calls.ts'
 
 /** What is said of a text that comes in pieces of this length. */
 function think(text: string, length: number, options = {}) {
-  const splitter = createThinkingSplitter(options)
-  const said = [...piecesOf(text, length).map(splitter.write), splitter.end()]
+  const splitter = new ThinkingSplitter(options)
+  const said = [...piecesOf(text, length).map((piece) => splitter.write(piece)), splitter.end()]
   return {
     ...(splitter.wasOpen !== undefined && { wasOpen: splitter.wasOpen }),
     text: said.map((each) => each.text).join(''),
@@ -14,8 +15,11 @@ function think(text: string, length: number, options = {}) {
 }
 
 function readCalls(text: string, length: number, offered: readonly string[] = ['find']) {
-  const written = createWrittenCalls(new Set(offered))
-  const shown = piecesOf(text, length).map(written.write).join('') + written.end()
+  const written = new WrittenCalls(new Set(offered))
+  const shown =
+    piecesOf(text, length)
+      .map((piece) => written.write(piece))
+      .join('') + written.end()
   return { shown, calls: written.calls, hasDropped: written.hasDropped }
 }
 
@@ -149,7 +153,7 @@ describe.each(LENGTHS)('Text, in pieces of %i characters,', (length) => {
 it.each(['\n{', '[TOOL_CALLS]', '<tool_call>', '\n<function=a>'])(
   'looks for calls at once in a long text of %j',
   (part) => {
-    const written = createWrittenCalls(new Set(['lamp']))
+    const written = new WrittenCalls(new Set(['lamp']))
     const text = part.repeat(600_000 / part.length)
     const started = processorMs()
     expect(written.write(text).length + written.end().length).toBe(text.length)
