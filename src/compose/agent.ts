@@ -24,7 +24,7 @@ import { createArtifactLinks } from '../agent/tools/artifacts.ts'
 import { createBuiltInTools } from '../agent/tools/catalogue.ts'
 import { type DocumentTables, documentsWithTables } from '../agent/tools/document-tables.ts'
 import { loadPlugins, type Plugins } from '../agent/tools/plugins.ts'
-import { createToolRegistry } from '../agent/tools/registry.ts'
+import { ToolRegistry } from '../agent/tools/registry.ts'
 import { type Config, VARIABLE_NAMES } from '../config.ts'
 import type { Retrieval } from '../knowledge/retrieval/search.ts'
 import type { DraftAgent } from '../operator/admin/agent-trials.ts'
@@ -130,7 +130,7 @@ async function openAgent(parts: AgentParts) {
     configuration: config.AGENT_CONFIG,
     log,
   })
-  const tools = createToolRegistry({
+  const tools = new ToolRegistry({
     sources: [() => builtIn.tools, skills.tools, plugins.tools, mcp.tools],
     isEnabled: builtIn.isEnabled,
     refuse: skills.refuse,

@@ -2,7 +2,7 @@ import { AgentRecord, Capabilities, ToolList } from '@agent-server/schemas/agent
 import { describe, expect, it } from 'vitest'
 import { AgentConfiguration } from '../../src/agent/configuration.ts'
 import { describeAgent } from '../../src/agent/describe-agent.ts'
-import { createToolRegistry } from '../../src/agent/tools/registry.ts'
+import { ToolRegistry } from '../../src/agent/tools/registry.ts'
 import { toolAnswering } from './run/agent-for-test.ts'
 
 function describeTest({
@@ -18,7 +18,7 @@ function describeTest({
     skills: { records: () => [] },
     plugins: { records: () => [{ name: 'desk', state: 'on' }] },
     sandbox: { record: async () => ({ kind: 'none', state: 'off' }) },
-    tools: createToolRegistry({
+    tools: new ToolRegistry({
       sources: [() => [toolAnswering('look', 'seen')]],
       isEnabled: () => enabled,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },

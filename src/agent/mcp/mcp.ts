@@ -13,10 +13,9 @@ import type { Tool } from '../tools/define-tool.ts'
 import { ElicitationRequired } from '../tools/elicitation.ts'
 import { explainFailure } from './explain-failure.ts'
 import {
-  createRemoteServer,
   identityOf,
   type OfferedTool,
-  type RemoteServer,
+  RemoteServer,
   type RemoteServerOptions,
 } from './remote-server.ts'
 import type { McpServer } from './settings.ts'
@@ -42,7 +41,7 @@ export type Mcp = ReturnType<typeof createMcp>
 /** The connections to MCP servers; none of them can delay or break another. */
 export function createMcp({ servers, existing = [], artifacts, ...shared }: Dependencies) {
   const create = (name: string, settings: McpServer) =>
-    createRemoteServer({ name, settings, ...shared })
+    new RemoteServer({ name, settings, ...shared })
   const all = Object.entries(servers).map(([name, settings]) => {
     const identity = identityOf(name, settings, shared.environment)
     return existing.find((server) => server.identity === identity) ?? create(name, settings)
@@ -63,7 +62,7 @@ export function createMcp({ servers, existing = [], artifacts, ...shared }: Depe
     },
     /** The tools of all servers known so far. */
     tools: (): readonly Tool[] =>
-      enabled.flatMap((server) => server.tools().flatMap(({ off, tool }) => (off ? [] : [tool]))),
+      enabled.flatMap((server) => server.tools.flatMap(({ off, tool }) => (off ? [] : [tool]))),
     /** The current state of each connection. */
     records: (): Promise<McpRecord[]> => Promise.all(all.map(toRecord)),
     /** Tests one connection step by step. Throws AppError `connection_not_found`. */
@@ -97,7 +96,7 @@ async function toRecord({ name, settings, connection, tools }: RemoteServer): Pr
     const reason = session ? `Did not answer within ${LOOK_MS} ms` : connection.reason
     return { ...record, state: 'unavailable', reason }
   }
-  const enabled = tools().filter(({ off }) => !off)
+  const enabled = tools.filter(({ off }) => !off)
   const waiting = enabled.flatMap(({ refusal, tool }) => (refusal === undefined ? [] : [tool.name]))
   const { transport, protocol } = session
   const usable = enabled.length - waiting.length
@@ -140,7 +139,7 @@ async function testConnection(
   }
 
   async function call(toolName: string): Promise<string | undefined> {
-    const match = server.tools().find(({ remote }) => remote.name === toolName)
+    const match = server.tools.find(({ remote }) => remote.name === toolName)
     if (!match) throw new Refusal(`The server has no tool "${toolName}"`)
     const visibility = forCaller(MASTER)
     const context = {
@@ -155,7 +154,7 @@ async function testConnection(
     return undefined
   }
 
-  const digest = () => digestOfAll(server.tools().map(({ remote }) => remote))
+  const digest = () => digestOfAll(server.tools.map(({ remote }) => remote))
 
   /** Accepts the definitions that were reviewed, and nothing that changed since. */
   async function accept(): Promise<undefined> {
@@ -179,7 +178,7 @@ async function testConnection(
       server: { ...session.server, transport: session.transport, protocol: session.protocol },
     }),
     digest: digest(),
-    tools: server.tools().map(toTested),
+    tools: server.tools.map(toTested),
     ...(output !== undefined && { output }),
     ...(artifacts.all().length > 0 && { artifacts: artifacts.all() }),
   }

@@ -45,8 +45,6 @@ export interface OfferedTool extends ResolvedTool {
   tool: Tool
 }
 
-export type RemoteServer = ReturnType<typeof createRemoteServer>
-
 /** What a connection depends on: one with the same identity can be used instead of it. */
 export function identityOf(name: string, settings: McpServer, environment: Environment): string {
   const values = variablesIn(JSON.stringify(settings)).map((variable) => environment[variable])
@@ -54,72 +52,98 @@ export function identityOf(name: string, settings: McpServer, environment: Envir
 }
 
 /** One configured MCP server: its connection, and the tools that it offers. */
-export function createRemoteServer(options: RemoteServerOptions) {
-  const { name, settings, environment, fetch, toolLock, log } = options
-  const target = () => toSessionTarget(settings, environment, fetch)
-  const connection = new Connection({ name, target, onTools, log })
-  let tools: OfferedTool[] = []
+export class RemoteServer {
+  readonly name: string
+  readonly settings: McpServer
+  readonly identity: string
+  readonly connection: Connection
+  readonly #options: RemoteServerOptions
+  #tools: readonly OfferedTool[] = []
 
-  async function onTools(remotes: readonly RemoteTool[]): Promise<void> {
-    const changes = await toolLock.compare(name, settings.url, remotes)
+  constructor(options: RemoteServerOptions) {
+    const { name, settings, environment, log } = options
+    this.#options = options
+    this.name = name
+    this.settings = settings
+    this.identity = identityOf(name, settings, environment)
+    this.connection = new Connection({
+      name,
+      target: () => this.#target(),
+      onTools: (remotes) => this.#offer(remotes),
+      log,
+    })
+  }
+
+  /** Every tool of the last listing. */
+  get tools(): readonly OfferedTool[] {
+    return this.#tools
+  }
+
+  /** Throws `MissingVariable` if a variable is missing. */
+  checkSettings(): void {
+    this.#target()
+  }
+
+  /** Accepts the tool definitions of the last listing. */
+  async accept(): Promise<void> {
+    const remotes = this.#tools.map(({ remote }) => remote)
+    await this.#options.toolLock.accept(this.name, this.settings.url, remotes)
+    await this.#offer(remotes)
+  }
+
+  close(): Promise<void> {
+    return this.connection.close()
+  }
+
+  #target(): SessionTarget {
+    const { settings, environment, fetch } = this.#options
+    return toSessionTarget(settings, environment, fetch)
+  }
+
+  async #offer(remotes: readonly RemoteTool[]): Promise<void> {
+    const { toolLock, log } = this.#options
+    const changes = await toolLock.compare(this.name, this.settings.url, remotes)
     for (const [tool, change] of changes) {
-      if (tools.some(({ remote, refusal }) => remote.name === tool && refusal)) continue
-      log.warn({ connection: name, tool, change }, 'MCP tool needs to be accepted')
+      if (this.#tools.some(({ remote, refusal }) => remote.name === tool && refusal)) continue
+      log.warn({ connection: this.name, tool, change }, 'MCP tool needs to be accepted')
     }
-    tools = resolveTools(remotes, settings.allowTools, changes).map((one) => ({
+    this.#tools = resolveTools(remotes, this.settings.allowTools, changes).map((one) => ({
       ...one,
-      tool: toTool(one),
+      tool: this.#toTool(one),
     }))
   }
 
-  function toTool({ remote, refusal }: ResolvedTool): Tool {
+  #toTool({ remote, refusal }: ResolvedTool): Tool {
     return {
-      ...describe(name, remote),
-      approval: approvalOf(remote.name, settings),
+      ...describe(this.name, remote),
+      approval: approvalOf(remote.name, this.settings),
       deadlineMs: CALL_MS,
-      unavailable: () => (connection.session ? refusal : connection.reason),
-      run: (input, context, signal) => run(remote.name, input, context, signal),
+      unavailable: () => (this.connection.session ? refusal : this.connection.reason),
+      run: (input, context, signal) => this.#run(remote.name, input, context, signal),
     }
   }
-
-  /** The tool as the server defines it now, if it may still be used. Throws `Refusal`. */
-  async function current(tool: string, signal: AbortSignal): Promise<RemoteTool> {
-    await untilAborted(connection.prove(TRUSTED_MS), signal).catch((error: unknown) => {
-      signal.throwIfAborted()
-      throw new Refusal(explainFailure(error), { cause: error })
-    })
-    const match = tools.find(({ remote }) => remote.name === tool)
-    if (!match) throw new Refusal('The server no longer has this tool')
-    if (match.refusal) throw new Refusal(match.refusal)
-    return match.remote
-  }
-
-  const hide = (text: string) => hideCredentials(text, target())
-  const hideIn = ({ elicitations, ...elicited }: Elicited): Elicited => ({
-    ...elicited,
-    elicitations: elicitations.map((one) => ({ ...one, message: hide(one.message) })),
-  })
 
   /**
    * Calls a tool; returns what the model reads. Throws `Refusal`, `ToolInputError`, `ElicitationRequired`, and the
    * reason of `signal`.
    */
-  async function run(
+  async #run(
     tool: string,
     input: unknown,
     { artifacts, answered }: Pick<ToolContext, 'artifacts' | 'answered'>,
     signal: AbortSignal,
-  ) {
+  ): Promise<string> {
     const parsed = Input.safeParse(input)
     if (!parsed.success) throw new ToolInputError('The arguments must be an object')
-    const remote = await current(tool, signal)
-    const idleMs = settings.timeout * 1_000
-    const call = { tool: remote, input: parsed.data, idleMs, answered }
+    const remote = await this.#current(tool, signal)
+    const hide = (text: string) => hideCredentials(text, this.#target())
+    const idleMs = this.settings.timeout * 1_000
     try {
-      const outcome = await connection.call(call, signal)
-      if ('elicited' in outcome) throw new ElicitationRequired(hideIn(outcome.elicited))
+      const call = { tool: remote, input: parsed.data, idleMs, answered }
+      const outcome = await this.connection.call(call, signal)
+      if ('elicited' in outcome) throw new ElicitationRequired(hideIn(outcome.elicited, hide))
       const { result } = outcome
-      const readResource = (uri: string) => connection.readResource(uri, signal)
+      const readResource = (uri: string) => this.connection.readResource(uri, signal)
       const text = hide(await readResult(result, { artifacts, readResource }, signal))
       if (result.isError) throw new Refusal(text)
       return text
@@ -130,24 +154,26 @@ export function createRemoteServer(options: RemoteServerOptions) {
     }
   }
 
-  return {
-    name,
-    settings,
-    identity: identityOf(name, settings, environment),
-    connection,
-    close: () => connection.close(),
-    /** Throws `MissingVariable` if a variable is missing. */
-    checkSettings: () => void target(),
-    /** Every tool of the last listing. */
-    tools: (): readonly OfferedTool[] => tools,
-    /** Accepts the tool definitions of the last listing. */
-    async accept(): Promise<void> {
-      const remotes = tools.map(({ remote }) => remote)
-      await toolLock.accept(name, settings.url, remotes)
-      await onTools(remotes)
-    },
+  /** The tool as the server defines it now, if it may still be used. Throws `Refusal`. */
+  async #current(tool: string, signal: AbortSignal): Promise<RemoteTool> {
+    await untilAborted(this.connection.prove(TRUSTED_MS), signal).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw new Refusal(explainFailure(error), { cause: error })
+    })
+    const match = this.#tools.find(({ remote }) => remote.name === tool)
+    if (!match) throw new Refusal('The server no longer has this tool')
+    if (match.refusal) throw new Refusal(match.refusal)
+    return match.remote
   }
 }
+
+const hideIn = (
+  { elicitations, ...elicited }: Elicited,
+  hide: (text: string) => string,
+): Elicited => ({
+  ...elicited,
+  elicitations: elicitations.map((one) => ({ ...one, message: hide(one.message) })),
+})
 
 function approvalOf(tool: string, { approval = 'never' }: McpServer): Approval {
   if (typeof approval === 'string') return approval

@@ -27,77 +27,102 @@ interface Dependencies {
   deadlineMs?: number
 }
 
-export type ToolRegistry = ReturnType<typeof createToolRegistry>
-export type RunTools = ReturnType<ToolRegistry['open']>
+/** The tools of an agent, whatever their source. */
+export class ToolRegistry {
+  readonly #dependencies: Dependencies
 
-export function createToolRegistry(dependencies: Dependencies) {
-  const { sources, isEnabled, refuse, log, deadlineMs = DEADLINE_MS } = dependencies
-  const load = () => {
-    const tools = sources.flatMap((source) => source())
-    return withStates(tools, isEnabled)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
   }
 
-  return {
-    /** Every loaded tool, with its state. */
-    records: (modelCallsTools: boolean): ToolRecord[] =>
-      load().map((loaded) => toRecord(loaded, modelCallsTools)),
-    /** The tools that fit into `tokens`, and the names of the enabled ones that do not. */
-    offering(tokens: number): { offered: readonly Tool[]; leftOut: string[] } {
-      const on = load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
-      const offered = createDiscovery(on).offered(tokens)
-      const leftOut = on.filter((tool) => !offered.includes(tool)).map(({ name }) => name)
-      return { offered, leftOut }
-    },
-    /** The tools of one run, which do not change during the run. */
-    open(context: ToolContext) {
-      const on = load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
-      const { offered, search } = createDiscovery(on)
-      const callable = [search, ...on]
-      const byName = new Map(callable.map((tool) => [tool.name, tool]))
-      const run = async (
-        tool: Tool,
-        { input, answered }: ToolCall,
-        signal: AbortSignal,
-      ): Promise<ToolResult> => {
-        const milliseconds = tool.deadlineMs ?? deadlineMs
-        using deadline = startDeadline(milliseconds, signal)
-        try {
-          const running = tool.run(input, contextOf(context, answered), deadline.signal)
-          const output = await untilAborted(running, deadline.signal)
-          return { output: bounded(output), isError: false }
-        } catch (error) {
-          signal.throwIfAborted()
-          if (deadline.isOver) return failed(`The tool did not answer in ${milliseconds} ms`)
-          return toResult(error, tool, log)
-        }
-      }
-      const answer = async (call: ToolCall, signal: AbortSignal) => {
-        const { name, mistake } = call
-        const tool = byName.get(name)
-        if (!tool) return failed(`There is no tool "${name}"`)
-        const refusal = refuse?.(tool, context, callable) ?? mistake
-        return refusal === undefined ? run(tool, call, signal) : failed(refusal)
-      }
-      return {
-        /** The tools offered to the model, which fit into `tokens`. */
-        offered,
-        /** Whether a call must wait for the client's approval. */
-        needsApproval: (name: string) => byName.get(name)?.approval === 'always',
-        /** Errors of the tool or the model are returned as a result. Throws only the abort reason of `signal`. */
-        async call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
-          const started = performance.now()
-          let isError = true
-          try {
-            const result = await answer(call, signal)
-            isError = result.isError
-            return result
-          } finally {
-            const milliseconds = Math.round(performance.now() - started)
-            log.info({ tool: call.name, milliseconds, isError }, 'tool call')
-          }
-        },
-      }
-    },
+  /** Every loaded tool, with its state. */
+  records(modelCallsTools: boolean): ToolRecord[] {
+    return this.#load().map((loaded) => toRecord(loaded, modelCallsTools))
+  }
+
+  /** The tools that fit into `tokens`, and the names of the enabled ones that do not. */
+  offering(tokens: number): { offered: readonly Tool[]; leftOut: string[] } {
+    const on = this.#on()
+    const offered = createDiscovery(on).offered(tokens)
+    const leftOut = on.filter((tool) => !offered.includes(tool)).map(({ name }) => name)
+    return { offered, leftOut }
+  }
+
+  /** The tools of one run, which do not change during the run. */
+  open(context: ToolContext): RunTools {
+    return new RunTools(this.#on(), context, this.#dependencies)
+  }
+
+  #load(): LoadedTool[] {
+    const { sources, isEnabled } = this.#dependencies
+    return withStates(
+      sources.flatMap((source) => source()),
+      isEnabled,
+    )
+  }
+
+  #on(): Tool[] {
+    return this.#load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
+  }
+}
+
+/** The tools of one run. */
+export class RunTools {
+  /** The tools offered to the model, which fit into `tokens`. */
+  readonly offered: ReturnType<typeof createDiscovery>['offered']
+  readonly #byName: ReadonlyMap<string, Tool>
+  readonly #context: ToolContext
+  readonly #dependencies: Dependencies
+
+  constructor(on: readonly Tool[], context: ToolContext, dependencies: Dependencies) {
+    const { offered, search } = createDiscovery(on)
+    this.offered = offered
+    this.#byName = new Map([search, ...on].map((tool) => [tool.name, tool]))
+    this.#context = context
+    this.#dependencies = dependencies
+  }
+
+  /** Whether a call must wait for the client's approval. */
+  needsApproval(name: string): boolean {
+    return this.#byName.get(name)?.approval === 'always'
+  }
+
+  /** Errors of the tool or the model are returned as a result. Throws only the abort reason of `signal`. */
+  async call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+    const started = performance.now()
+    let isError = true
+    try {
+      const result = await this.#answer(call, signal)
+      isError = result.isError
+      return result
+    } finally {
+      const milliseconds = Math.round(performance.now() - started)
+      this.#dependencies.log.info({ tool: call.name, milliseconds, isError }, 'tool call')
+    }
+  }
+
+  async #answer(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+    const { name, mistake } = call
+    const tool = this.#byName.get(name)
+    if (!tool) return failed(`There is no tool "${name}"`)
+    const callable = [...this.#byName.values()]
+    const refusal = this.#dependencies.refuse?.(tool, this.#context, callable) ?? mistake
+    return refusal === undefined ? this.#run(tool, call, signal) : failed(refusal)
+  }
+
+  async #run(tool: Tool, { input, answered }: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+    const { log, deadlineMs = DEADLINE_MS } = this.#dependencies
+    const milliseconds = tool.deadlineMs ?? deadlineMs
+    using deadline = startDeadline(milliseconds, signal)
+    try {
+      const running = tool.run(input, contextOf(this.#context, answered), deadline.signal)
+      const output = await untilAborted(running, deadline.signal)
+      return { output: bounded(output), isError: false }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (deadline.isOver) return failed(`The tool did not answer in ${milliseconds} ms`)
+      return toResult(error, tool, log)
+    }
   }
 }
 

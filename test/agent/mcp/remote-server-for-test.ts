@@ -3,7 +3,7 @@ import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { McpServer } from '@modelcontextprotocol/server'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { createRemoteServer } from '../../../src/agent/mcp/remote-server.ts'
+import { RemoteServer } from '../../../src/agent/mcp/remote-server.ts'
 import { McpServers } from '../../../src/agent/mcp/settings.ts'
 import { createToolLock } from '../../../src/agent/mcp/tool-lock.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
@@ -25,7 +25,7 @@ export async function connectTo(
   const write = (fields: object, message: string) =>
     void lines.push(`${message} ${JSON.stringify(fields)}`)
   const { acceptedTools } = await openSqliteStore()
-  const server = createRemoteServer({
+  const server = new RemoteServer({
     name: 'one',
     settings: one,
     environment,
@@ -39,11 +39,11 @@ export async function connectTo(
   })
   const context = createContext()
   const call = (tool: string, input: unknown = {}, signal = new AbortController().signal) => {
-    const found = server.tools().find(({ remote }) => remote.name === tool)
+    const found = server.tools.find(({ remote }) => remote.name === tool)
     if (!found) throw new Error(`There is no tool ${tool}`)
     return found.tool.run(input, context, signal)
   }
-  return { ...server, call, lines, context }
+  return { server, connection: server.connection, call, lines, context }
 }
 
 interface Reporting {

@@ -147,9 +147,9 @@ describe('the tools', () => {
 
   it('are those that are allowed', async () => {
     const { url } = await startModernServer(adding(['read', 'write']))
-    const { connection, tools } = await connectTo(url, { allowTools: ['read'] })
+    const { connection, server } = await connectTo(url, { allowTools: ['read'] })
     await connection.prove(0)
-    expect(tools().map(({ remote, off }) => [remote.name, off])).toEqual([
+    expect(server.tools.map(({ remote, off }) => [remote.name, off])).toEqual([
       ['read', false],
       ['write', true],
     ])
@@ -158,14 +158,14 @@ describe('the tools', () => {
   it('that are added later wait to be accepted', async () => {
     const names = ['read']
     const { url } = await startModernServer(adding(names))
-    const { connection, tools, accept, lines } = await connectTo(url)
+    const { connection, server, lines } = await connectTo(url)
     await connection.prove(0)
     names.push('write')
     await connection.prove(0)
-    const reasons = () => tools().map(({ tool }) => tool.unavailable?.())
+    const reasons = () => server.tools.map(({ tool }) => tool.unavailable?.())
     expect(reasons()).toEqual([undefined, expect.stringContaining('added this tool')])
     expect(lines.filter((line) => line.includes('needs to be accepted'))).toHaveLength(1)
-    await accept()
+    await server.accept()
     expect(reasons()).toEqual([undefined, undefined])
   })
 })

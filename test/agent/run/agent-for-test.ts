@@ -9,7 +9,7 @@ import { createRunLimiter, type RunLimiterOptions } from '../../../src/agent/run
 import { createSentQuestions, type SentQuestions } from '../../../src/agent/run/sent-questions.ts'
 import { createWindow } from '../../../src/agent/run/window.ts'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
-import { createToolRegistry } from '../../../src/agent/tools/registry.ts'
+import { ToolRegistry } from '../../../src/agent/tools/registry.ts'
 import type { Search } from '../../../src/knowledge/retrieval/search.ts'
 import { eachEvent } from '../../support/batches.ts'
 import { hitOf } from '../../support/hit.ts'
@@ -66,7 +66,7 @@ export function createAgentForTest(parts: AgentParts) {
       return { hits: found.map(hitOf), degraded: false }
     },
   }
-  const registry = createToolRegistry({
+  const registry = new ToolRegistry({
     sources: [() => tools],
     isEnabled: () => true,
     log: SILENT,

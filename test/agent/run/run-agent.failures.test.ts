@@ -10,7 +10,7 @@ import type { AgentEvent } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../../../src/agent/run/run-agent.ts'
 import { createWindow } from '../../../src/agent/run/window.ts'
-import { createToolRegistry } from '../../../src/agent/tools/registry.ts'
+import { ToolRegistry } from '../../../src/agent/tools/registry.ts'
 import { eachEvent } from '../../support/batches.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
 import {
@@ -72,7 +72,7 @@ it('a failure of retrieval ends the run before the model is asked', async () => 
   const agent = createAgent({
     model,
     retrieval: { search: () => Promise.reject(failure) },
-    tools: createToolRegistry({
+    tools: new ToolRegistry({
       sources: [],
       isEnabled: () => true,
       log: SILENT,

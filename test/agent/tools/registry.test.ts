@@ -4,7 +4,7 @@ import { JobExhausted } from '@agent-server/lib/processes/job.ts'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
-import { createToolRegistry, parseCall } from '../../../src/agent/tools/registry.ts'
+import { parseCall, ToolRegistry } from '../../../src/agent/tools/registry.ts'
 import { createContext } from './context-for-test.ts'
 
 interface Line {
@@ -27,7 +27,7 @@ function createRegistry(
     error: (fields: object, message: string) =>
       void lines.push({ level: 'error', fields, message }),
   }
-  const registry = createToolRegistry({
+  const registry = new ToolRegistry({
     sources: [() => tools],
     isEnabled,
     log,
@@ -274,7 +274,7 @@ describe('the sources of tools', () => {
     source,
   })
   const create = (...sources: (() => readonly Tool[])[]) =>
-    createToolRegistry({
+    new ToolRegistry({
       sources,
       isEnabled: () => true,
       log: SILENT,
@@ -320,7 +320,7 @@ describe('the sources of tools', () => {
   })
 
   it('may hold a built-in tool that is switched off, whose name stays taken', () => {
-    const registry = createToolRegistry({
+    const registry = new ToolRegistry({
       sources: [() => [named('search', 'builtin'), named('search', 'mcp:a')]],
       isEnabled: () => false,
       log: SILENT,
