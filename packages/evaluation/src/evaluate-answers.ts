@@ -18,44 +18,13 @@ interface Options {
   judge?: Judge | undefined
 }
 
-/** Shares from 0 to 1; NaN where nothing was to be measured. */
-interface AnswerEvaluation {
-  /** Questions that the documents answer, and that they do not. */
-  answerable: number
-  unanswerable: number
-  /** Of the answerable: the answer contains the fact; it says that there is none, although there is. */
-  right: number
-  wronglyAbstained: number
-  /** Of the citations: those of a right document. Of the answerable questions: those whose answer cites one. */
-  citationPrecision: number
-  citationRecall: number
-  /** Of the cited statements: those that the server calls unsupported. */
-  unsupported: number
-  /** Of the unanswerable questions: those whose answer says so. */
-  abstained: number
-  latency: { p50: number; p95: number }
-  asked: Row['asked']
-}
-
-interface Judged {
-  question: AskedQuestion
-  answer: string
-  milliseconds: number
-  isAnswerable: boolean
-  right: boolean | undefined
-  abstained: boolean
-  /** Whether each citation is of a right document. */
-  cited: boolean[]
-  supported: boolean[]
-}
-
 export const isAnswered = ({ facts }: AskedQuestion): boolean => facts !== undefined
 
-/** Asks the agent the questions that have facts, and measures its answers. Throws if there are none. */
-export async function evaluateAnswers(
-  questions: readonly AskedQuestion[],
-  options: Options,
-): Promise<AnswerEvaluation> {
+/**
+ * Asks the agent the questions that have facts, and measures its answers in shares from 0 to 1, NaN where nothing was to
+ * be measured. Throws if there are none.
+ */
+export async function evaluateAnswers(questions: readonly AskedQuestion[], options: Options) {
   const judged = questions.filter(isAnswered)
   if (judged.length === 0) throw new Error('No question of the set has facts')
   const outcomes: Judged[] = []
@@ -67,18 +36,25 @@ export async function evaluateAnswers(
   const others = outcomes.filter(({ isAnswerable }) => !isAnswerable)
   const latencies = outcomes.map(({ milliseconds }) => milliseconds)
   return {
+    // Questions that the documents answer, and that they do not.
     answerable: answerable.length,
     unanswerable: others.length,
+    // Of the answerable: the answer contains the fact; it says that there is none, although there is.
     right: shareOf(answerable.map(({ right }) => right === true)),
     wronglyAbstained: shareOf(answerable.map(({ right, abstained }) => abstained && !right)),
+    // Of the citations: those of a right document. Of the answerable questions: those whose answer cites one.
     citationPrecision: shareOf(answerable.flatMap(({ cited }) => cited)),
     citationRecall: shareOf(answerable.map(({ cited }) => cited.includes(true))),
+    // Of the cited statements: those that the server calls unsupported.
     unsupported: shareOf(outcomes.flatMap((one) => one.supported.map((is) => !is))),
+    // Of the unanswerable questions: those whose answer says so.
     abstained: shareOf(others.map((one) => one.abstained)),
     latency: { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) },
     asked: outcomes.map(toOutcome),
   }
 }
+
+type AnswerEvaluation = Awaited<ReturnType<typeof evaluateAnswers>>
 
 export function answersRow({ asked, latency, ...shares }: AnswerEvaluation): Row {
   return rowOf({ ...shares, 'p50 ms': latency.p50, 'p95 ms': latency.p95 }, asked)
@@ -99,7 +75,9 @@ function toOutcome({ question, ...outcome }: Judged): Outcome {
   return { id, text, answer, values }
 }
 
-async function judgedOf(question: AskedQuestion, { ask, judge }: Options): Promise<Judged> {
+type Judged = Awaited<ReturnType<typeof judgedOf>>
+
+async function judgedOf(question: AskedQuestion, { ask, judge }: Options) {
   const { text, relevant, facts = [] } = question
   const started = performance.now()
   const answer = await ask(question)
@@ -117,6 +95,7 @@ async function judgedOf(question: AskedQuestion, { ask, judge }: Options): Promi
     milliseconds,
     isAnswerable: facts.length > 0,
     ...verdict,
+    // Whether each citation is of a right document.
     cited: Array.from(cited, (number) => {
       const hit = answer.hits[number - 1]
       return hit !== undefined && namesOf(hit, question).some((name) => relevant.has(name))

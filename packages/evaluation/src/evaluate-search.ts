@@ -9,36 +9,15 @@ interface Options {
   progress: Progress
 }
 
-interface Evaluation extends Measures {
-  queries: number
-  /** The same for the half of the questions that nothing is chosen on. */
-  heldOut: Measures & { queries: number }
-  kinds: Record<string, { queries: number; mrr: number }>
-  /** Milliseconds per query, one query at a time. */
-  latency: { p50: number; p95: number }
-  /** Queries answered without a model that was due, which says little about the search. */
-  degraded: number
-  asked: Row['asked']
-}
-
 export const isSearched = ({ relevant }: AskedQuestion): boolean => relevant.size > 0
 
 /** Asks the questions whose documents are known, and measures what is found. */
-export async function evaluateSearch(
-  questions: readonly AskedQuestion[],
-  { ask, graded, progress }: Options,
-): Promise<Evaluation> {
+export async function evaluateSearch(questions: readonly AskedQuestion[], options: Options) {
   const judged = questions.filter(isSearched)
-  const results: (Measures & Outcome)[] = []
+  const results: Awaited<ReturnType<typeof outcomeOf>>[] = []
   for (const question of judged) {
-    const started = performance.now()
-    const { hits, degraded = false } = await ask(question)
-    const milliseconds = performance.now() - started
-    const found = hits.flatMap((hit) => namesOf(hit, question))
-    const ranking = [...new Set(found)].slice(0, DEPTH)
-    const measured = measure(ranking, { relevant: question.relevant, graded })
-    results.push({ question, milliseconds, degraded, ...measured })
-    progress(results.length, judged.length)
+    results.push(await outcomeOf(question, options))
+    options.progress(results.length, judged.length)
   }
   const latencies = results.map(({ milliseconds }) => milliseconds)
   const kinds = Map.groupBy(
@@ -47,6 +26,7 @@ export async function evaluateSearch(
   )
   return {
     ...summaryOf(results),
+    // The half of the questions that nothing is chosen on.
     heldOut: summaryOf(results.filter(({ question }) => isHeldOut(question))),
     kinds: Object.fromEntries(
       Array.from(kinds, ([kind, own]) => {
@@ -54,16 +34,22 @@ export async function evaluateSearch(
         return [kind, { queries, mrr }]
       }),
     ),
+    // Milliseconds per query, one query at a time.
     latency: { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) },
+    // Queries answered without a model that was due, which says little about the search.
     degraded: results.filter(({ degraded }) => degraded).length,
     asked: results.map(({ question: { id, text }, mrr }) => ({ id, text, values: { mrr } })),
   }
 }
 
-interface Outcome {
-  question: AskedQuestion
-  milliseconds: number
-  degraded: boolean
+async function outcomeOf(question: AskedQuestion, { ask, graded }: Options) {
+  const started = performance.now()
+  const { hits, degraded = false } = await ask(question)
+  const milliseconds = performance.now() - started
+  const names = hits.flatMap((hit) => namesOf(hit, question))
+  const ranking = [...new Set(names)].slice(0, DEPTH)
+  const measures = measure(ranking, { relevant: question.relevant, graded })
+  return { question, milliseconds, degraded, ...measures }
 }
 
 function summaryOf(results: readonly Measures[]) {
@@ -75,7 +61,9 @@ function summaryOf(results: readonly Measures[]) {
   }
 }
 
-export function searchRow({ asked, ...measured }: Evaluation): Row {
+type SearchEvaluation = Awaited<ReturnType<typeof evaluateSearch>>
+
+export function searchRow({ asked, ...measured }: SearchEvaluation): Row {
   const { queries, degraded, ndcg, recall, mrr, heldOut, kinds, latency } = measured
   const measures = {
     queries,
