@@ -8,6 +8,8 @@ interface Exports {
   ChunkText: Component
   ErrorNote: Component
   Prose: Component
+  SaveBar: Component
+  SettingField: Component
   Steps: Component
   Waiting: Component
   parseFilter(text: string): unknown
@@ -15,6 +17,7 @@ interface Exports {
 }
 
 const ui = await loadComponents<Exports>(
+  'admin/setting-field.tsx',
   'chat/steps.tsx',
   'chat/waiting.tsx',
   'parts/chunk-facts.tsx',
@@ -197,4 +200,41 @@ it('A filter is JSON or nothing, and is refused with an example', () => {
   expect(ui.parseFilter(' ')).toBeUndefined()
   expect(ui.parseFilter('{"field": "a", "eq": 1}')).toEqual({ field: 'a', eq: 1 })
   expect(() => ui.parseFilter('year = 2026')).toThrow(/not valid JSON\. Example: /)
+})
+
+describe('A setting', () => {
+  const draw = (setting: object, draft: object = {}) =>
+    ui.render(ui.SettingField, {
+      setting: {
+        name: 'TOP_K',
+        label: 'Passages',
+        meaning: 'How many `passages` are read.',
+        source: 'default',
+        value: '5',
+        ...setting,
+      },
+      draft: { value: draft },
+    })
+
+  it('has its name, its meaning and its value', () => {
+    const drawn = draw({})
+    expect(drawn).toMatch(/<label class="label" for="value-TOP_K">Passages <code[^>]*>TOP_K</)
+    expect(drawn).toContain('How many <code>passages</code> are read.')
+    expect(drawn).not.toMatch(/>Clear<|>Undo</)
+  })
+
+  it('can be cleared where the file has it, and undone where it was changed', () => {
+    expect(draw({ source: 'file' })).toContain('Clear')
+    expect(draw({ source: 'file' }, { TOP_K: null })).not.toContain('Clear')
+    expect(draw({}, { TOP_K: '9' })).toContain('Undo')
+    expect(draw({ source: 'environment' })).toContain('Set in the environment.')
+  })
+
+  it('is saved together with what else has changed', () => {
+    const bar = (draft: object) =>
+      ui.render(ui.SaveBar, { draft: { value: draft }, failure: '', note: '' })
+    expect(bar({})).toMatch(/<button[^>]* disabled/)
+    expect(bar({ TOP_K: '9', OCR: null })).toContain('Changed: TOP_K, OCR')
+    expect(bar({ TOP_K: '9' })).not.toMatch(/<button[^>]* disabled/)
+  })
 })
