@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 const ROOT = resolve(import.meta.dirname, '..')
 const VERSION = /^\d+\.\d+\.\d+$/
 const JSON_VERSION = /(?<="version": ")[^"]+/
-/** By which the models that the documents name must not be about to close: see `test/documents/model-names.test.ts`. */
+/** By which the models that the documents name must not be about to close: see `test/docs/model-names.test.ts`. */
 const RELEASE_DATE = /(?<="releaseDate": ")[^"]+/
 
 /** Where the version stands, and how often. The server's OpenAPI document takes it from package.json. */

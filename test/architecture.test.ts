@@ -10,7 +10,7 @@ import {
 
 const LEAVES = ['errors', 'lib', 'schemas']
 /** What the server does, each room on top of the next. */
-const ROOMS = ['operator', 'dialects', 'conversations', 'agent', 'knowledge']
+const ROOMS = ['operator', 'dialects', 'conversations', 'agent', 'documents', 'retrieval']
 const SEAMS = ['models', 'sandboxes', 'stores']
 
 /** A layer is a file or a folder of src/; each may import itself and what stands beside it here. */
@@ -34,7 +34,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'deploy',
     'wire',
     'app',
-    'routes',
+    'api',
     'http',
     ...ROOMS,
     ...SEAMS,
@@ -51,7 +51,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'features',
     'evaluation',
     'wire',
-    'routes',
+    'api',
     'http',
     ...ROOMS,
     'stores',
@@ -60,14 +60,35 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   // The one list of the packages that add routes or settings.
   features: ['compat', 'evaluation', 'mcp-server', 'sandboxes', 'lib'],
-  routes: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
+  api: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
-  operator: ['wire', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
+  operator: ['wire', 'agent', 'documents', 'retrieval', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
-  dialects: ['wire', 'http', 'conversations', 'agent', 'knowledge', 'search', ...SEAMS, ...LEAVES],
-  conversations: ['wire', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
-  agent: ['wire', 'knowledge', 'office-tools', 'tables', 'readers', 'search', ...SEAMS, ...LEAVES],
-  knowledge: ['readers', 'search', ...SEAMS, ...LEAVES],
+  dialects: [
+    'wire',
+    'http',
+    'conversations',
+    'agent',
+    'documents',
+    'retrieval',
+    'search',
+    ...SEAMS,
+    ...LEAVES,
+  ],
+  conversations: ['wire', 'agent', 'documents', 'retrieval', ...SEAMS, ...LEAVES],
+  agent: [
+    'wire',
+    'documents',
+    'retrieval',
+    'office-tools',
+    'tables',
+    'readers',
+    'search',
+    ...SEAMS,
+    ...LEAVES,
+  ],
+  documents: ['retrieval', 'readers', 'search', ...SEAMS, ...LEAVES],
+  retrieval: ['search', ...SEAMS, ...LEAVES],
   // The feature says what its store keeps; the SQL is here.
   stores: ['evaluation', ...LEAVES],
   models: ['errors', 'lib'],
@@ -104,7 +125,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
     'commands',
     'compose',
     'app',
-    'routes',
+    'api',
     'http',
     'wire',
     'compat',
@@ -179,33 +200,33 @@ describe('The layers of src/', () => {
 
 describe('The guards of the layers', () => {
   it.each([
-    ['a type', `import type { X } from '../routes/ops.ts'`],
-    ['one type among values', `import { type X, y } from '../routes/ops.ts'`],
-    ['an export', `export { x } from '../routes/ops.ts'`],
-    ['everything', `export * from '../routes/ops.ts'`],
-    ['an effect', `import '../routes/ops.ts'`],
-    ['a lazy import', `const x = await import('../routes/ops.ts')`],
-    ['a type of a module', `type X = import('../routes/ops.ts').X`],
-    ['a thread', `const url = new URL('../routes/ops.ts', import.meta.url)`],
+    ['a type', `import type { X } from '../api/ops.ts'`],
+    ['one type among values', `import { type X, y } from '../api/ops.ts'`],
+    ['an export', `export { x } from '../api/ops.ts'`],
+    ['everything', `export * from '../api/ops.ts'`],
+    ['an effect', `import '../api/ops.ts'`],
+    ['a lazy import', `const x = await import('../api/ops.ts')`],
+    ['a type of a module', `type X = import('../api/ops.ts').X`],
+    ['a thread', `const url = new URL('../api/ops.ts', import.meta.url)`],
   ])('see %s cross a layer', (_case, text) => {
-    expect(layerViolations([{ path: 'src/knowledge/a.ts', text }])).toHaveLength(1)
+    expect(layerViolations([{ path: 'src/documents/a.ts', text }])).toHaveLength(1)
   })
 
   it('see no import in a comment or a string', () => {
-    const text = `// import '../routes/ops.ts'\nconst words = "import x from '../routes/ops.ts'"`
-    expect(layerViolations([{ path: 'src/knowledge/a.ts', text }])).toEqual([])
+    const text = `// import '../api/ops.ts'\nconst words = "import x from '../api/ops.ts'"`
+    expect(layerViolations([{ path: 'src/documents/a.ts', text }])).toEqual([])
   })
 
   it('report a service that names a concrete store', () => {
     const text = `import { createSqliteStore } from '../stores/sqlite/store.ts'`
-    expect(concreteImports([{ path: 'src/knowledge/a.ts', text }])).toHaveLength(1)
+    expect(concreteImports([{ path: 'src/documents/a.ts', text }])).toHaveLength(1)
     expect(concreteImports([{ path: 'src/compose.ts', text }])).toEqual([])
   })
 
   it('report a service that knows Fastify', () => {
-    const bare = { path: 'src/knowledge/a.ts', text: `import type { FastifyReply } from 'fastify'` }
+    const bare = { path: 'src/documents/a.ts', text: `import type { FastifyReply } from 'fastify'` }
     const deep = {
-      path: 'src/knowledge/a.ts',
+      path: 'src/documents/a.ts',
       text: `import type { Chat } from 'openai/resources'`,
     }
     expect(packageViolations([bare, deep])).toHaveLength(2)
@@ -226,15 +247,15 @@ describe('The guards of the layers', () => {
 
   it('report a cycle of folders whose files have none', () => {
     const tree = [
-      { path: 'src/knowledge/a/a.ts', text: `import '../b/b.ts'` },
-      { path: 'src/knowledge/b/b.ts', text: '' },
-      { path: 'src/knowledge/b/c.ts', text: `import '../a/d.ts'` },
-      { path: 'src/knowledge/a/d.ts', text: '' },
+      { path: 'src/documents/a/a.ts', text: `import '../b/b.ts'` },
+      { path: 'src/documents/b/b.ts', text: '' },
+      { path: 'src/documents/b/c.ts', text: `import '../a/d.ts'` },
+      { path: 'src/documents/a/d.ts', text: '' },
     ]
     expect(importCycles(tree)).toEqual([])
-    expect(folderCycles(tree, 'knowledge')).toEqual([['src/knowledge/a', 'src/knowledge/b']])
+    expect(folderCycles(tree, 'documents')).toEqual([['src/documents/a', 'src/documents/b']])
     const inPackage = tree.map(({ path, text }) => {
-      return { path: path.replace('src/knowledge', 'packages/models/src'), text }
+      return { path: path.replace('src/documents', 'packages/models/src'), text }
     })
     expect(folderCycles(inPackage, 'models')).toHaveLength(1)
   })

@@ -152,7 +152,7 @@ describe('The table of docs/internals/clients-tried.md', () => {
   const [head = '', , ...rows] = read('docs/internals/clients-tried.md').match(/^\|.+\|$/gm) ?? []
   const cells = rows.map((row) => row.slice(2, -2).split(' | '))
   const [, ...abilities] = head.slice(2, -2).split(' | ')
-  const [, ...proofs] = read('test/documents/clients-tried.tsv')
+  const [, ...proofs] = read('test/docs/clients-tried.tsv')
     .trim()
     .split('\n')
     .map((line) => line.split('\t'))

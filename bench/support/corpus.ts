@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { splitText } from '../../src/knowledge/ingestion/split/split-text.ts'
+import { splitText } from '../../src/documents/ingestion/split/split-text.ts'
 
 export interface CorpusDocument {
   title: string

@@ -1,4 +1,4 @@
-import { splitText } from '../../src/knowledge/ingestion/split/split-text.ts'
+import { splitText } from '../../src/documents/ingestion/split/split-text.ts'
 import type { Bench } from './bench.ts'
 import type { CorpusDocument } from './corpus.ts'
 

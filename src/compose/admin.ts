@@ -13,7 +13,7 @@ import {
   settingsOf,
   VARIABLE_NAMES,
 } from '../config.ts'
-import type { Watch } from '../knowledge/watch/watch.ts'
+import type { Watch } from '../documents/watch/watch.ts'
 import { AgentFileService } from '../operator/admin/agent-file.ts'
 import { createAgentTrials } from '../operator/admin/agent-trials.ts'
 import { createModelTrials } from '../operator/admin/model-trial.ts'

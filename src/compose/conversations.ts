@@ -3,7 +3,7 @@ import { createConversations } from '../conversations/conversations.ts'
 import { createFeedback } from '../conversations/feedback.ts'
 import { ITEM_FORM } from '../dialects/responses/items.ts'
 import { createKeptResponses } from '../dialects/responses/kept-responses.ts'
-import type { CorpusFor } from '../knowledge/corpus-access.ts'
+import type { CorpusFor } from '../documents/corpus-access.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 import type { AgentSide } from './agent.ts'
 

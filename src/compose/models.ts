@@ -23,7 +23,7 @@ import {
 } from '@agent-server/models'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Config, EXTRACTIVE, NO_EMBEDDER, THE_CHAT_MODEL } from '../config.ts'
-import { createOnlineReEmbedding, openEmbedder } from '../knowledge/embedding/re-embed.ts'
+import { createOnlineReEmbedding, openEmbedder } from '../documents/embedding/re-embed.ts'
 import type { TriedModels } from '../operator/admin/model-trial.ts'
 import type { ServedModel } from '../operator/ops/closing-models.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'

@@ -1,13 +1,13 @@
 import type { IndexContext } from '@agent-server/search'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
-import { indexDriver } from '../index-drivers.ts'
-import { reEmbed } from '../knowledge/embedding/re-embed.ts'
+import { reEmbed } from '../documents/embedding/re-embed.ts'
 import {
   completeIndex,
   type Replacement,
   replaceIndex,
-} from '../knowledge/ingestion/replace-index.ts'
+} from '../documents/ingestion/replace-index.ts'
+import { indexDriver } from '../index-drivers.ts'
 import { indexContext } from './chunk-index.ts'
 import { openPreparer } from './knowledge.ts'
 import { createEmbedder, embeddingModel } from './models.ts'

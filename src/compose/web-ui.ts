@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
+import type { WebUi } from '../api/web-ui.ts'
 import type { Config } from '../config.ts'
 import { createBundle } from '../operator/web-ui/bundle.ts'
 import { openSessions } from '../operator/web-ui/sessions.ts'
-import type { WebUi } from '../routes/web-ui.ts'
 
 /** The web UI in the browser; undefined if it is switched off. `sources` is the folder `ui/`. */
 export async function openWebUi(

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { splitText } from '../../src/knowledge/ingestion/split/split-text.ts'
+import { splitText } from '../../src/documents/ingestion/split/split-text.ts'
 import {
   createChunkBatchReader,
   packChunkBatch,
   repack,
   textOfChunks,
 } from '../../src/stores/chunk-codec.ts'
-import { randomText, seededRandom } from '../knowledge/ingestion/random-text.ts'
+import { randomText, seededRandom } from '../documents/ingestion/random-text.ts'
 
 const batchOf = (number: number) => ({
   chunks: [{ text: `Eule ${number} 👋`, heading: '', start: 0, end: 9, page: 2, pageEnd: 3 }],

@@ -20,8 +20,8 @@ import {
 } from '../../packages/search/test/contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../packages/search/test/contracts/vector-index.contract.ts'
 import { describeFilters } from '../contracts/filters.contract.ts'
-import { replaceWhilePublishing } from '../knowledge/ingestion/replacement-schedule.ts'
-import { compareRankings, hasCollections } from '../knowledge/retrieval/compare-rankings.ts'
+import { replaceWhilePublishing } from '../documents/ingestion/replacement-schedule.ts'
+import { compareRankings, hasCollections } from '../retrieval/compare-rankings.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 
 const { TEST_QDRANT_URL: url = '', QDRANT_API_KEY: apiKey } = process.env

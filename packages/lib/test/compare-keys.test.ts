@@ -1,6 +1,6 @@
 import { compareKeys } from '@agent-server/lib/compare-keys.ts'
 import { expect, it } from 'vitest'
-import { seededRandom } from '../../../test/knowledge/ingestion/random-text.ts'
+import { seededRandom } from '../../../test/documents/ingestion/random-text.ts'
 
 it('finds the keys missing on either side, for any two sets', () => {
   for (let seed = 0; seed < 300; seed++) {

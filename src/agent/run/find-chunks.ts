@@ -1,6 +1,6 @@
 import type { SearchStep } from '@agent-server/schemas/query.ts'
 import { type AgentEvent, type AgentRequest, visibilityOf } from '@agent-server/wire'
-import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { Retrieval } from '../../retrieval/search.ts'
 import type { RunBudget } from './budget.ts'
 import { searchByEffort } from './search-by-effort.ts'
 import { toQuery } from './standalone-question.ts'

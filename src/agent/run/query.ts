@@ -7,7 +7,7 @@ import {
   type SearchStep,
   type Usage,
 } from '@agent-server/schemas/query.ts'
-import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { CallerSearch, Retrieval } from '../../retrieval/search.ts'
 import { createRunBudget, type RunLimits } from './budget.ts'
 import type { RunLimiter } from './run-limiter.ts'
 import { searchByEffort } from './search-by-effort.ts'

@@ -1,7 +1,7 @@
 import { openSpan, type StreamSpan } from '@agent-server/lib/tracing.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Agent, AgentEvent, AgentRequest } from '@agent-server/wire'
-import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { CallerSearch, Retrieval } from '../../retrieval/search.ts'
 import { type OpenRun, openRun } from './open-run.ts'
 import { answerQuery, type Query, type QueryAnswer } from './query.ts'
 import { Rounds } from './rounds.ts'

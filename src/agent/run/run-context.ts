@@ -1,7 +1,7 @@
 import type { ChatModel, ModelTool } from '@agent-server/models'
 import { checkEffort } from '@agent-server/schemas/query.ts'
 import type { AgentEvent, AgentRequest } from '@agent-server/wire'
-import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { Retrieval } from '../../retrieval/search.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { TermsOf } from '../citations/attribution.ts'
 import { createCitations, type NumberedHit, withoutStages } from '../citations/citations.ts'

@@ -3,7 +3,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import type { ChatModel, Spend } from '@agent-server/models'
 import { askModel } from '@agent-server/models'
 import type { Effort, Hit, SearchStep } from '@agent-server/schemas/query.ts'
-import type { Retrieval, SearchedFor } from '../../knowledge/retrieval/search.ts'
+import type { Retrieval, SearchedFor } from '../../retrieval/search.ts'
 import { asData } from '../citations/citations.ts'
 import type { RunBudget } from './budget.ts'
 

@@ -1,7 +1,7 @@
 import type { ChatModel } from '@agent-server/models'
 import { createCharts, createForms } from '@agent-server/office-tools'
 import type { CodeSandbox } from '@agent-server/sandboxes'
-import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { Retrieval } from '../../retrieval/search.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'

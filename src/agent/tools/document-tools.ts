@@ -1,7 +1,7 @@
 import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import { z } from 'zod'
-import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { Retrieval } from '../../retrieval/search.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { renderChunks, toHit, withoutStages } from '../citations/citations.ts'

@@ -10,7 +10,7 @@ import {
   refuseMissing,
 } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { CorpusFor } from '../../knowledge/corpus-access.ts'
+import type { CorpusFor } from '../../documents/corpus-access.ts'
 import { Completion, CompletionChunk, Model, ModelList, ModelParams } from './answer-schema.ts'
 import { createCompletionsDialect } from './dialect.ts'
 import { MISSING } from './missing.ts'

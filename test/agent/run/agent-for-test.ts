@@ -10,7 +10,7 @@ import { createSentQuestions, type SentQuestions } from '../../../src/agent/run/
 import { createWindow } from '../../../src/agent/run/window.ts'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
 import { ToolRegistry } from '../../../src/agent/tools/registry.ts'
-import type { Search } from '../../../src/knowledge/retrieval/search.ts'
+import type { Search } from '../../../src/retrieval/search.ts'
 import { eachEvent } from '../../support/batches.ts'
 import { hitOf } from '../../support/hit.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'

@@ -1,4 +1,4 @@
-import { splitText } from '../../../src/knowledge/ingestion/split/split-text.ts'
+import { splitText } from '../../../src/documents/ingestion/split/split-text.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 /** `adding` and `deleting`: asked for and not answered, so either outcome is right. */

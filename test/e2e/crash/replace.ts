@@ -1,7 +1,7 @@
 import { Document, DocumentCreated } from '@agent-server/schemas/document.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import { expect } from 'vitest'
-import { splitText } from '../../../src/knowledge/ingestion/split/split-text.ts'
+import { splitText } from '../../../src/documents/ingestion/split/split-text.ts'
 import { sendFile } from '../../support/forms.ts'
 import { search } from '../../support/knowledge.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'

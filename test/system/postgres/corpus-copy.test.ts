@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { moveCorpus, type Watch } from '../../../src/knowledge/transfer/move-corpus.ts'
+import { moveCorpus, type Watch } from '../../../src/documents/transfer/move-corpus.ts'
 import type { CopyCheckpoint, CorpusRecord } from '../../../src/stores/corpus.ts'
 import { createPostgresCorpus } from '../../../src/stores/postgres/corpus.ts'
 import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { qdrantOptionsAt } from '../../../packages/index-qdrant/test/qdrant-index.ts'
-import { replaceWhilePublishing } from '../../knowledge/ingestion/replacement-schedule.ts'
+import { replaceWhilePublishing } from '../../documents/ingestion/replacement-schedule.ts'
 import { verifies } from '../../requirements.ts'
 import { isLong } from '../../support/long.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'

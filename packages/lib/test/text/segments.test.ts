@@ -1,6 +1,6 @@
 import { segmentsOf } from '@agent-server/lib/text/segments.ts'
 import { describe, expect, it } from 'vitest'
-import { randomText, seededRandom } from '../../../../test/knowledge/ingestion/random-text.ts'
+import { randomText, seededRandom } from '../../../../test/documents/ingestion/random-text.ts'
 
 const segments = (text: string, most: number) => [...segmentsOf(text, most)]
 
