@@ -79,8 +79,11 @@ async function writeDeployment(context: DeployContext): Promise<number> {
   }
   await mkdir(path, { recursive: true })
   for (const { name } of differing) await writeFile(join(path, name), files[name] ?? '')
-  const known = warnings.length > 0 ? `Warnings:\n${warnings.map(formatProblem).join('')}` : ''
-  stderr.write(`${known}Secrets to set: ${secrets.join(', ')}\nContinue with ${folder}/DEPLOY.md\n`)
+  const warningText =
+    warnings.length > 0 ? `Warnings:\n${warnings.map(formatProblem).join('')}` : ''
+  stderr.write(
+    `${warningText}Secrets to set: ${secrets.join(', ')}\nContinue with ${folder}/DEPLOY.md\n`,
+  )
   return 0
 }
 
@@ -134,11 +137,11 @@ async function readRecorded(folder: string, root: string) {
 }
 
 async function differences(path: string, files: Readonly<Record<string, string>>) {
-  const found: { name: string; state: 'missing' | 'differs' }[] = []
+  const differences: { name: string; state: 'missing' | 'differs' }[] = []
   for (const [name, text] of Object.entries(files)) {
     const there = await readIfPresent(join(path, name))
-    if (there === undefined) found.push({ name, state: 'missing' })
-    else if (there.toString() !== text) found.push({ name, state: 'differs' })
+    if (there === undefined) differences.push({ name, state: 'missing' })
+    else if (there.toString() !== text) differences.push({ name, state: 'differs' })
   }
-  return found
+  return differences
 }

@@ -97,8 +97,8 @@ function stepsOf({ prepare = [], deploy, domain = [], ...rest }: Rendering, { ho
 
 function refuseTarget(name: string): Problem {
   const field = 'target'
-  const known = Object.hasOwn(IMPOSSIBLE, name) ? IMPOSSIBLE[name] : undefined
-  if (known) return { field, message: `${name} ${known.message}`, remedy: known.remedy }
+  const problem = Object.hasOwn(IMPOSSIBLE, name) ? IMPOSSIBLE[name] : undefined
+  if (problem) return { field, message: `${name} ${problem.message}`, remedy: problem.remedy }
   return {
     field,
     message: `${name} is not a known target`,

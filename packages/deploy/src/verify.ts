@@ -159,9 +159,9 @@ const longStream: Check = async ({ url, key, seconds, added, signal }) => {
     const { value = '', done } = await untilAborted(lines.read(), inTime())
     if (done) throw new Error(`ended before ${seconds} s`)
     for (const [, id = ''] of value.matchAll(/"id":"([^"]+)"/g)) added.add(id)
-    const left = end - performance.now()
-    if (left <= 0) break
-    await pause(Math.min(HEARTBEAT_MS, left), signal)
+    const remaining = end - performance.now()
+    if (remaining <= 0) break
+    await pause(Math.min(HEARTBEAT_MS, remaining), signal)
     await untilAborted(send(index), inTime())
   }
   await untilAborted(writer.close(), inTime())

@@ -57,9 +57,9 @@ export function createEvaluations(dependencies: Dependencies) {
       const models = modelsOf(await description.capabilities())
       const json = JSON.stringify({ ...request, models })
       const run = await store.begin({ id: newId('eval'), json, total })
-      const own = startEvaluation(dependencies, { id: run.id, request, caller, searched, answered })
-      running.set(run.id, own)
-      void own.done.then(() => running.delete(run.id))
+      const job = startEvaluation(dependencies, { id: run.id, request, caller, searched, answered })
+      running.set(run.id, job)
+      void job.done.then(() => running.delete(run.id))
       return toRun(run)
     },
 
@@ -83,8 +83,8 @@ export function createEvaluations(dependencies: Dependencies) {
     },
 
     /** Throws `evaluation_not_found`, and `invalid_request` for one that has no result. */
-    async compare(named: { before: string; now: string }): Promise<EvaluationComparison> {
-      const [before, now] = await Promise.all([find(named.before), find(named.now)])
+    async compare(ids: { before: string; now: string }): Promise<EvaluationComparison> {
+      const [before, now] = await Promise.all([find(ids.before), find(ids.now)])
       const rows = compareReports(resultOf(before, 'before'), resultOf(now, 'now'))
       return { before: toRun(before), now: toRun(now), rows }
     },

@@ -24,11 +24,11 @@ export function measure(ranking: readonly string[], { relevant, graded }: Judgem
   const top = ranking.slice(0, DEPTH)
   const gainOf = (grade: number | undefined) => (graded ? (grade ?? 0) : grade ? 1 : 0)
   const ideal = [...relevant.values()].map(gainOf).sort((a, b) => b - a)
-  const found = top.filter((id) => relevant.has(id))
+  const relevantHits = top.filter((id) => relevant.has(id))
   const first = top.findIndex((id) => relevant.has(id))
   return {
     ndcg: discounted(top.map((id) => gainOf(relevant.get(id)))) / discounted(ideal.slice(0, DEPTH)),
-    recall: found.length / relevant.size,
+    recall: relevantHits.length / relevant.size,
     mrr: first === -1 ? 0 : 1 / (first + 1),
   }
 }

@@ -34,9 +34,9 @@ export function compareReports(earlier: Report, later: Report): EvaluationCompar
         const earlier = outcomes.get(id)
         const differs = differencesOf(earlier?.values ?? {}, values)
         if (Object.keys(differs).length === 0) return []
-        const said = earlier?.answer
-        const hasBoth = said !== undefined && now !== undefined
-        return [{ id, text, differs, ...(hasBoth && { answers: { before: said, now } }) }]
+        const earlierAnswer = earlier?.answer
+        const hasBoth = earlierAnswer !== undefined && now !== undefined
+        return [{ id, text, differs, ...(hasBoth && { answers: { before: earlierAnswer, now } }) }]
       }),
     }
   })

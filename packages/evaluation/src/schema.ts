@@ -82,13 +82,13 @@ export const JudgedImport = z
   .min(1)
   .max(1_000)
   .superRefine((lines, context) => {
-    const seen = new Set<string>()
+    const ids = new Set<string>()
     for (const [place, { id }] of lines.entries()) {
       if (id === undefined) continue
-      if (seen.has(id)) {
+      if (ids.has(id)) {
         context.addIssue({ code: 'custom', path: [place, 'id'], message: 'must not occur twice' })
       }
-      seen.add(id)
+      ids.add(id)
     }
   })
   .meta({ id: 'JudgedImport', description: 'At most 1,000 questions.', examples: [[EXAMPLE]] })

@@ -98,13 +98,13 @@ async function measure(
   const { search, answer, judge } = createAgentAsking(dependencies, request, caller, signal)
   const report: Report = {}
   if (searched.length > 0) {
-    const found = await evaluateSearch(searched, { ask: search, graded: false, progress })
-    report.search = shortened(searchRow(found))
+    const searchResult = await evaluateSearch(searched, { ask: search, graded: false, progress })
+    report.search = shortened(searchRow(searchResult))
   }
   if (answered.length > 0) {
     const judged = request.judge ? judge : undefined
-    const said = await evaluateAnswers(answered, { ask: answer, judge: judged, progress })
-    report.answers = shortened(answersRow(said))
+    const answerResult = await evaluateAnswers(answered, { ask: answer, judge: judged, progress })
+    report.answers = shortened(answersRow(answerResult))
   }
   return report
 }

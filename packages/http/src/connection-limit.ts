@@ -17,28 +17,28 @@ const RETRY_AFTER_SECONDS = 5
  */
 export function installConnectionLimit(app: FastifyInstance, most = mostConnections()): void {
   const strangers = new Set<Socket>()
-  const known = new Set<Socket>()
-  const kept = Math.ceil(most * STRANGERS_SHARE)
+  const authenticated = new Set<Socket>()
+  const reserved = Math.ceil(most * STRANGERS_SHARE)
 
   app.server.on('connection', (socket) => {
     strangers.add(socket)
     socket.once('close', () => {
       strangers.delete(socket)
-      known.delete(socket)
+      authenticated.delete(socket)
     })
     const [longest] = strangers
-    if (strangers.size + known.size > most) longest?.destroy()
+    if (strangers.size + authenticated.size > most) longest?.destroy()
   })
   app.addHook('onRequest', async ({ raw: { socket }, routeOptions }, reply) => {
-    if (routeOptions.config.public || known.has(socket)) return
-    if (known.size >= most - kept) {
+    if (routeOptions.config.public || authenticated.has(socket)) return
+    if (authenticated.size >= most - reserved) {
       reply.header('connection', 'close')
       const retryAfter = RETRY_AFTER_SECONDS
       throw new AppError('too_much_at_once', 'Too many connections; try again shortly', {
         retryAfter,
       })
     }
-    if (strangers.delete(socket)) known.add(socket)
+    if (strangers.delete(socket)) authenticated.add(socket)
   })
 }
 

@@ -58,8 +58,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
       constraints: formRouting,
     },
     genReqId: ({ headers }) => {
-      const given = headers['x-request-id']
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+      const requestId = headers['x-request-id']
+      return typeof requestId === 'string' && REQUEST_ID.test(requestId) ? requestId : randomUUID()
     },
     // Fastify's own refusal has another shape; `installShutdown` refuses with the common
     // error envelope.

@@ -46,9 +46,9 @@ export function sendRange(
   const send = (first: number, end: number) =>
     reply.header('content-length', end - first).send(Readable.from(read(first, end)))
   const isOutdated = ifRange !== undefined && ifRange !== etag
-  const asked = /^bytes=(?!-$)(\d*)-(\d*)$/.exec(range ?? '')
-  if (isOutdated || !asked) return send(0, size)
-  const [, first = '', last = ''] = asked
+  const byteRange = /^bytes=(?!-$)(\d*)-(\d*)$/.exec(range ?? '')
+  if (isOutdated || !byteRange) return send(0, size)
+  const [, first = '', last = ''] = byteRange
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (start >= end) {

@@ -35,9 +35,9 @@ export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppErro
     const [path = ''] = url.split('?')
     const methods = allowed(path)
     if (methods.length === 0) {
-      const meant = otherBases(path).find((other) => allowed(other).length > 0)
-      const advice = meant
-        ? `, but there is ${meant}. Check the client’s base URL`
+      const suggestion = otherBases(path).find((other) => allowed(other).length > 0)
+      const advice = suggestion
+        ? `, but there is ${suggestion}. Check the client’s base URL`
         : ': see /reference'
       throw new AppError('route_not_found', `No route ${method} ${path}${advice}`)
     }

@@ -163,13 +163,13 @@ interface Described {
 export function tidySchemas<Document extends object>(document: Document): Document {
   const opened: Described = JSON.parse(JSON.stringify(document, openObjects))
   const { schemas } = opened.components
-  const used = usedSchemas(opened)
+  const references = usedSchemas(opened)
   const normalised = (name: string) => withReferences(schemas[name], plainName)
   const shared = new Set<string>()
   for (const input of Object.keys(schemas)) {
     const plain = plainName(input)
     if (plain === input) continue
-    if (used.has(plain) && normalised(input) !== normalised(plain)) continue
+    if (references.has(plain) && normalised(input) !== normalised(plain)) continue
     schemas[plain] = schemas[input]
     delete schemas[input]
     shared.add(input)
@@ -209,10 +209,10 @@ function nameMembers(schemas: Record<string, unknown>): Record<string, unknown> 
       const tag = Object.values(member.properties ?? {}).flatMap(
         (property) => Tag.safeParse(property).data ?? [],
       )[0]
-      const own = `${name}${pascal(tag ?? '')}`
-      if ('$ref' in member || own in schemas) return member
-      members[own] = member
-      return { $ref: `#/components/schemas/${own}` }
+      const ownName = `${name}${pascal(tag ?? '')}`
+      if ('$ref' in member || ownName in schemas) return member
+      members[ownName] = member
+      return { $ref: `#/components/schemas/${ownName}` }
     })
     return [name, { ...union, oneOf }]
   })
@@ -243,15 +243,15 @@ function withReferences(node: unknown, rename: (name: string) => string): string
 
 /** Every schema that a path references, directly or through another schema. */
 function usedSchemas({ components: { schemas }, ...rest }: Described): Set<string> {
-  const used = new Set<string>()
+  const names = new Set<string>()
   const visit = (node: unknown) =>
     withReferences(node, (name) => {
-      if (!used.has(name)) {
-        used.add(name)
+      if (!names.has(name)) {
+        names.add(name)
         visit(schemas[name])
       }
       return name
     })
   visit(rest)
-  return used
+  return names
 }

@@ -22,7 +22,7 @@ const RETRY_AFTER_SECONDS = 1
  */
 export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void {
   const maxBytes = MAX_LARGE_BODIES * bodyLimit
-  let held = 0
+  let total = 0
 
   // After authentication, so that requests without a key use up nothing.
   app.addHook('onRequest', async ({ headers }, { raw }) => {
@@ -30,13 +30,13 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
     // the bytes.
     if (raw.destroyed) return
     const bytes = isStreamedBody(headers) ? 0 : Math.min(declaredBytes(headers), bodyLimit)
-    if (held + bytes > maxBytes) {
+    if (total + bytes > maxBytes) {
       const message = 'Too much data is being sent at once; try again shortly'
       throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
     }
-    held += bytes
+    total += bytes
     raw.once('close', () => {
-      held -= bytes
+      total -= bytes
     })
   })
 }

@@ -35,15 +35,15 @@ export function installFieldWarnings(app: FastifyInstance): void {
 }
 
 /** The paths of fields that were sent but are not in the validated value. Null counts as left out. */
-function unknownFields(sent: unknown, taken: unknown, path = ''): string[] {
+function unknownFields(input: unknown, parsed: unknown, path = ''): string[] {
   // A value passed through unchanged may have any depth.
-  if (sent === taken || !isObject(sent) || !isObject(taken)) return []
-  const entries = Object.entries(sent).slice(0, MAX_FIELDS)
+  if (input === parsed || !isObject(input) || !isObject(parsed)) return []
+  const entries = Object.entries(input).slice(0, MAX_FIELDS)
   return entries.flatMap(([name, value]) => {
-    if (value === taken[name] && Object.hasOwn(taken, name)) return []
+    if (value === parsed[name] && Object.hasOwn(parsed, name)) return []
     const place = path + name.replaceAll(/[^\w.$-]/g, '?').slice(0, MAX_NAME)
-    if (!Object.hasOwn(taken, name)) return value === null ? [] : [place]
-    return unknownFields(value, taken[name], `${place}.`)
+    if (!Object.hasOwn(parsed, name)) return value === null ? [] : [place]
+    return unknownFields(value, parsed[name], `${place}.`)
   })
 }
 

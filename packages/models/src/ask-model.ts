@@ -33,18 +33,18 @@ export async function askModel(
     sampling: { maxTokens },
     chunks: [],
   }
-  const read: ReadAnswer = { text: '', usage: undefined, hasBegun: false }
+  const answer: ReadAnswer = { text: '', usage: undefined, hasBegun: false }
   try {
     for await (const batch of model.stream(request, signal)) {
-      take(batch, read)
-      if (read.text.length > characters) break
+      take(batch, answer)
+      if (answer.text.length > characters) break
     }
   } finally {
-    const bytes = Buffer.byteLength(rules + prompt + read.text)
+    const bytes = Buffer.byteLength(rules + prompt + answer.text)
     // Of a call that is given up, the server may have read the prompt.
-    if (read.hasBegun || signal.aborted) spend(read.usage, bytes)
+    if (answer.hasBegun || signal.aborted) spend(answer.usage, bytes)
   }
-  return read.text.slice(0, characters).toWellFormed().trim()
+  return answer.text.slice(0, characters).toWellFormed().trim()
 }
 
 interface ReadAnswer {

@@ -28,7 +28,7 @@ export function createCitationCheck(
   attribution?: Attribution,
 ) {
   const scanner = createAnswerScanner(isJsonAsked)
-  let held = ''
+  let pending = ''
   /** The last characters shown. */
   let before = ''
   let isIndex = false
@@ -39,7 +39,7 @@ export function createCitationCheck(
     /** Ends the text, which is whole unless it was cut off; returns the rest of it. */
     end(isWhole = true): string {
       const shown = scanner.end().map(read).join('')
-      const rest = held.endsWith(']') ? settle() : flush()
+      const rest = pending.endsWith(']') ? settle() : flush()
       return shown + rest + (attribution?.end(isWhole) ?? '')
     },
   }
@@ -54,7 +54,7 @@ export function createCitationCheck(
   function readText(text: string): string {
     let shown = ''
     for (let at = 0; at < text.length; ) {
-      const plain = held === '' ? (text.slice(at).split('[', 1)[0] ?? '') : ''
+      const plain = pending === '' ? (text.slice(at).split('[', 1)[0] ?? '') : ''
       shown += plain === '' ? take(text.charAt(at)) : show(plain)
       at += plain.length || 1
     }
@@ -64,22 +64,22 @@ export function createCitationCheck(
   /** Takes a character outside of code; returns the text that can be shown now. */
   function take(character: string): string {
     const released = release(character)
-    if (held !== '') held += character
-    else if (character === '[' && !continuesName()) held = character
+    if (pending !== '') pending += character
+    else if (character === '[' && !continuesName()) pending = character
     else return released + show(character)
-    return !attribution && isSettled(held, known) ? released + flush() : released
+    return !attribution && isSettled(pending, known) ? released + flush() : released
   }
 
   function release(next: string): string {
-    if (held === '' || goesOn(next)) return ''
-    return held.endsWith(']') && next !== '(' ? settle() : flush()
+    if (pending === '' || goesOn(next)) return ''
+    return pending.endsWith(']') && next !== '(' ? settle() : flush()
   }
 
   /** Whether the held text may still become a citation with the next character. */
   function goesOn(next: string): boolean {
-    if (held.endsWith(']')) return false
-    if (next === ']') return isCitationMark(held + next)
-    return held.length < MAX_MARK && WITHIN_MARK.test(next)
+    if (pending.endsWith(']')) return false
+    if (next === ']') return isCitationMark(pending + next)
+    return pending.length < MAX_MARK && WITHIN_MARK.test(next)
   }
 
   function continuesName(): boolean {
@@ -88,8 +88,8 @@ export function createCitationCheck(
   }
 
   function settle(): string {
-    const mark = held
-    held = ''
+    const mark = pending
+    pending = ''
     const settled = settleMark(mark, known, before.endsWith(']'))
     if (!settled.startsWith('[')) return show(settled)
     remember(settled)
@@ -97,8 +97,8 @@ export function createCitationCheck(
   }
 
   function flush(): string {
-    const text = held
-    held = ''
+    const text = pending
+    pending = ''
     return show(text)
   }
 

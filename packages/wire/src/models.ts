@@ -19,8 +19,8 @@ export function createModels(
   const list = async (caller: Caller, signal: AbortSignal) => {
     const names = await corpusFor(caller).collections(signal)
     const { modelName } = settings
-    const named = names.map((name) => cardOf(`${modelName}:${name}`))
-    return { object: 'list' as const, data: [cardOf(modelName), ...named] }
+    const collections = names.map((name) => cardOf(`${modelName}:${name}`))
+    return { object: 'list' as const, data: [cardOf(modelName), ...collections] }
   }
   return {
     list,
@@ -29,8 +29,8 @@ export function createModels(
       const { modelName } = settings
       if (id === modelName) return cardOf(id)
       const { data } = await list(caller, signal)
-      const found = data.find((model) => model.id === id)
-      if (found) return found
+      const match = data.find((model) => model.id === id)
+      if (match) return match
       const message = `There is no model "${id}". The agent is "${modelName}".`
       throw new AppError('model_not_found', message)
     },

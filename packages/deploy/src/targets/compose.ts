@@ -10,7 +10,7 @@ const Service = z.record(z.string(), z.unknown())
 const Variables = z.record(z.string(), z.string())
 const ComposeFile = z.object({ services: z.record(z.string(), Service) })
 /** A required variable in a Compose file: the command stops if it is not set. */
-const asked = (name: string) => `\${${name}:?set it in .env}`
+const required = (name: string) => `\${${name}:?set it in .env}`
 
 /** A machine of one's own: Docker Compose, with Caddy in front for TLS. */
 export const compose: Target = {
@@ -77,7 +77,7 @@ function composeFile(plan: Plan) {
         stop_grace_period: `${killSeconds}s`,
         ...(withDocker && {
           volumes: ['data:/data', '/var/run/docker.sock:/var/run/docker.sock'],
-          group_add: [asked('DOCKER_GROUP')],
+          group_add: [required('DOCKER_GROUP')],
         }),
       },
       caddy: {
@@ -110,11 +110,11 @@ function environment({ plain, secrets, engines }: Plan) {
   // The password is not in the URL, where special characters would have to be escaped.
   const database = {
     DATABASE_URL: 'postgres://agent@postgres:5432/agent',
-    PGPASSWORD: asked(PASSWORD),
+    PGPASSWORD: required(PASSWORD),
   }
-  const named = secrets.filter((name) => name !== PASSWORD).map((name) => [name, asked(name)])
+  const entries = secrets.filter((name) => name !== PASSWORD).map((name) => [name, required(name)])
   return {
-    ...Object.fromEntries([...settings, ...named]),
+    ...Object.fromEntries([...settings, ...entries]),
     ...(engines.includes(POSTGRES) && database),
   }
 }
@@ -122,8 +122,8 @@ function environment({ plain, secrets, engines }: Plan) {
 /** The engine as in docker-compose.yml, with its secrets taken from variables. */
 function withSecrets({ key }: Engine, service: Record<string, unknown> = {}, { secrets }: Plan) {
   const { profiles: _profiles, environment: given, ...rest } = service
-  const known = Variables.parse(given)
-  if ('POSTGRES_PASSWORD' in known) known.POSTGRES_PASSWORD = asked(PASSWORD)
-  else if (key && secrets.includes(key.variable)) known[key.setting] = asked(key.variable)
-  return { ...rest, environment: known }
+  const environment = Variables.parse(given)
+  if ('POSTGRES_PASSWORD' in environment) environment.POSTGRES_PASSWORD = required(PASSWORD)
+  else if (key && secrets.includes(key.variable)) environment[key.setting] = required(key.variable)
+  return { ...rest, environment }
 }

@@ -38,7 +38,7 @@ export const kubernetes: Target = {
       images: [{ name: IMAGE, newName: image.split(':')[0], newTag: version }],
     }
     const apply = `kubectl apply --kustomize ${folder}`
-    const own = `--namespace ${IMAGE}`
+    const namespace = `--namespace ${IMAGE}`
     return {
       files: {
         'kustomization.yaml': toYaml(kustomization),
@@ -56,30 +56,30 @@ export const kubernetes: Target = {
         },
         {
           title: 'Create the secrets',
-          run: `kubectl apply --filename ${folder}/namespace.yaml\nkubectl ${own} create secret generic ${IMAGE} --from-env-file ${folder}/.env --dry-run=client --output yaml | kubectl apply --filename -`,
+          run: `kubectl apply --filename ${folder}/namespace.yaml\nkubectl ${namespace} create secret generic ${IMAGE} --from-env-file ${folder}/.env --dry-run=client --output yaml | kubectl apply --filename -`,
         },
         {
           title: 'Start all services',
-          run: `${apply} && kubectl ${own} rollout status deployment/${IMAGE}`,
+          run: `${apply} && kubectl ${namespace} rollout status deployment/${IMAGE}`,
         },
         ...(host
           ? [
               {
                 title: `Create the ingress of ${host}, with your ingress class and the issuer of certificates in cert-manager, and point the DNS records of ${host} to its address. It must not limit request bodies, buffer responses or end connections that are silent for 15 s`,
-                run: `kubectl ${own} create ingress ${IMAGE} --class=CLASS --rule="${host}/*=${IMAGE}:80,tls=${IMAGE}-tls" --annotation=cert-manager.io/cluster-issuer=ISSUER\nkubectl ${own} get ingress,certificate`,
+                run: `kubectl ${namespace} create ingress ${IMAGE} --class=CLASS --rule="${host}/*=${IMAGE}:80,tls=${IMAGE}-tls" --annotation=cert-manager.io/cluster-issuer=ISSUER\nkubectl ${namespace} get ingress,certificate`,
               },
             ]
           : [
               {
                 title:
                   'Open the server from this machine. For public access, point your own ingress to port 80 of the service agent-server; it must not buffer responses or end connections that are silent for 15 s',
-                run: `kubectl ${own} port-forward service/${IMAGE} 3000:80`,
+                run: `kubectl ${namespace} port-forward service/${IMAGE} 3000:80`,
               },
             ]),
       ],
-      update: `${buildAndPush(plan, image)}\n${apply} && kubectl ${own} rollout restart deployment/${IMAGE}`,
-      rollback: `kubectl ${own} rollout undo deployment/${IMAGE}`,
-      backup: `kubectl ${own} exec deployment/${IMAGE} -- node src/main.ts export /data/backup.zst\nkubectl ${own} cp $(kubectl ${own} get pods --selector app.kubernetes.io/name=${IMAGE} --output name | cut -d/ -f2):/data/backup.zst backup.zst`,
+      update: `${buildAndPush(plan, image)}\n${apply} && kubectl ${namespace} rollout restart deployment/${IMAGE}`,
+      rollback: `kubectl ${namespace} rollout undo deployment/${IMAGE}`,
+      backup: `kubectl ${namespace} exec deployment/${IMAGE} -- node src/main.ts export /data/backup.zst\nkubectl ${namespace} cp $(kubectl ${namespace} get pods --selector app.kubernetes.io/name=${IMAGE} --output name | cut -d/ -f2):/data/backup.zst backup.zst`,
       costs: 'the nodes, the persistent volumes and the load balancer of the ingress',
     }
   },
@@ -90,14 +90,14 @@ const PATH = 'deploy/kubernetes'
 /** deploy/kubernetes/agent-server.yaml with the variables, the disk and the number of servers of this deployment. */
 function server(plan: Plan): string {
   const text = plan.agent.project.files[`${PATH}/agent-server.yaml`] ?? ''
-  const kept = parseAllDocuments(text, { version: '1.1' }).filter(
+  const documents = parseAllDocuments(text, { version: '1.1' }).filter(
     (document) => plan.instances > 1 || document.get('kind') !== 'PodDisruptionBudget',
   )
-  for (const document of kept) {
+  for (const document of documents) {
     if (document.get('kind') === 'ConfigMap') document.set('data', document.createNode(plan.plain))
     if (document.get('kind') === 'Deployment') adapt(document, plan)
   }
-  const resources = kept.map((document) =>
+  const resources = documents.map((document) =>
     document
       .toString(YAML_OPTIONS)
       .replace(/^---\n/, '')

@@ -120,9 +120,9 @@ function startModel(settings: Settings, onEnd: () => void) {
   return {
     kill,
     async embed(text: string) {
-      const answered = answers.next()
+      const answer = answers.next()
       await send({ ...settings, text } satisfies ToEmbedding)
-      return answered
+      return answer
     },
   }
 }

@@ -76,7 +76,7 @@ export async function reasonAgainstDefault(
   if (model !== MINILM && !isInstalled(model)) {
     return `the embedder for SEARCH_LANGUAGE=${language} is in the package ${model.package}, which is not installed: ${model.remedy}, or set EMBEDDING_MODEL`
   }
-  const kept = await store.embedding()
-  if (!kept || kept.model === model.name) return undefined
-  return `the documents were embedded with "${kept.model}"; set EMBEDDING_MODEL to it, or change to ${model.setting} on the Models page of the web UI, or set EMBEDDING_MODEL=${model.setting} and run npm run re-embed`
+  const stored = await store.embedding()
+  if (!stored || stored.model === model.name) return undefined
+  return `the documents were embedded with "${stored.model}"; set EMBEDDING_MODEL to it, or change to ${model.setting} on the Models page of the web UI, or set EMBEDDING_MODEL=${model.setting} and run npm run re-embed`
 }

@@ -113,27 +113,27 @@ function joinMarks(cluster: string): string {
   decompositions ??= findDecompositions()
   const characters = [...cluster]
   const parts = characters.map((character) => character.normalize('NFKD'))
-  let joined = ''
+  let text = ''
   for (let start = 0; start < characters.length; ) {
     let count = Math.min(MAX_JOINED, characters.length - start)
     const isKnown = () => decompositions?.has(parts.slice(start, start + count).join(''))
     while (count > 1 && !isKnown()) count--
-    joined += characters
+    text += characters
       .slice(start, start + count)
       .join('')
       .normalize('NFKC')
     start += count
   }
-  return joined
+  return text
 }
 
 /** What the characters that consist of several others consist of. */
 function findDecompositions(): Set<string> {
-  const found = new Set<string>()
+  const characters = new Set<string>()
   for (let code = 0xa0; code <= LAST_COMPOSED; code++) {
     const character = String.fromCodePoint(code)
     const parts = character.normalize('NFKD')
-    if (parts !== character && [...parts].length > 1) found.add(parts)
+    if (parts !== character && [...parts].length > 1) characters.add(parts)
   }
-  return found
+  return characters
 }

@@ -20,15 +20,15 @@ const MAX_REASONING_DETAILS = 64
 export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): AnswerReader {
   const toolCalls = createToolCallAccumulator()
   const reasoning = createReasoningKeeper()
-  const written = createTextReader({ offered, isThinkingOpen })
+  const text = createTextReader({ offered, isThinkingOpen })
   let finishReason: string | undefined
   let usage: ModelUsage | undefined
   let speed: number | undefined
 
   const count = (chunk: JsonObject, choice: JsonObject): void => {
     usage = readUsage(chunk) ?? readUsage(choice) ?? usage
-    const { predicted_per_second: told } = objectOf(chunk.timings)
-    if (typeof told === 'number') speed = told
+    const { predicted_per_second: speedNow } = objectOf(chunk.timings)
+    if (typeof speedNow === 'number') speed = speedNow
   }
 
   return {
@@ -47,7 +47,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       reasoning.keep(delta)
       return [
         ...readProgress(whole),
-        ...written.read({ thought: thoughtOf(delta), text: textOf(delta) }),
+        ...text.read({ thought: thoughtOf(delta), text: textOf(delta) }),
       ]
     },
     get finished() {
@@ -55,26 +55,24 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     },
     get isComplete() {
       const calls = toolCalls.calls()
-      return calls.length > 0
-        ? calls.every((call) => isJsonObject(call.arguments))
-        : written.hasText
+      return calls.length > 0 ? calls.every((call) => isJsonObject(call.arguments)) : text.hasText
     },
     // Its mark of the end closes the stream.
     closed: false,
     get reasoning() {
-      return written.hasThought ? 'text' : 'none'
+      return text.hasThought ? 'text' : 'none'
     },
     get speed() {
       return speed
     },
     get wasThinkingOpen() {
-      return written.wasThinkingOpen
+      return text.wasThinkingOpen
     },
-    rest: written.rest,
+    rest: text.rest,
     ending(): ModelEvent[] {
-      const calls = [...toolCalls.calls(), ...written.calls()]
+      const calls = [...toolCalls.calls(), ...text.calls()]
       const reason = toFinishReason(finishReason ?? '', calls.length > 0)
-      const isEmpty = !written.hasText && calls.length === 0
+      const isEmpty = !text.hasText && calls.length === 0
       return [
         ...calls.map((call): ModelEvent => ({ type: 'tool-call', call })),
         {
@@ -82,7 +80,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
           reason,
           usage,
           ...(calls.length > 0 && { reasoning: reasoning.parts() }),
-          ...(isEmpty && { emptyBecause: written.whyEmpty(reason) }),
+          ...(isEmpty && { emptyBecause: text.whyEmpty(reason) }),
         },
       ]
     },

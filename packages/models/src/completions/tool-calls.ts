@@ -47,8 +47,8 @@ export function createToolCallAccumulator() {
     add(entry: unknown) {
       const fragment = readFragment(entry)
       if (!fragment) return
-      const found = find(fragment)
-      const call = found && !beginsAnother(fragment, found) ? found : begin(fragment)
+      const pending = find(fragment)
+      const call = pending && !beginsAnother(fragment, pending) ? pending : begin(fragment)
       call.id ??= fragment.id
       call.name ??= fragment.name
       call.arguments += fragment.arguments

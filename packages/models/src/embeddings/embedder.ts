@@ -41,9 +41,9 @@ export function createOpenAiEmbedder({
     try {
       const ask = () => requestEmbeddings(server, [...texts], signal)
       const vectors = await askRepeatedly(ask, { upstream, log }, signal)
-      const found = vectors[0]?.length
-      dimension ??= found
-      return found === dimension ? vectors : changed(server.model, found, dimension)
+      const length = vectors[0]?.length
+      dimension ??= length
+      return length === dimension ? vectors : changed(server.model, length, dimension)
     } catch (error) {
       signal.throwIfAborted()
       return toUpstreamFailure(error)
@@ -88,10 +88,10 @@ export function createOpenAiEmbedder({
   }
 }
 
-function changed(model: string, found: number | undefined, kept: number | undefined) {
+function changed(model: string, actual: number | undefined, kept: number | undefined) {
   return new EmbedderError(
     'changed',
-    `The embedding model "${model}" returns vectors of ${found} dimensions, but the stored ones have ${kept}: change EMBEDDING_MODEL back, or stop the server and run npm run re-embed`,
+    `The embedding model "${model}" returns vectors of ${actual} dimensions, but the stored ones have ${kept}: change EMBEDDING_MODEL back, or stop the server and run npm run re-embed`,
   )
 }
 
@@ -133,8 +133,8 @@ function createEmbedEach(attempt: Attempt, { model, apiKey }: EmbeddingServer) {
   const toError = (kind: EmbedderError['kind'], failure: UpstreamFailure) => {
     const { message, cause } = explainFailure(failure, { names: EMBEDDING_MODEL, model, apiKey })
     const isUnusable = failure.facts.code === UNUSABLE_VECTOR
-    const shown = isUnusable ? 'The embedding model returned no usable vector' : message
-    return new EmbedderError(kind, shown, { cause })
+    const reason = isUnusable ? 'The embedding model returned no usable vector' : message
+    return new EmbedderError(kind, reason, { cause })
   }
 
   /** Blames the text, unless the model fails for a plain text as well. */

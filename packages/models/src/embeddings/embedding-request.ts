@@ -74,9 +74,9 @@ function readEmbeddings(body: string, count: number): Vector[] {
 function findEntry(entries: readonly JsonObject[], position: number): JsonObject {
   const inPlace = entries[position]
   if (inPlace && (inPlace.index === undefined || inPlace.index === position)) return inPlace
-  const found = entries.find(({ index }) => index === position)
-  if (!found) throw unreadable('a text has no vector')
-  return found
+  const entry = entries.find(({ index }) => index === position)
+  if (!entry) throw unreadable('a text has no vector')
+  return entry
 }
 
 function readVector(embedding: unknown): Vector {

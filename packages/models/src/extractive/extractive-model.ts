@@ -33,16 +33,16 @@ async function* answer(
 ): AsyncGenerator<readonly ModelEvent[]> {
   signal.throwIfAborted()
   const question = readQuestion(request.messages)
-  const written = GREETING.test(question.text)
+  const answer = GREETING.test(question.text)
     ? INTRODUCTION
     : await quote(question, request, signal)
 
   const limit = request.sampling.maxTokens ?? Number.POSITIVE_INFINITY
   const deltas: ModelEvent[] = []
-  let said = ''
-  for (const [text] of written.matchAll(DELTA)) {
-    if (estimateTokens(said + text) > limit) break
-    said += text
+  let emitted = ''
+  for (const [text] of answer.matchAll(DELTA)) {
+    if (estimateTokens(emitted + text) > limit) break
+    emitted += text
     deltas.push({ type: 'text-delta', text })
   }
   signal.throwIfAborted()
@@ -52,8 +52,8 @@ async function* answer(
     (sum, { content }) => sum + estimateTokens(content),
     0,
   )
-  const usage = { promptTokens, completionTokens: estimateTokens(said) }
-  yield [{ type: 'finish', reason: said === written ? 'stop' : 'length', usage }]
+  const usage = { promptTokens, completionTokens: estimateTokens(emitted) }
+  yield [{ type: 'finish', reason: emitted === answer ? 'stop' : 'length', usage }]
 }
 
 async function quote(
@@ -81,8 +81,8 @@ async function readUnits({ chunks }: ModelRequest, signal: AbortSignal): Promise
 }
 
 function readQuestion(messages: readonly ModelMessage[]): Question {
-  const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
-  const [text = '', before = ''] = asked.toReversed().map(withoutChunks)
+  const questions = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  const [text = '', before = ''] = questions.toReversed().map(withoutChunks)
   return { text, before }
 }
 
@@ -116,16 +116,16 @@ const NUMBER_IN_BRACKETS = /\[(\d+)\](?!\()/g
 const LEANING = /^(?:it|this|that|these|those|they|he|she|however|therefore|such)\b/i
 
 /** Writes the chosen quotes as Markdown, each with the number of its chunk, from 1. */
-function writeAnswer(chosen: readonly Unit[], units: readonly Unit[]): string {
-  if (chosen.length === 0) return NOTHING
-  const quotes = joinNeighbours(chosen, units).map(writeQuote)
+function writeAnswer(quoted: readonly Unit[], units: readonly Unit[]): string {
+  if (quoted.length === 0) return NOTHING
+  const quotes = joinNeighbours(quoted, units).map(writeQuote)
   return `${LEAD}\n\n${quotes.join('\n')}`.trimEnd()
 }
 
 /** Joins quotes that are adjacent in a chunk; the best of them determines the position. */
-function joinNeighbours(chosen: readonly Unit[], units: readonly Unit[]): Unit[][] {
+function joinNeighbours(quoted: readonly Unit[], units: readonly Unit[]): Unit[][] {
   const groups: Unit[][] = []
-  for (const unit of chosen) {
+  for (const unit of quoted) {
     const near = groups.find((group) => group.some((other) => areNeighbours(unit, other)))
     if (near) near.push(unit)
     else groups.push([unit])
@@ -185,6 +185,6 @@ function tidy(text: string): string {
 function cut(text: string): string {
   if (text.length <= MAX_QUOTE_CHARACTERS) return text
   const end = text.lastIndexOf(' ', MAX_QUOTE_CHARACTERS)
-  const kept = text.slice(0, end > MAX_QUOTE_CHARACTERS / 2 ? end : MAX_QUOTE_CHARACTERS)
-  return `${kept.toWellFormed().trimEnd()}…`
+  const start = text.slice(0, end > MAX_QUOTE_CHARACTERS / 2 ? end : MAX_QUOTE_CHARACTERS)
+  return `${start.toWellFormed().trimEnd()}…`
 }

@@ -112,8 +112,8 @@ function addRow(state: State, row: string): void {
 }
 
 function describeRow(columns: readonly string[], cells: readonly string[]): string {
-  const named = cells.map((cell, index) => [columns[index], cell].filter(Boolean).join(': '))
-  return named.filter((_, index) => cells[index] !== '').join(', ')
+  const labelled = cells.map((cell, index) => [columns[index], cell].filter(Boolean).join(': '))
+  return labelled.filter((_, index) => cells[index] !== '').join(', ')
 }
 
 function startCode(state: State): void {

@@ -102,10 +102,10 @@ function weighQuestion({ text, before }: Question): Map<string, number> {
 
 /** The worth of each term of the question: its weight times its idf among the units, as in BM25. */
 function weighTerms(
-  asked: ReadonlyMap<string, number>,
+  weights: ReadonlyMap<string, number>,
   candidates: readonly IndexedUnit[],
 ): Map<string, number> {
-  const worths = [...asked].map(([term, weight]): [string, number] => {
+  const worths = [...weights].map(([term, weight]): [string, number] => {
     const count = candidates.filter(({ own }) => own.has(term)).length
     return [term, weight * Math.log(1 + (candidates.length - count + 0.5) / (count + 0.5))]
   })
@@ -114,21 +114,25 @@ function weighTerms(
 
 function pickDiverse(scored: readonly Scored[]): Scored[] {
   const best = scored.reduce((top, { score }) => Math.max(top, score), 0)
-  let left = scored.filter(({ score }) => score >= best * MIN_SHARE_OF_BEST)
-  const chosen: Scored[] = []
-  while (left.length > 0 && chosen.length < MAX_QUOTES) {
+  let candidates = scored.filter(({ score }) => score >= best * MIN_SHARE_OF_BEST)
+  const selection: Scored[] = []
+  while (candidates.length > 0 && selection.length < MAX_QUOTES) {
     const value = (candidate: Scored) =>
-      candidate.score * (1 - REDUNDANCY_COST * likeness(candidate, chosen))
-    const next = left.reduce((top, candidate) => (value(candidate) > value(top) ? candidate : top))
-    chosen.push(next)
-    left = left.filter((candidate) => candidate !== next && likeness(candidate, [next]) < SAME)
+      candidate.score * (1 - REDUNDANCY_COST * likeness(candidate, selection))
+    const next = candidates.reduce((top, candidate) =>
+      value(candidate) > value(top) ? candidate : top,
+    )
+    selection.push(next)
+    candidates = candidates.filter(
+      (candidate) => candidate !== next && likeness(candidate, [next]) < SAME,
+    )
   }
-  return chosen
+  return selection
 }
 
 /** The largest share of terms that a candidate has in common with a chosen quote, relative to the shorter one. */
-function likeness({ own }: IndexedUnit, chosen: readonly IndexedUnit[]): number {
-  const shares = chosen.map((other) => {
+function likeness({ own }: IndexedUnit, selection: readonly IndexedUnit[]): number {
+  const shares = selection.map((other) => {
     const shared = [...own].filter((term) => other.own.has(term)).length
     return shared / Math.max(1, Math.min(own.size, other.own.size))
   })

@@ -38,8 +38,8 @@ export function createBlocks() {
   /** The block of a delta; some servers leave out the index. */
   const blockAt = <Type extends Block['type']>(index: unknown, type: Type) => {
     const isOfType = (block: Block): block is Extract<Block, { type: Type }> => block.type === type
-    const named = byIndex.get(index)
-    return named && isOfType(named) ? named : blocks.findLast(isOfType)
+    const block = byIndex.get(index)
+    return block && isOfType(block) ? block : blocks.findLast(isOfType)
   }
   /** The same; some servers leave out its beginning. */
   const thinkingAt = (index: unknown) => {

@@ -143,8 +143,8 @@ class UpstreamModel implements ChatModel {
   #callOptions(request: ModelRequest): ModelCallOptions {
     const { model, effort } = this.#options
     const { sampling } = request
-    const asked = { ...request, sampling: { ...sampling, effort: sampling.effort ?? effort } }
-    const body = this.#protocol.toBody(model, asked, this.#abilities)
+    const withEffort = { ...request, sampling: { ...sampling, effort: sampling.effort ?? effort } }
+    const body = this.#protocol.toBody(model, withEffort, this.#abilities)
     return {
       protocol: this.#protocol,
       body: withoutOmitted(body, this.#abilities),
@@ -240,17 +240,18 @@ class UpstreamModel implements ChatModel {
   async #learn(): Promise<boolean> {
     const work = (signal: AbortSignal) => readModel(this.#server, this.#options.model, signal)
     try {
-      const told = await withDeadline(
+      const properties = await withDeadline(
         LEARN_MS,
         work,
         () => new UpstreamFailure({ kind: 'timeout' }),
       )
-      this.#window = told.window ?? this.#window
-      if (told.tools === false) this.#abilities.tools = false
-      if (told.images === false) this.#abilities.images = false
-      if (told.isLlamaCpp) Object.assign(this.#abilities, { progress: true, choiceBySchema: true })
-      Object.assign(this.#abilities, told.abilities)
-      return !told.isProvisional
+      this.#window = properties.window ?? this.#window
+      if (properties.tools === false) this.#abilities.tools = false
+      if (properties.images === false) this.#abilities.images = false
+      if (properties.isLlamaCpp)
+        Object.assign(this.#abilities, { progress: true, choiceBySchema: true })
+      Object.assign(this.#abilities, properties.abilities)
+      return !properties.isProvisional
     } catch (error) {
       const { kind, status = 0 } = toUpstreamFailure(error).facts
       return kind === 'unreadable' || kind === 'web-page' || (kind === 'status' && status < 500)
@@ -294,10 +295,10 @@ class UpstreamModel implements ChatModel {
 
   #noteTools(batch: readonly ModelEvent[], request: ModelRequest): void {
     if (this.#areToolsTried || !this.#abilities.tools) return
-    const seen = toolsSeen(request, batch)
-    if (!seen) return
+    const trial = toolsSeen(request, batch)
+    if (!trial) return
     this.#areToolsTried = true
-    if (seen === 'missing') void this.#tryTools()
+    if (trial === 'missing') void this.#tryTools()
   }
 
   async #tryTools(): Promise<void> {

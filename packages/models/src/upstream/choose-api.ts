@@ -22,8 +22,10 @@ const HOSTS: readonly { host: RegExp; path?: RegExp; api: ChatApi }[] = [
 export function firstApi(baseUrl: string, chosen: ChosenApi): ChatApi {
   if (chosen !== 'auto') return chosen
   const { hostname, pathname } = new URL(baseUrl)
-  const own = HOSTS.find(({ host, path }) => host.test(hostname) && (path?.test(pathname) ?? true))
-  return own?.api ?? 'chat-completions'
+  const entry = HOSTS.find(
+    ({ host, path }) => host.test(hostname) && (path?.test(pathname) ?? true),
+  )
+  return entry?.api ?? 'chat-completions'
 }
 
 /** OpenAI: "… not supported for … in /v1/chat/completions. To use function tools, use /v1/responses or …". */

@@ -186,8 +186,8 @@ function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
       `The ${upstream} receives too many requests: try again ${wait}`,
     ]
   }
-  const known = BY_STATUS[status]
-  if (known) return known(names, model)
+  const explanation = BY_STATUS[status]
+  if (explanation) return explanation(names, model)
   if (status >= 500) return explainFault(facts, asked)
   if (status < 400) {
     return ['upstream_refused', `${baseUrl} is redirected: set it to the target of the redirect`]
@@ -222,8 +222,8 @@ function explainFault(
  */
 function excerptOf(words: string, { apiKey }: Asked): string {
   const plain = /^\s*[[{]/.test(words) ? validatorMessages(words) : words
-  const own = plain.split(/["'](?:input|messages|body)["']\s*:/, 1)[0] ?? ''
-  const [line = ''] = redact(own, apiKey)
+  const beforeRequest = plain.split(/["'](?:input|messages|body)["']\s*:/, 1)[0] ?? ''
+  const [line = ''] = redact(beforeRequest, apiKey)
     .trim()
     // The cause of the error that a line announces is on the next line.
     .replace(/:\s*[\r\n]+\s*/g, ': ')
@@ -239,8 +239,8 @@ function validatorMessages(words: string): string {
 
 function causeOf({ kind, status, code, words = '' }: FailureFacts, { apiKey }: Asked): string {
   // Errors about a key often repeat it, partly masked, in forms that no pattern covers.
-  const shown = status === 401 || status === 403 ? '' : redact(words, apiKey)
-  return [kind, status, code, shown].filter(Boolean).join(' ')
+  const excerpt = status === 401 || status === 403 ? '' : redact(words, apiKey)
+  return [kind, status, code, excerpt].filter(Boolean).join(' ')
 }
 
 /** A shorter key is a placeholder, for servers without keys, and may occur in any word. */

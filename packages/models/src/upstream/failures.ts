@@ -115,9 +115,9 @@ export function toUpstreamFailure(
 
 /** The failure that an error inside a stream reports. */
 export function failureInStream(error: unknown): UpstreamFailure {
-  const { code = '', words, error: told, ...more } = readError(error)
+  const { code = '', words, error: serverError, ...more } = readError(error)
   const status = WRONG_PATH.test(words) ? 404 : (STATUS_IN_STREAM[code] ?? statusIn(code) ?? 500)
-  const retryAfterMs = waitIn(told, words)
+  const retryAfterMs = waitIn(serverError, words)
   return new UpstreamFailure({ kind: 'status', status, code, words, retryAfterMs, ...more })
 }
 
@@ -182,9 +182,9 @@ function codeIn({ code, type, error_type, status_code, http_status_code }: JsonO
 /** The message; with the provider's own text, which routers put into the metadata, and what validators list apart. */
 function wordsIn(error: JsonObject, message: unknown): string {
   const raw = nonEmptyString(objectOf(error.metadata).raw)
-  const listed = error.detail === message && error.errors ? JSON.stringify(error.errors) : ''
+  const details = error.detail === message && error.errors ? JSON.stringify(error.errors) : ''
   const status = message && nonEmptyString(error.error)
-  return [status && `${status}:`, message ?? JSON.stringify(error), raw, listed]
+  return [status && `${status}:`, message ?? JSON.stringify(error), raw, details]
     .filter(Boolean)
     .join(' ')
 }

@@ -45,28 +45,28 @@ function learnedFrom(
 
 /** The body without what the server has refused. */
 export function withoutOmitted<Body extends object>(body: Body, { omitted }: Abilities): Body {
-  let kept: object = body
+  let reduced: object = body
   for (const omission of omitted) {
     const [path = '', value] = omission.split('=')
-    const isSent = has(kept, path.split('.'))
-    if (isSent && (value === undefined || valueAt(kept, path) === value)) {
-      kept = without(kept, path.split('.'))
+    const isSent = has(reduced, path.split('.'))
+    if (isSent && (value === undefined || valueAt(reduced, path) === value)) {
+      reduced = without(reduced, path.split('.'))
     }
   }
   // Only fields that the protocol declares optional are ever left out.
-  return kept as Body
+  return reduced as Body
 }
 
 function without(value: object, [name = '', ...rest]: readonly string[]): object {
   const entries: [string, unknown][] = Object.entries(value)
   if (rest.length === 0) return Object.fromEntries(entries.filter(([key]) => key !== name))
-  const kept = entries.map(([key, inner]): [string, unknown] =>
+  const entriesLeft = entries.map(([key, inner]): [string, unknown] =>
     key === name && isObject(inner) ? [key, without(inner, rest)] : [key, inner],
   )
   // An object of which nothing is left is no longer sent.
   const isLeft = ([key, inner]: [string, unknown]) =>
     key !== name || !isObject(inner) || Object.keys(inner).length > 0
-  return Object.fromEntries(kept.filter(isLeft))
+  return Object.fromEntries(entriesLeft.filter(isLeft))
 }
 
 function valueAt(body: object, path: string): string {
@@ -110,9 +110,11 @@ function refusedField(
   const { param, reason = '', words = '' } = facts
   const isRefusal = REFUSES_FIELD.test(words) || REASON.test(reason)
   if (!isRefusal && (BOUNDS.test(words) || isTooLong(facts))) return undefined
-  const sent = [...optional].filter((path) => has(body, path.split('.')))
+  const sentPaths = [...optional].filter((path) => has(body, path.split('.')))
   // Deeper paths first: `reasoning.summary` rather than `reasoning`.
-  const deepest = sent.toSorted((one, other) => other.split('.').length - one.split('.').length)
+  const deepest = sentPaths.toSorted(
+    (one, other) => other.split('.').length - one.split('.').length,
+  )
   const named =
     deepest.find((path) => path === param) ??
     deepest.find((path) => isNamed(path, words) && (isRefusal || !ORDINARY.test(path)))

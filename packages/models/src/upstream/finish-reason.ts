@@ -41,9 +41,9 @@ export function toFinishReason(reason: string, hasToolCalls: boolean): FinishRea
   if (FAILURES.has(name)) {
     throw new UpstreamFailure({ kind: 'status', status: 502, words: `finish_reason ${name}` })
   }
-  const known = KNOWN[name] ?? 'stop'
-  if (known === 'stop' && hasToolCalls) return 'tool_calls'
-  return known === 'tool_calls' && !hasToolCalls ? 'stop' : known
+  const mapped = KNOWN[name] ?? 'stop'
+  if (mapped === 'stop' && hasToolCalls) return 'tool_calls'
+  return mapped === 'tool_calls' && !hasToolCalls ? 'stop' : mapped
 }
 
 /** Why an answer has neither text nor a call, as a sentence for the user. */

@@ -36,8 +36,8 @@ export async function listModels(
     })
   } catch (error) {
     signal.throwIfAborted()
-    const asked = { names: { ...names, path: '/models' }, model: 'any', apiKey: server.apiKey }
-    throw explainFailure(error, asked)
+    const context = { names: { ...names, path: '/models' }, model: 'any', apiKey: server.apiKey }
+    throw explainFailure(error, context)
   }
 }
 
@@ -106,12 +106,12 @@ export async function readModel(
   signal: AbortSignal,
 ): Promise<ToldModel> {
   const models = await readModels(server, signal)
-  const listed =
+  const entry =
     models.find(({ id }) => id === model) ??
     // Anthropic's names without a date mean the latest.
     models.find(({ id }) => String(id).replace(/-\d{8}$/, '') === model) ??
     (models.length === 1 ? models[0] : {})
-  const { owned_by, max_model_len, context_length, context_window, meta } = objectOf(listed)
+  const { owned_by, max_model_len, context_length, context_window, meta } = objectOf(entry)
   const root = { ...server, baseUrl: server.baseUrl.replace(/\/v1\/*$/, '') }
   if (owned_by === 'llamacpp') {
     const { default_generation_settings, chat_template_caps } = await ask(root, '/props', signal)
@@ -120,7 +120,7 @@ export async function readModel(
     const window = countIn(n_ctx, objectOf(meta).n_ctx_train)
     return { window, tools: typeof tools === 'boolean' ? tools : undefined, isLlamaCpp: true }
   }
-  if (listed?.type === 'model') return readFromAnthropic(listed)
+  if (entry?.type === 'model') return readFromAnthropic(entry)
   const window = countIn(max_model_len, context_length, context_window, objectOf(meta).n_ctx_train)
   if (window === undefined && isOllama(models)) return readFromOllama(root, model, signal)
   if (window === undefined && models.some(isLmStudio)) return readFromLmStudio(root, model, signal)
@@ -128,12 +128,12 @@ export async function readModel(
 }
 
 /** What Anthropic's list tells of a model; gateways have the same form, but leave out most of it. */
-function readFromAnthropic(listed: JsonObject): ToldModel {
-  const { image_input, structured_outputs, thinking } = objectOf(listed.capabilities)
+function readFromAnthropic(entry: JsonObject): ToldModel {
+  const { image_input, structured_outputs, thinking } = objectOf(entry.capabilities)
   const lacks = (capability: unknown) => objectOf(capability).supported === false
-  const maxTokens = countIn(listed.max_tokens)
+  const maxTokens = countIn(entry.max_tokens)
   return {
-    window: countIn(listed.max_input_tokens),
+    window: countIn(entry.max_input_tokens),
     ...(lacks(image_input) && { images: false }),
     abilities: {
       ...(maxTokens !== undefined && { maxTokens }),
@@ -159,12 +159,12 @@ async function readFromOllama(
   const { models: loaded } = await ask(root, '/api/ps', signal)
   // A name without a tag is that of the latest.
   const isAsked = ({ name }: JsonObject) => name === model || name === `${model}:latest`
-  const used = countIn(objectOf(arrayOf(loaded).map(objectOf).find(isAsked)).context_length)
+  const loadedWindow = countIn(objectOf(arrayOf(loaded).map(objectOf).find(isAsked)).context_length)
   const set = /\bnum_ctx\s+(\d+)/.exec(String(parameters))?.[1]
   const able = (of: string) => (Array.isArray(capabilities) ? capabilities.includes(of) : undefined)
   return {
-    window: countIn(used, set, UNLOADED_WINDOW),
-    isProvisional: used === undefined,
+    window: countIn(loadedWindow, set, UNLOADED_WINDOW),
+    isProvisional: loadedWindow === undefined,
     tools: able('tools'),
     images: able('vision'),
   }

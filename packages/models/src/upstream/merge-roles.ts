@@ -13,11 +13,11 @@ export function mergeRoles(
   const turns = messages.map((message, at) => toTurn(message, { isFirst: at <= begin, tools }))
   const merged: ModelMessage[] = []
   for (const turn of turns) {
-    const joined = joinTurns(merged.at(-1), turn)
-    if (joined) merged.pop()
+    const combined = joinTurns(merged.at(-1), turn)
+    if (combined) merged.pop()
     // Mistral takes no user right after the result of a tool.
     if (merged.at(-1)?.role === 'tool' && turn.role === 'user') merged.push(READ)
-    merged.push(joined ?? turn)
+    merged.push(combined ?? turn)
   }
   return merged
 }

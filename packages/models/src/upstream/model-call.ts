@@ -126,11 +126,11 @@ export class ModelCall implements Disposable {
    */
   #looksWhole(): boolean {
     const { finished, isComplete = false } = this.#answer
-    const known = givesReasons.get(this.#server)
+    const givesReason = givesReasons.get(this.#server)
     if (finished) givesReasons.set(this.#server, true)
     if (finished || !isComplete || !this.#hasEndMark) return finished
-    givesReasons.set(this.#server, known ?? false)
-    return known === false
+    givesReasons.set(this.#server, givesReason ?? false)
+    return givesReason === false
   }
 
   /** The final events of a whole answer. */

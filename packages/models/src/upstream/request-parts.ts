@@ -12,8 +12,8 @@ export function toToolName(name: string, { hyphens = true } = {}): string {
   const others = hyphens ? /[^A-Za-z0-9_-]/g : /[^A-Za-z0-9_]/g
   const allowed = name.replaceAll(others, '_').replace(/^(?=[^A-Za-z_])/, '_')
   if (allowed.length <= MAX_NAME) return allowed || 'unnamed'
-  const kept = allowed.slice(0, MAX_NAME - HASH_LENGTH - 1)
-  return `${kept}_${hash('sha256', name).slice(0, HASH_LENGTH)}`
+  const prefix = allowed.slice(0, MAX_NAME - HASH_LENGTH - 1)
+  return `${prefix}_${hash('sha256', name).slice(0, HASH_LENGTH)}`
 }
 
 /** The names under which a server may know a tool. */
