@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { ApiKeyCreated, ApiKeyList } from '@agent-server/schemas/operator/api-key.ts'
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { onlyLong } from '../support/long.ts'
 import { requester, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 
 const server = await startServer()
@@ -308,19 +309,23 @@ it('goes on after a restart, which forgets no code and no refresh token', async 
   expect(again.status).toBe(200)
 })
 
-it('limits the registrations and token requests of an address, and counts each on its own', async () => {
-  const other = await startServer()
-  const statuses = async (times: number, send: () => Promise<Response>) => {
-    const responses: Response[] = []
-    for (let time = 0; time < times; time += 1) responses.push(await send())
-    return responses
-  }
-  const registered = await statuses(61, () => register({ redirect_uris: [REDIRECT] }, other))
-  expect(registered.map(({ status }) => status)).toEqual([...Array(60).fill(201), 429])
-  const retryAfter = Number(registered.at(-1)?.headers.get('retry-after'))
-  expect(retryAfter).toBeGreaterThan(0)
-  expect(retryAfter).toBeLessThanOrEqual(60)
-  const asked = await statuses(601, () => post(other, 'token', { grant_type: 'refresh_token' }))
-  expect(asked.map(({ status }) => status)).toEqual([...Array(600).fill(400), 429])
-  expect((await fetch(`${other.url}/oauth/authorize`)).status).toBe(400)
-})
+it(
+  'limits the registrations and token requests of an address, and counts each on its own',
+  onlyLong,
+  async () => {
+    const other = await startServer()
+    const statuses = async (times: number, send: () => Promise<Response>) => {
+      const responses: Response[] = []
+      for (let time = 0; time < times; time += 1) responses.push(await send())
+      return responses
+    }
+    const registered = await statuses(61, () => register({ redirect_uris: [REDIRECT] }, other))
+    expect(registered.map(({ status }) => status)).toEqual([...Array(60).fill(201), 429])
+    const retryAfter = Number(registered.at(-1)?.headers.get('retry-after'))
+    expect(retryAfter).toBeGreaterThan(0)
+    expect(retryAfter).toBeLessThanOrEqual(60)
+    const asked = await statuses(601, () => post(other, 'token', { grant_type: 'refresh_token' }))
+    expect(asked.map(({ status }) => status)).toEqual([...Array(600).fill(400), 429])
+    expect((await fetch(`${other.url}/oauth/authorize`)).status).toBe(400)
+  },
+)

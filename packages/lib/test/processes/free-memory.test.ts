@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { freeAllMemory, freeYoungMemory } from '@agent-server/lib/processes/free-memory.ts'
 import { describe, expect, it } from 'vitest'
+import { isLong, long } from '../../../../test/support/long.ts'
 
 const MODULE = JSON.stringify(import.meta.resolve('@agent-server/lib/processes/free-memory.ts'))
 
@@ -86,20 +87,24 @@ describe('A thread that has nothing more to do', () => {
 })
 
 describe('A thread', () => {
-  it('finds the collector though others look for it at the same moment, and none fails', async () => {
-    const program = `
+  it(
+    'finds the collector though others look for it at the same moment, and none fails',
+    long,
+    async () => {
+      const program = `
       import { parentPort } from 'node:worker_threads'
       import { freeAllMemory } from ${MODULE}
-      for (let time = 0; time < 50; time++) freeAllMemory()
+      for (let time = 0; time < ${isLong ? 50 : 10}; time++) freeAllMemory()
       parentPort?.postMessage('done')
     `
-    const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`)
-    const threads = Array.from({ length: 4 }, () => new Worker(url))
-    const done = threads.map(
-      (thread) =>
-        new Promise((resolve, reject) => thread.once('message', resolve).once('error', reject)),
-    )
-    expect(await Promise.all(done)).toEqual(['done', 'done', 'done', 'done'])
-    await Promise.all(threads.map((thread) => thread.terminate()))
-  })
+      const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`)
+      const threads = Array.from({ length: 4 }, () => new Worker(url))
+      const done = threads.map(
+        (thread) =>
+          new Promise((resolve, reject) => thread.once('message', resolve).once('error', reject)),
+      )
+      expect(await Promise.all(done)).toEqual(['done', 'done', 'done', 'done'])
+      await Promise.all(threads.map((thread) => thread.terminate()))
+    },
+  )
 })

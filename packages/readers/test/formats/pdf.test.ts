@@ -9,6 +9,7 @@ import {
 } from '@cantoo/pdf-lib'
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { pdfFile } from '../../../../test/support/pdf-file.ts'
 import { extractPdf, fieldsByPage } from '../../src/formats/pdf.ts'
 import type { Fragment } from '../../src/formats/pdf-fragments.ts'
@@ -268,7 +269,7 @@ describe('The fields of a form', () => {
   })
 })
 
-it('A PDF whose pages are one long list is read to its end', async () => {
+it('A PDF whose pages are one long list is read to its end', onlyLong, async () => {
   const pages = Array.from({ length: 2_500 }, (_, i) => `Owl number ${i}.`)
   const { text, pageStarts } = await extractPdf(pdfFile({ pages, pagesPerNode: pages.length }))
   expect(pageStarts).toHaveLength(2_500)
