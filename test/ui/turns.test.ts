@@ -14,7 +14,7 @@ function item(id: string, role: string, parent: string | null, more: object = {}
     status: 'completed',
     content: text(`${role} ${id}`),
     ...more,
-  } as unknown as Item
+  }
 }
 
 const idsOf = (turns: readonly { id: string }[]) => turns.map(({ id }) => id)

@@ -47,7 +47,7 @@ function toTold(message: ModelMessage, abilities: Abilities): ContentBlockParam[
         : toText(`Result of a tool: ${message.content}`)
     case 'assistant':
       return toText(`You said: ${message.content}`)
-    default:
+    case 'system':
       return toText(message.content)
   }
 }
