@@ -7,7 +7,7 @@ import type { ErrorDetail } from '@agent-server/schemas/error.ts'
 import type { Agent, AgentRequest } from '@agent-server/wire'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
 import { type AnswerRecord, endOf, framesOf } from './answer-record.ts'
-import { toChatFrame } from './chat-frames.ts'
+import { framesFor, toChatFrame } from './chat-frames.ts'
 
 const SAVE_MS = 1_000
 /** How often an answer that does not change is written: less than the silence that counts as its end. */
@@ -44,6 +44,12 @@ export interface Failures {
   /** The error as the client sees it; faults of the server are logged. */
   report(error: unknown): ErrorDetail
   log: Pick<Log, 'error'>
+}
+
+interface Following {
+  includeSteps: boolean
+  /** Of an answer that was taken up after a pause, only what is new. */
+  onlyNew?: boolean
 }
 
 export type AnswerRun = ReturnType<typeof startAnswer>
@@ -99,14 +105,13 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
     ended: run(),
     stop,
     /** Streams the answer from its beginning or, if it was resumed after a pause, only the new part. */
-    async *follow(signal: AbortSignal, onlyNew = false): Frames {
-      for (let next = onlyNew ? begun : 0; ; ) {
-        const { promise } = changed
-        const more = frames.slice(next)
-        next += more.length
-        if (more.length > 0) yield more
-        else if (isEnded) return
-        else await untilAborted(promise, signal)
+    async *follow({ includeSteps, onlyNew }: Following, signal: AbortSignal): Frames {
+      let next = onlyNew ? begun : 0
+      while (next < frames.length || !isEnded) {
+        if (next === frames.length) await untilAborted(changed.promise, signal)
+        const shown = framesFor(frames.slice(next), includeSteps)
+        next = frames.length
+        if (shown.length > 0) yield shown
       }
     },
   }

@@ -10,6 +10,7 @@ import type { Documents } from '../documents/ingestion/documents.ts'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
 import { AnswerRecord, endOf, framesOf, readAnswer } from './answer-record.ts'
 import { type AnswerRun, type Failures, type Frames, startAnswer } from './answer-run.ts'
+import { framesFor } from './chat-frames.ts'
 import { type Conversations, refOf } from './conversations.ts'
 import type { ItemForm } from './item-form.ts'
 
@@ -56,12 +57,12 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
   }
 
   /** Follows an answer that this server does not generate: it has ended, or another server writes it. */
-  async function* followStored(ref: ItemRef, signal: AbortSignal): Frames {
+  async function* followStored(ref: ItemRef, includeSteps: boolean, signal: AbortSignal): Frames {
     let told: StoredAnswer | undefined
     for (;;) {
       const { answer } = await find(ref)
       const ending = endOf(answer)
-      const frames = [...framesOf(answer, told), ...ending]
+      const frames = framesFor([...framesOf(answer, told), ...ending], includeSteps)
       if (frames.length > 0) yield frames
       if (ending.length > 0) return
       told = answer
@@ -96,13 +97,13 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
       void run.ended.then(() => running.delete(ref.item))
       const ids = { conversationId: ref.id, questionId: turn.question, answerId: ref.item }
       yield [{ type: 'turn-start', ...ids }]
-      yield* selected(run.follow(signal, true), includeSteps)
+      yield* run.follow({ includeSteps, onlyNew: true }, signal)
     },
     /** Streams an answer from its beginning, and follows it while it is generated. Throws `item_not_found`. */
     async *follow(ref: ItemRef, includeSteps: boolean, signal: AbortSignal): Frames {
       await find(ref)
-      const frames = running.get(ref.item)?.follow(signal) ?? followStored(ref, signal)
-      yield* selected(frames, includeSteps)
+      const run = running.get(ref.item)
+      yield* run?.follow({ includeSteps }, signal) ?? followStored(ref, includeSteps, signal)
     },
     /** Stops an answer, wherever it is generated; one that has ended stays as it is. Throws `item_not_found`. */
     async cancel(ref: ItemRef): Promise<void> {
@@ -180,13 +181,3 @@ const cancelled = (answer: StoredAnswer): StoredAnswer => ({
   status: 'incomplete',
   agent: { ...answer.agent, finishReason: 'cancelled' },
 })
-
-const STEPS: readonly string[] = ['tool-call', 'tool-result', 'reasoning-delta', 'progress']
-
-/** The frames that a client wishes. */
-async function* selected(frames: Frames, includeSteps: boolean): Frames {
-  for await (const batch of frames) {
-    const wished = batch.filter(({ type }) => includeSteps || !STEPS.includes(type))
-    if (wished.length > 0) yield wished
-  }
-}

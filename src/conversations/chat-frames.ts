@@ -28,3 +28,9 @@ export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame
       return event satisfies never
   }
 }
+
+const STEPS: readonly string[] = ['tool-call', 'tool-result', 'reasoning-delta', 'progress']
+
+/** Those of the frames that a client wishes. */
+export const framesFor = (frames: ChatFrame[], includeSteps: boolean): ChatFrame[] =>
+  includeSteps ? frames : frames.filter(({ type }) => !STEPS.includes(type))

@@ -98,7 +98,7 @@ function readProgress({ prompt_progress }: JsonObject): ModelEvent[] {
   return [{ type: 'progress', phase: 'prefill', processed, total }]
 }
 
-function toolEntries({ tool_calls, function_call }: JsonObject): unknown[] {
+function toolEntries({ tool_calls, function_call }: JsonObject): readonly unknown[] {
   const entries = objectsIn(tool_calls)
   if (entries.length > 0) return entries
   // The legacy format, which some servers still use.
@@ -130,7 +130,10 @@ function thoughtOf({
 }
 
 /** The objects of a list; or the one that stands in place of it. */
-const objectsIn = (list: unknown): JsonObject[] => [list].flat().filter(isObject)
+const objectsIn = (list: unknown): readonly JsonObject[] =>
+  typeof list === 'object' && list !== null ? [list].flat().filter(isObject) : NONE
+
+const NONE: readonly JsonObject[] = []
 
 function readUsage({ usage, x_groq, timings }: JsonObject): ModelUsage | undefined {
   const counts = objectOf(usage ?? objectOf(x_groq).usage)
