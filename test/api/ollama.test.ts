@@ -139,9 +139,9 @@ describe('POST /api/chat', () => {
     await call('/api/chat', { model: 'agent', messages: talk, stream: false })
     const sent = modelRequest(upstream.requests.at(-1)).messages
     expect(sent.filter(({ role }) => role === 'tool')).toMatchObject([
-      { content: 'third', tool_call_id: 'mine' },
-      { content: 'second', tool_call_id: 'call_1_1' },
       { content: 'first', tool_call_id: 'call_1_0' },
+      { content: 'second', tool_call_id: 'call_1_1' },
+      { content: 'third', tool_call_id: 'mine' },
     ])
   })
 })
