@@ -1,195 +1,74 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { settlesWithin } from '@agent-server/lib/abort.ts'
 import { type Environment, secretsIn, variablesIn } from '@agent-server/lib/environment.ts'
-import type { ChatModel } from '@agent-server/models'
-import type { CodeSandbox } from '@agent-server/sandboxes'
 import { invalidRequest } from '@agent-server/schemas/invalid-request.ts'
 import { stopWordsOf } from '@agent-server/search'
 import { createTables } from '@agent-server/tables'
-import type { FastifyBaseLogger } from 'fastify'
-import { AgentHost, Users } from '../agent/agent-host.ts'
-import type { TermsOf } from '../agent/citations/attribution.ts'
-import { type AgentConfiguration, inMode } from '../agent/configuration.ts'
-import type { Mcp } from '../agent/mcp/mcp.ts'
-import { hostsIn } from '../agent/run/link-filter.ts'
+import { AgentHost } from '../agent/agent-host.ts'
+import { inMode } from '../agent/configuration.ts'
 import { createPauses } from '../agent/run/pause.ts'
-import { createAgent, type SearchingAgent } from '../agent/run/run-agent.ts'
+import type { SearchingAgent } from '../agent/run/run-agent.ts'
 import { createRunLimiter } from '../agent/run/run-limiter.ts'
-import type { RunTraces } from '../agent/run/run-trace.ts'
 import { createSentQuestions } from '../agent/run/sent-questions.ts'
-import { createWindow, type ModelWindow } from '../agent/run/window.ts'
+import { createWindow } from '../agent/run/window.ts'
 import { createArtifactLinks } from '../agent/tools/artifacts.ts'
-import { createBuiltInTools } from '../agent/tools/catalogue.ts'
-import { type DocumentTables, documentsWithTables } from '../agent/tools/document-tables.ts'
-import { loadPlugins, type Plugins } from '../agent/tools/plugins.ts'
-import { ToolRegistry } from '../agent/tools/registry.ts'
+import { documentsWithTables } from '../agent/tools/document-tables.ts'
 import { type Config, VARIABLE_NAMES } from '../config.ts'
 import type { DraftAgent } from '../operator/admin/agent-trials.ts'
 import { logRuns, type Metrics } from '../operator/ops/metrics.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
-import type { Retrieval } from '../retrieval/search.ts'
-import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
-import type { ArtifactStore } from '../stores/artifact-store.ts'
-import type { OpenedStore } from '../stores/opened-store.ts'
+import { onlyCompared, openMcpCalls } from './capabilities.ts'
 import {
-  composeMcp,
-  composeSandbox,
-  composeSkills,
-  type McpCalls,
-  onlyCompared,
-  openMcpCalls,
-} from './capabilities.ts'
+  type AgentParts,
+  type OpenAgent,
+  openAgent,
+  type Setup,
+  type Shared,
+} from './open-agent.ts'
 
 /** How long a new configuration waits for its connections and remote skills before it is used all the same. */
 const CONNECTING_MS = 5_000
 
-/** What the agents of a server share, whatever their configuration. */
-interface Shared {
-  config: Config
-  log: FastifyBaseLogger
-  store: OpenedStore
-  model: ChatModel
-  window: ModelWindow
-  retrieval: Retrieval
-  /** The terms by which a text is searched. */
-  termsOf: TermsOf
-  tables: DocumentTables
-  artifacts: ArtifactStore
-  metrics: Pick<Metrics, 'runs'>
-}
-
-/** A configuration, with what calls other servers. */
-export interface Setup {
-  configuration: AgentConfiguration
-  environment: Environment
-}
-
 /** A configuration to try, with the settings of the next start for what calls other servers. */
-export interface Draft extends Setup {
+interface Draft extends Setup {
   config: Config
 }
 
-interface ExistingAgent {
-  configuration: Pick<AgentConfiguration, 'sandbox'>
-  sandbox: CodeSandbox
-  mcp: Pick<Mcp, 'servers'>
-}
-
-interface AgentParts extends Setup {
-  shared: Shared
-  /** Differs from that of the server in what calls other servers, if it is tried. */
-  config: Config
-  calls: McpCalls
-  pauses: ReturnType<typeof createPauses>
-  sentQuestions: ReturnType<typeof createSentQuestions>
-  limiter: ReturnType<typeof createRunLimiter>
-  /** Records how the last answers came about; absent if nothing is recorded. */
-  traces: RunTraces | undefined
-  acceptedTools: Pick<AcceptedTools, 'see' | 'accept'>
-  skillCopies: SkillCopies
-  sandboxOwner: string
-  /** The agent whose sandbox and connections are used where their settings are the same. */
-  existing?: ExistingAgent | undefined
-  /** Those whose code does not run again. */
-  plugins?: Plugins | undefined
-}
-
-export type OpenAgent = Awaited<ReturnType<typeof openAgent>>
-
-/** Opens everything that a configuration names, and the agent that uses it. */
-async function openAgent(parts: AgentParts) {
-  const { shared, config, configuration, environment, existing, acceptedTools } = parts
-  const { log, model, window, retrieval, artifacts, store, tables } = shared
-  await using opened = new AsyncDisposableStack()
-  const keepsSandbox =
-    existing && isDeepStrictEqual(existing.configuration.sandbox, configuration.sandbox)
-  const sandbox = keepsSandbox
-    ? existing.sandbox
-    : await composeSandbox(config, configuration.sandbox, log, parts.sandboxOwner)
-  if (!keepsSandbox) opened.defer(sandbox.close)
-  const stopWords = new Set(stopWordsOf(config.SEARCH_LANGUAGE))
-  const isStopWord = (word: string) => stopWords.has(word)
-  const builtIn = createBuiltInTools(
-    { config, retrieval, model, artifacts, sandbox, isStopWord, store, tables },
-    configuration.tools,
-  )
-  const mcp = await composeMcp(configuration.mcpServers, {
-    calls: parts.calls,
-    environment,
-    stores: { artifacts, acceptedTools },
-    existing: existing?.mcp.servers,
-    log,
-  })
-  const skills = await composeSkills(config, configuration.skills, parts.skillCopies, log)
-  opened.defer(skills.close)
-  const plugins = await loadPlugins({
-    paths: configuration.plugins,
-    existing: parts.plugins,
-    configuration: config.AGENT_CONFIG,
-    log,
-  })
-  const tools = new ToolRegistry({
-    sources: [() => builtIn.tools, skills.tools, plugins.tools, mcp.tools],
-    isEnabled: builtIn.isEnabled,
-    refuse: skills.refuse,
-    log,
-  })
-  const prompt = { prompt: configuration.prompt, catalogue: skills.catalogue }
-  const users = new Users()
-  const { limiter, traces, pauses, sentQuestions } = parts
-  const agent = createAgent({
-    model,
-    retrieval,
-    tools,
-    artifacts,
-    prompt,
-    window,
-    limits: configuration.limits,
-    limiter,
-    hold: () => users.hold(),
-    traces,
-    isStopWord,
-    termsOf: shared.termsOf,
-    pauses,
-    sentQuestions,
-    links: configuration.links,
-    hosts: hostsIn(JSON.stringify(configuration)),
-    endSession: (sessionId) => void sandbox.end(sessionId),
-  })
-  opened.move()
-  return {
-    configuration,
-    environment,
-    agent,
-    mcp,
-    plugins,
-    prompt,
-    sandbox,
-    skills,
-    tools,
-    users,
-    parts: [sandbox, skills, ...mcp.servers],
-  }
-}
-
-interface HostParts extends Omit<Shared, 'window' | 'tables' | 'artifacts'>, Setup {
+interface HostParts
+  extends Setup,
+    Pick<Shared, 'config' | 'log' | 'store' | 'model' | 'retrieval' | 'termsOf'> {
+  metrics: Pick<Metrics, 'runs'>
   runs: RunHistory
 }
 
 export type AgentSide = Awaited<ReturnType<typeof openAgentSide>>
 
 /** The agent that answers, and how it is replaced and tried. */
-export async function openAgentSide({ runs, configuration, environment, ...parts }: HostParts) {
-  const { config, log, store, model, metrics } = parts
+export async function openAgentSide({
+  runs,
+  metrics,
+  configuration,
+  environment,
+  ...parts
+}: HostParts) {
+  const { config, log, store, model } = parts
   const artifactLinks = createArtifactLinks(config.SERVER_API_KEY)
   const artifacts = artifactLinks.withLinks(store.artifacts)
   const directory = join(config.DATA_DIR, 'tables')
   const documents = documentsWithTables({ store, lookup: store.lookup })
   const tables = createTables({ directory, documents })
   const window = createWindow({ model, contextTokens: config.CHAT_CONTEXT_TOKENS, log })
-  const shared = { ...parts, artifacts, tables, window }
+  const stopWords = new Set(stopWordsOf(config.SEARCH_LANGUAGE))
+  const shared = {
+    ...parts,
+    artifacts,
+    tables,
+    window,
+    isStopWord: (word: string) => stopWords.has(word),
+    pauses: createPauses(store.runs),
+    sentQuestions: createSentQuestions(store),
+  }
   const calls = openMcpCalls(config)
   const observer = logRuns(metrics.runs, log)
   const newLimiter = () => createRunLimiter({ maxRuns: config.CHAT_CONCURRENCY, observer })
@@ -197,8 +76,6 @@ export async function openAgentSide({ runs, configuration, environment, ...parts
     shared,
     config,
     calls,
-    pauses: createPauses(store.runs),
-    sentQuestions: createSentQuestions(store),
     limiter: newLimiter(),
     acceptedTools: store.acceptedTools,
     skillCopies: store.skillCopies,
