@@ -31,9 +31,9 @@ const Body = z.looseObject({
   messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })).default([]),
   tools: z.array(z.unknown()).optional(),
   /** Of Responses. */
-  instructions: z.unknown(),
+  instructions: z.unknown().optional(),
   /** Of Messages. */
-  system: z.unknown(),
+  system: z.unknown().optional(),
 })
 
 /** Where the protocols are asked for answers. */
@@ -96,17 +96,25 @@ async function passOn(
   response.flushHeaders()
   let said = ''
   answer.setEncoding('utf8')
-  for await (const part of answer) {
-    said += part
-    response.write(part)
+  try {
+    for await (const part of answer) {
+      said += part
+      response.write(part)
+    }
+    response.end()
+  } finally {
+    // Also where the server has heard enough and leaves.
+    if (ANSWERS.some((path) => url.endsWith(path))) {
+      calls.push(toCall(sent, answer.statusCode ?? 0, said))
+    }
   }
-  response.end()
-  if (!ANSWERS.some((path) => url.endsWith(path))) return
-  const status = answer.statusCode ?? 0
+}
+
+function toCall(sent: string, status: number, answer: string): RecordedCall {
   const body = Body.parse(JSON.parse(sent))
   const system = body.messages.filter(({ role }) => role === 'system')
   const instructions = JSON.stringify([body.instructions, body.system, system])
-  calls.push({ body, instructions, status, answer: said, ...timingsIn(said) })
+  return { body, instructions, status, answer, ...timingsIn(answer) }
 }
 
 /** What llama-server tells in its last chunk, or in the whole answer. */
