@@ -90,6 +90,6 @@ function readVector(embedding: unknown): Vector {
 }
 
 function unusable(): UpstreamFailure {
-  const words = 'a vector is zero or holds something that is not a number'
-  return new UpstreamFailure({ kind: 'unreadable', code: UNUSABLE_VECTOR, words })
+  const rawMessage = 'a vector is zero or holds something that is not a number'
+  return new UpstreamFailure({ kind: 'unreadable', code: UNUSABLE_VECTOR, rawMessage })
 }

@@ -112,7 +112,7 @@ async function askForTexts(
 
 /** Whether the server is Text Embeddings Inference, which complains about its missing field `texts`. */
 function wantsTexts({ facts }: UpstreamFailure): boolean {
-  return [400, 422].includes(facts.status ?? 0) && /\btexts\b/.test(facts.words ?? '')
+  return [400, 422].includes(facts.status ?? 0) && /\btexts\b/.test(facts.rawMessage ?? '')
 }
 
 async function send(

@@ -186,7 +186,11 @@ function reasonOf({ status, incomplete_details }: JsonObject, hasCalls: boolean)
   if (reason === 'content_filter') return 'content_filter'
   if (reason === 'max_output_tokens' || reason === 'max_tokens') return 'length'
   if (status === 'cancelled') {
-    throw new UpstreamFailure({ kind: 'status', status: 502, words: 'the response was cancelled' })
+    throw new UpstreamFailure({
+      kind: 'status',
+      status: 502,
+      rawMessage: 'the response was cancelled',
+    })
   }
   return hasCalls ? 'tool_calls' : 'stop'
 }

@@ -21,9 +21,9 @@ export const FEWER_TOKENS: Fallback = {
 }
 
 /** What a refusal teaches of the tokens that an answer may have: those of the model, or of what the prompt leaves. */
-function limitIn({ words = '', window }: FailureFacts, body: JsonObject) {
+function limitIn({ rawMessage = '', window }: FailureFacts, body: JsonObject) {
   const sent = Number(FIELDS.map((field) => body[field]).find((value) => value !== undefined))
-  const [, sum, told] = PROMPT.exec(words) ?? []
+  const [, sum, told] = PROMPT.exec(rawMessage) ?? []
   const promptTokens = Number(sum ?? told)
   if (window && promptTokens) {
     const left = window - promptTokens
@@ -32,7 +32,7 @@ function limitIn({ words = '', window }: FailureFacts, body: JsonObject) {
       ? { room: { window, promptTokens, characters } }
       : undefined
   }
-  const counts = [...words.matchAll(/\d[\d,]*/g)].map(([count]) =>
+  const counts = [...rawMessage.matchAll(/\d[\d,]*/g)].map(([count]) =>
     Number(count.replaceAll(',', '')),
   )
   const limits = counts.filter((count) => count >= MIN_LIMIT && count < sent)

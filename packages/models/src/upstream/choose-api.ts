@@ -37,14 +37,14 @@ const NAMES_MODEL = /\bmodel\b|\bdeployment\b/i
 
 /** The protocol to ask the same question in after this failure; undefined if another would fail as well. */
 export function nextApi(current: ChatApi, { facts }: UpstreamFailure): ChatApi | undefined {
-  const { kind, status = 0, code, words = '' } = facts
+  const { kind, status = 0, code, rawMessage = '' } = facts
   if (current === 'chat-completions') {
     const isNamed =
-      kind === 'status' && status >= 400 && status < 500 && NAMES_RESPONSES.test(words)
+      kind === 'status' && status >= 400 && status < 500 && NAMES_RESPONSES.test(rawMessage)
     return isNamed ? 'responses' : undefined
   }
   const isMissing = (kind === 'status' || kind === 'web-page') && MISSING.includes(status)
-  return isMissing && code !== 'model_not_found' && !NAMES_MODEL.test(words)
+  return isMissing && code !== 'model_not_found' && !NAMES_MODEL.test(rawMessage)
     ? 'chat-completions'
     : undefined
 }

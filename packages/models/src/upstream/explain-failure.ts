@@ -171,7 +171,7 @@ function inWords(retryAfterMs: number | undefined): string {
 function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   const { names, model } = asked
   const { upstream, baseUrl, input, adviceText = '' } = names
-  const { words = '' } = facts
+  const { rawMessage = '' } = facts
   const status = meaningOf(facts)
   if (status !== 413 && isTooLong(facts)) {
     return [
@@ -192,8 +192,8 @@ function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   if (status < 400) {
     return ['upstream_refused', `${baseUrl} is redirected: set it to the target of the redirect`]
   }
-  const excerpt = excerptOf(words, asked)
-  const advice = TOO_MANY_TOOLS.test(words) ? ' Offer it fewer tools.' : ''
+  const excerpt = excerptOf(rawMessage, asked)
+  const advice = TOO_MANY_TOOLS.test(rawMessage) ? ' Offer it fewer tools.' : ''
   return [
     'upstream_refused',
     `The ${upstream} refused the request${excerpt && `: ${excerpt}`}${advice}`,
@@ -206,10 +206,10 @@ const TOO_MANY_TOOLS = /'tools'?:? .*too long|too many (?:tools|functions)/i
 const NO_MEMORY = /\bmodel requires more system memory(?: \([\d.]+ [KMGT]iB\))?/i
 
 function explainFault(
-  { status = 500, words = '' }: FailureFacts,
+  { status = 500, rawMessage = '' }: FailureFacts,
   { names }: Asked,
 ): [ErrorCode, string] {
-  const [memory] = NO_MEMORY.exec(words) ?? []
+  const [memory] = NO_MEMORY.exec(rawMessage) ?? []
   const advice = memory
     ? `the ${memory}: choose a smaller model with ${names.model}`
     : againOrLog(names)
@@ -237,9 +237,9 @@ function validatorMessages(words: string): string {
   return [...words.matchAll(/"msg":"([^"\\]*)"/g)].map(([, message]) => message).join('; ')
 }
 
-function causeOf({ kind, status, code, words = '' }: FailureFacts, { apiKey }: Asked): string {
+function causeOf({ kind, status, code, rawMessage = '' }: FailureFacts, { apiKey }: Asked): string {
   // Errors about a key often repeat it, partly masked, in forms that no pattern covers.
-  const excerpt = status === 401 || status === 403 ? '' : redact(words, apiKey)
+  const excerpt = status === 401 || status === 403 ? '' : redact(rawMessage, apiKey)
   return [kind, status, code, excerpt].filter(Boolean).join(' ')
 }
 

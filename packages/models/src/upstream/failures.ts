@@ -25,11 +25,11 @@ export interface FailureFacts {
   /** The HTTP status, or the one that an error inside the stream corresponds to. */
   status?: number | undefined
   code?: string | undefined
-  /** The field of the request that is refused, and why, if the server names them apart from its words. */
+  /** The field of the request that is refused, and why, if the server names them apart from its message. */
   param?: string | undefined
   reason?: string | undefined
   /** The upstream's raw text. It may contain secrets, so it must be redacted before it is shown or logged. */
-  words?: string
+  rawMessage?: string
   retryAfterMs?: number | undefined
   /** If the prompt was too long: its size and that of the model's window, in tokens, as far as the server tells. */
   promptTokens?: number
@@ -50,8 +50,8 @@ export class UpstreamFailure extends Error {
 }
 
 /** The failure for an answer that cannot be understood. */
-export function unreadable(words: string): UpstreamFailure {
-  return new UpstreamFailure({ kind: 'unreadable', words })
+export function unreadable(rawMessage: string): UpstreamFailure {
+  return new UpstreamFailure({ kind: 'unreadable', rawMessage })
 }
 
 const MAX_WORDS = 4_000
@@ -94,7 +94,7 @@ const STATUS_IN_STREAM: Record<string, number> = {
   timeout: 408,
   timeout_error: 504,
 }
-/** Anthropic's words, with status 400, for what others have a status for. */
+/** Messages of Anthropic with status 400 for failures that have a status elsewhere. */
 const NO_CREDIT = /credit balance is too low/i
 
 /** LM Studio's answer, with status 200, if the base URL lacks `/v1`. */
@@ -107,18 +107,20 @@ export function toUpstreamFailure(
 ): UpstreamFailure {
   if (thrown instanceof UpstreamFailure) return thrown
   const code = codeOf(thrown)
-  const words =
+  const rawMessage =
     thrown instanceof Error ? `${code ?? thrown.name} ${thrown.message}` : String(thrown)
   const kind = KIND_OF_CODE[code ?? ''] ?? otherwise
-  return new UpstreamFailure({ kind, words: words.slice(0, MAX_WORDS) })
+  return new UpstreamFailure({ kind, rawMessage: rawMessage.slice(0, MAX_WORDS) })
 }
 
 /** The failure that an error inside a stream reports. */
 export function failureInStream(error: unknown): UpstreamFailure {
-  const { code = '', words, error: serverError, ...more } = readError(error)
-  const status = WRONG_PATH.test(words) ? 404 : (STATUS_IN_STREAM[code] ?? statusIn(code) ?? 500)
-  const retryAfterMs = waitIn(serverError, words)
-  return new UpstreamFailure({ kind: 'status', status, code, words, retryAfterMs, ...more })
+  const { code = '', rawMessage, error: serverError, ...more } = readError(error)
+  const status = WRONG_PATH.test(rawMessage)
+    ? 404
+    : (STATUS_IN_STREAM[code] ?? statusIn(code) ?? 500)
+  const retryAfterMs = waitIn(serverError, rawMessage)
+  return new UpstreamFailure({ kind: 'status', status, code, rawMessage, retryAfterMs, ...more })
 }
 
 /** The failure for a status outside 2xx; `body` may be truncated. */
@@ -127,20 +129,25 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
   if (isWebPage && [400, 401, 403, 404, 405].includes(status)) {
     return new UpstreamFailure({ kind: 'web-page', status })
   }
-  const { code = '', words, error, ...more } = readError(isWebPage ? '' : (parseJson(body) ?? body))
+  const {
+    code = '',
+    rawMessage,
+    error,
+    ...more
+  } = readError(isWebPage ? '' : (parseJson(body) ?? body))
   return new UpstreamFailure({
     kind: 'status',
-    status: NO_CREDIT.test(words) ? 402 : (EXACT_STATUS[code] ?? status),
+    status: NO_CREDIT.test(rawMessage) ? 402 : (EXACT_STATUS[code] ?? status),
     code,
-    words,
-    retryAfterMs: retryAfterIn(headers, error, words),
+    rawMessage,
+    retryAfterMs: retryAfterIn(headers, error, rawMessage),
     final: headers.get('x-should-retry') === 'false',
     ...more,
   })
 }
 
 type ErrorFacts = Pick<FailureFacts, 'code' | 'param' | 'reason' | 'promptTokens' | 'window'> & {
-  words: string
+  rawMessage: string
   error: JsonObject
 }
 
@@ -149,20 +156,20 @@ function readError(body: unknown): ErrorFacts {
   const outer = Array.isArray(body) ? body[0] : body
   const error = isObject(outer) ? innerError(outer) : outer
   if (!isObject(error)) {
-    return { words: String(error ?? '').slice(0, MAX_WORDS), error: objectOf(outer) }
+    return { rawMessage: String(error ?? '').slice(0, MAX_WORDS), error: objectOf(outer) }
   }
   const message = messageIn(error)
   const quoted = parseJson(String(message))
   if (isObject(quoted) && isObject(quoted.error)) return readError(quoted)
   const code = codeIn(error)
-  const words = wordsIn(error, message)
+  const rawMessage = wordsIn(error, message)
   const param = nonEmptyString(error.param)
   return {
     ...(code && { code }),
     ...(param && { param, reason: nonEmptyString(error.code) }),
-    words: words.slice(0, MAX_WORDS),
+    rawMessage: rawMessage.slice(0, MAX_WORDS),
     error,
-    ...sizesIn(error, words),
+    ...sizesIn(error, rawMessage),
   }
 }
 
@@ -170,7 +177,7 @@ function readError(body: unknown): ErrorFacts {
 const innerError = (outer: JsonObject) =>
   typeof outer.error === 'string' && nonEmptyString(outer.message) ? outer : (outer.error ?? outer)
 
-/** What a server says in words, in whichever field. */
+/** The message of a server, in whichever field. */
 export const messageIn = ({ message, detail, error_message, msg }: JsonObject) =>
   [message, detail, error_message, msg].find(nonEmptyString)
 
@@ -244,8 +251,10 @@ export async function askRepeatedly<Answer>(
 }
 
 /** Whether the server still loads the model, as llama.cpp and Hugging Face say it; that passes, but may take minutes. */
-export function isLoading({ kind, status, words = '' }: FailureFacts): boolean {
-  return kind === 'status' && status === 503 && /loading model|is currently loading/i.test(words)
+export function isLoading({ kind, status, rawMessage = '' }: FailureFacts): boolean {
+  return (
+    kind === 'status' && status === 503 && /loading model|is currently loading/i.test(rawMessage)
+  )
 }
 
 /** The time until the next attempt, in ms. Undefined unless the failure is transient; no retries after a timeout. */
@@ -259,8 +268,8 @@ function retryDelay(facts: FailureFacts, retries: number): number | undefined {
 const LASTS = /more system memory|out of memory/i
 
 function isPassing(facts: FailureFacts): boolean {
-  const { kind, status = 0, words = '' } = facts
-  if (LASTS.test(words)) return false
+  const { kind, status = 0, rawMessage = '' } = facts
+  if (LASTS.test(rawMessage)) return false
   if (kind === 'connection' || kind === 'unreachable') return true
   const isTransient = status >= 500 || [408, 409, 429].includes(status)
   return kind === 'status' && isTransient && !isTooLong(facts)

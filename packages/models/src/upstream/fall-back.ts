@@ -36,7 +36,7 @@ function learnedFrom(
   body: object,
 ): (Pick<Fallback, 'omit' | 'report'> & { change: Partial<Abilities> }) | undefined {
   for (const { concerns, refusal, instead = {}, omit, report } of fallbacks) {
-    if (!refusal.test(facts.words ?? '') || !concerns({ ...body })) continue
+    if (!refusal.test(facts.rawMessage ?? '') || !concerns({ ...body })) continue
     const change = typeof instead === 'function' ? instead(facts, { ...body }) : instead
     if (change) return { change, report, ...(omit && { omit }) }
   }
@@ -107,9 +107,9 @@ function refusedField(
   body: object,
   optional: ReadonlySet<string>,
 ): string | undefined {
-  const { param, reason = '', words = '' } = facts
-  const isRefusal = REFUSES_FIELD.test(words) || REASON.test(reason)
-  if (!isRefusal && (BOUNDS.test(words) || isTooLong(facts))) return undefined
+  const { param, reason = '', rawMessage = '' } = facts
+  const isRefusal = REFUSES_FIELD.test(rawMessage) || REASON.test(reason)
+  if (!isRefusal && (BOUNDS.test(rawMessage) || isTooLong(facts))) return undefined
   const sentPaths = [...optional].filter((path) => has(body, path.split('.')))
   // Deeper paths first: `reasoning.summary` rather than `reasoning`.
   const deepest = sentPaths.toSorted(
@@ -117,12 +117,12 @@ function refusedField(
   )
   const named =
     deepest.find((path) => path === param) ??
-    deepest.find((path) => isNamed(path, words) && (isRefusal || !ORDINARY.test(path)))
+    deepest.find((path) => isNamed(path, rawMessage) && (isRefusal || !ORDINARY.test(path)))
   if (named || !isRefusal) return named
   return (
     deepest.find((path) => param?.startsWith(`${path}.`)) ??
-    deepest.find((path) => OTHER_NAMES[path]?.test(words)) ??
-    deepest.find((path) => path.includes('.') && isNamed(path.replace(/^.*\./, ''), words))
+    deepest.find((path) => OTHER_NAMES[path]?.test(rawMessage)) ??
+    deepest.find((path) => path.includes('.') && isNamed(path.replace(/^.*\./, ''), rawMessage))
   )
 }
 

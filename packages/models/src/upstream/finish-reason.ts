@@ -39,7 +39,7 @@ export function toFinishReason(reason: string, hasToolCalls: boolean): FinishRea
   // Gemini puts a kind before the name: "content_filter: PROHIBITED_CONTENT".
   const name = reason.toLowerCase().replace(/^.*:\s*/, '')
   if (FAILURES.has(name)) {
-    throw new UpstreamFailure({ kind: 'status', status: 502, words: `finish_reason ${name}` })
+    throw new UpstreamFailure({ kind: 'status', status: 502, rawMessage: `finish_reason ${name}` })
   }
   const mapped = KNOWN[name] ?? 'stop'
   if (mapped === 'stop' && hasToolCalls) return 'tool_calls'

@@ -29,9 +29,9 @@ const MEANINGS: readonly { status: number; from: readonly number[]; words: RegEx
 ]
 
 /** The status that says most exactly what a server meant. */
-export function meaningOf({ status = 500, words = '' }: FailureFacts): number {
+export function meaningOf({ status = 500, rawMessage = '' }: FailureFacts): number {
   const meaning = MEANINGS.find(
-    ({ from, words: pattern }) => from.includes(status) && pattern.test(words),
+    ({ from, words: pattern }) => from.includes(status) && pattern.test(rawMessage),
   )
   return meaning?.status ?? status
 }

@@ -28,20 +28,20 @@ interface Refusal {
   kind: string
   status?: number | undefined
   code?: string | undefined
-  words?: string
+  rawMessage?: string
 }
 
 /**
  * Whether the text exceeds the model's window. Ollama reports that with status 400 or 500, Text Embeddings Inference
  * with 413, llama.cpp with 500, OpenAI with 429 where it exceeds the tokens of a minute.
  */
-export function isTooLong({ kind, status, code = '', words = '' }: Refusal): boolean {
+export function isTooLong({ kind, status, code = '', rawMessage = '' }: Refusal): boolean {
   if (kind !== 'status') return false
   if (status === 429) {
-    const [, limit, requested] = OF_A_MINUTE.exec(words) ?? []
-    return NEVER_FITS.test(words) || Number(requested) > Number(limit)
+    const [, limit, requested] = OF_A_MINUTE.exec(rawMessage) ?? []
+    return NEVER_FITS.test(rawMessage) || Number(requested) > Number(limit)
   }
-  return status === 413 || CODES.includes(code) || TOO_LONG.test(words)
+  return status === 413 || CODES.includes(code) || TOO_LONG.test(rawMessage)
 }
 
 const COUNT = '(\\d{1,3}(?:,\\d{3})+|\\d{3,8})'

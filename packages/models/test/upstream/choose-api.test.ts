@@ -21,8 +21,8 @@ describe('The protocol of a server', () => {
     expect(firstApi(baseUrl, 'messages')).toBe('messages')
   })
 
-  const status = (code: number, words: string, more: object = {}) =>
-    new UpstreamFailure({ kind: 'status', status: code, words, ...more })
+  const status = (code: number, rawMessage: string, more: object = {}) =>
+    new UpstreamFailure({ kind: 'status', status: code, rawMessage, ...more })
 
   it.each([
     [
