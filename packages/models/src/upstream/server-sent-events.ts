@@ -30,10 +30,12 @@ export class EventReader {
   /** Takes the next bytes; returns the events that end in them. */
   read(bytes: Uint8Array): ServerSentEvent[] {
     const text = this.#decoder.decode(bytes, STREAM)
-    this.#open.push(text)
     this.#length += text.length
-    this.#isWhole ??= this.#begin()
-    const end = this.#isWhole === false ? afterBlankLine(this.#tail, text) : 0
+    // Blanks before the first event say nothing.
+    if (this.#isWhole === undefined && text.trim() === '') return this.#wait('')
+    this.#open.push(text)
+    this.#isWhole ??= isWholeAnswer(text)
+    const end = this.#isWhole ? 0 : afterBlankLine(this.#tail, text)
     if (end === 0) return this.#wait(text)
     const events = this.#open.join('')
     const rest = text.slice(end)
@@ -56,13 +58,13 @@ export class EventReader {
     this.#tail = (this.#tail + text).slice(-MAX_SEAM)
     return []
   }
+}
 
-  /** Whether the body is one whole answer, as its first character tells; undefined if there is none yet. */
-  #begin(): boolean | undefined {
-    const first = this.#open.join('').trimStart().charAt(0)
-    if (first === '<') throw new UpstreamFailure({ kind: 'web-page', status: 200 })
-    return first === '' ? undefined : first === '{' || first === '['
-  }
+/** Whether a body is one whole answer, as its first character tells. Throws UpstreamFailure for a web page. */
+function isWholeAnswer(begin: string): boolean {
+  const first = begin.trimStart().charAt(0)
+  if (first === '<') throw new UpstreamFailure({ kind: 'web-page', status: 200 })
+  return first === '{' || first === '['
 }
 
 /** Where the text goes on after its last blank line, which may begin in what came before; 0 if there is none. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createSeededRandom } from '../../../../test/e2e/crash/seeded-random.ts'
 import { chunk, streamReply } from '../../../../test/support/upstream-replies.ts'
+import { EventReader } from '../../src/upstream/server-sent-events.ts'
 import { startModel } from './model-for-test.ts'
 
 const WORDS = ['owl ', 'ü', '🦉', '"data: x"', 'a\tb', '\u2028', ': no comment']
@@ -69,11 +70,20 @@ describe('The body of an answer', () => {
     ['a web page', ['\n<!doctype html>'], /web page/],
     ['one line without an end', ['data: ', ...Array<string>(5).fill(mebibyte)], /cannot be read/],
     ['a whole answer without an end', ['{', ...Array<string>(17).fill(mebibyte)], /cannot be read/],
+    ['blanks without an end', Array<string>(5).fill(' '.repeat(2 ** 20)), /cannot be read/],
     ['JSON that is cut off', ['{"choices": ['], /cannot be read/],
   ])('is refused as %s', async (_case, parts, message) => {
     await expect(answerTo(...parts)).rejects.toMatchObject({
       code: 'upstream_failed',
       message: expect.stringMatching(message),
     })
+  })
+
+  it('is read after many blanks, each of them once', () => {
+    const reader = new EventReader()
+    const blank = Buffer.from('\n')
+    const events = Array.from({ length: 200_000 }, () => reader.read(blank)).flat()
+    expect(events).toEqual([])
+    expect(reader.read(Buffer.from(`data: ${textOf('At nine')}\n\n`))).toHaveLength(1)
   })
 })
