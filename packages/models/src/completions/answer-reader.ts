@@ -111,10 +111,11 @@ function textOf({ content, refusal }: JsonObject): string {
   return [content, ...parts, refusal].filter((part) => typeof part === 'string').join('')
 }
 
-/** The thinking of a delta, which stands in one of five places; some servers fill two of them with the same. */
+/** The thinking of a delta, which stands in one of six places; some servers fill two of them with the same. */
 function thoughtOf({
   reasoning_content,
   reasoning,
+  reasoning_text,
   thinking,
   reasoning_details,
   content,
@@ -126,7 +127,11 @@ function thoughtOf({
   const joined = [details, parts].map((texts) =>
     texts.filter((text) => typeof text === 'string').join(''),
   )
-  return [reasoning_content, reasoning, thinking, ...joined].map(nonEmptyString).find(Boolean) ?? ''
+  return (
+    [reasoning_content, reasoning, reasoning_text, thinking, ...joined]
+      .map(nonEmptyString)
+      .find(Boolean) ?? ''
+  )
 }
 
 /** The objects of a list; or the one that stands in place of it. */

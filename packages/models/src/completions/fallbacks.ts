@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newId } from '@agent-server/lib/new-id.ts'
 import { isObject, type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
 import { FEWER_TOKENS } from '../upstream/answer-limit.ts'
 import type { Fallback } from '../upstream/protocol.ts'
@@ -12,10 +12,10 @@ import {
   TOOLS_REFUSED,
 } from '../upstream/refusals.ts'
 import { SIMPLER_TOOLS } from '../upstream/simple-tools.ts'
-import { endsWithAnswer } from '../upstream/whole-turns.ts'
+import { bareCalls, endsWithAnswer } from '../upstream/whole-turns.ts'
 
 /** The name of the schema that a call is held to; no client's own schema has it. */
-export const CALL_SCHEMA = `call_${randomUUID()}`
+export const CALL_SCHEMA = newId('call')
 
 const STREAM_REFUSED =
   /verified to stream|['"]stream['"] does not support|(?:not|n't) support stream|stream(?:ing)? is (?:not supported|unsupported)/i
@@ -54,6 +54,7 @@ export const FALLBACKS: readonly Fallback[] = [
   },
   SIMPLER_TOOLS,
   FEWER_TOKENS,
+  bareCalls(({ messages }) => rolesIn(messages).includes('tool')),
   endsWithAnswer(({ messages }) => rolesIn(messages).at(-1)),
   {
     concerns: ({ messages }) => rolesIn(messages).includes('tool'),
@@ -137,7 +138,7 @@ export const FALLBACKS: readonly Fallback[] = [
   },
   {
     concerns: ({ messages }) => callsIn(messages).some(({ id }) => !isShortId(id)),
-    refusal: /tool call id/i,
+    refusal: /tool[ _]calls?[^a-z]{0,6}id\b/i,
     instead: { shortCallIds: true },
     report: 'identifiers of calls: shorter ones are sent instead',
   },

@@ -44,7 +44,7 @@ export function toRequestBody(
     return bySchema(model, request, abilities)
   }
   const { messages, tools, toolChoice, sampling } = request
-  const whole = wholeTurns(messages, abilities)
+  const whole = wholeTurns(messages, tools.length > 0, abilities)
   const turns = abilities.roles ? whole : mergeRoles(whole, abilities)
   const asked = jsonInWords(sampling, abilities.format === 'schema').map(toQuestion)
   const sent = [...turns, ...asked].map((message) => toMessage(message, abilities))

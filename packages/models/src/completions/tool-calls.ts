@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newId } from '@agent-server/lib/new-id.ts'
 import { isJsonObject, isObject, nonEmptyString, parseJson } from '@agent-server/lib/text/json.ts'
 import type { ModelToolCall } from '../chat-model.ts'
 import { unreadable } from '../upstream/failures.ts'
@@ -61,7 +61,9 @@ export function createToolCallAccumulator() {
       calls
         .filter(({ name, arguments: written }) => name || written)
         .map(toModelToolCall)
-        .map((call, at, all) => (isFirst(call, at, all) ? call : { ...call, callId: newId() })),
+        .map((call, at, all) =>
+          isFirst(call, at, all) ? call : { ...call, callId: newId('call') },
+        ),
   }
 }
 
@@ -72,7 +74,7 @@ function readFragment(entry: unknown): Fragment | undefined {
     index: typeof entry.index === 'number' ? entry.index : undefined,
     id: nonEmptyString(entry.id),
     name: nonEmptyString(details.name),
-    arguments: argumentsText(details.arguments),
+    arguments: argumentsText(details.arguments ?? details.parameters),
     extra: entry.extra_content ?? undefined,
   }
   const { index, ...content } = fragment
@@ -95,8 +97,6 @@ function beginsAnother(fragment: Fragment, call: PendingCall): boolean {
   return !(sameName && halfway)
 }
 
-const newId = () => `call_${randomUUID()}`
-
 const isFirst = ({ callId }: ModelToolCall, at: number, all: readonly ModelToolCall[]) =>
   all.findIndex((call) => call.callId === callId) === at
 
@@ -108,7 +108,7 @@ function unquoted(written: string): string {
 
 function toModelToolCall({ id, name, arguments: written, extra }: PendingCall): ModelToolCall {
   return {
-    callId: id ?? newId(),
+    callId: id ?? newId('call'),
     name: name ?? '',
     arguments: unquoted(written),
     ...(isObject(extra) && { attachment: extra }),

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newId } from '@agent-server/lib/new-id.ts'
 import { isObject, type JsonObject, nonEmptyString } from '@agent-server/lib/text/json.ts'
 import type { ModelToolCall, ReasoningPart } from '../chat-model.ts'
 import { unreadable } from '../upstream/failures.ts'
@@ -62,7 +62,7 @@ export function createBlocks() {
         block.signature += stringOf(delta.signature)
       }
       const call = delta.type === 'input_json_delta' && blockAt(index, 'call')
-      if (call) addArguments(call, stringOf(delta.partial_json))
+      if (call) addArguments(call, jsonTextOf(delta.partial_json))
       return saidIn(delta)
     },
     calls: (): ModelToolCall[] => blocks.filter(isCall).map(toModelToolCall),
@@ -89,7 +89,7 @@ function beginningOf({ type, id, name, input, data, thinking, signature }: JsonO
     case 'tool_use':
       return {
         type: 'call',
-        id: nonEmptyString(id) ?? `toolu_${randomUUID()}`,
+        id: nonEmptyString(id) ?? newId('toolu'),
         name: stringOf(name),
         whole: isObject(input) ? JSON.stringify(input) : stringOf(input),
         written: '',
@@ -109,6 +109,9 @@ function saidIn({ type, text, thinking }: JsonObject): Said {
 type Call = Extract<Block, { type: 'call' }>
 
 const isCall = (block: Block): block is Call => block.type === 'call'
+
+/** Some servers send the whole input as an object. */
+const jsonTextOf = (part: unknown) => (isObject(part) ? JSON.stringify(part) : stringOf(part))
 
 function addArguments(call: Call, more: string): void {
   call.written += more

@@ -36,9 +36,8 @@ export function toRequestBody(model: string, request: Asked, abilities: Abilitie
     ...leading.map(({ content }) => content),
     ...jsonInWords(sampling, schema !== undefined),
   ]
-  // A conversation with calls is refused where no tools are offered: they are told as text.
   const tools = abilities.tools && request.tools.length > 0
-  const turns = toTurns(begin === -1 ? [] : messages.slice(begin), { ...abilities, tools })
+  const turns = toTurns(begin === -1 ? [] : messages.slice(begin), tools, abilities)
   const prompt = {
     ...toSystem(instructions, abilities),
     messages: toMessages(turns, abilities),

@@ -13,11 +13,18 @@ export interface Turn {
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
 type UserMessage = Extract<ModelMessage, { role: 'user' }>
 
+/** Newer models continue no answer, and none takes calls where no tools are offered. */
+const SUPPORTED = { continues: false, bareCalls: false }
+
 /**
  * The conversation as users and assistants in turn, beginning and ending with a user. Results of tools come first in
  * their turn; instructions within the conversation stay in their place, as part of the user's turn.
  */
-export function toTurns(messages: readonly ModelMessage[], abilities: Abilities): Turn[] {
+export function toTurns(
+  messages: readonly ModelMessage[],
+  offersTools: boolean,
+  abilities: Abilities,
+): Turn[] {
   const turns: Turn[] = []
   const add = (role: Turn['role'], content: readonly ContentBlockParam[]): void => {
     if (content.length === 0) return
@@ -25,8 +32,7 @@ export function toTurns(messages: readonly ModelMessage[], abilities: Abilities)
     if (last?.role === role) last.content.push(...content)
     else turns.push({ role, content: [...content] })
   }
-  // Newer models continue no answer.
-  for (const message of wholeTurns(messages, { continues: false })) {
+  for (const message of wholeTurns(messages, offersTools, SUPPORTED)) {
     const isAnswer = message.role === 'assistant' && turns.length > 0
     add(
       isAnswer ? 'assistant' : 'user',
@@ -42,9 +48,7 @@ function toTold(message: ModelMessage, abilities: Abilities): ContentBlockParam[
     case 'user':
       return toQuestion(message, abilities)
     case 'tool':
-      return abilities.tools
-        ? [{ type: 'tool_result', tool_use_id: toId(message.callId), content: message.content }]
-        : toText(`Result of a tool: ${message.content}`)
+      return [{ type: 'tool_result', tool_use_id: toId(message.callId), content: message.content }]
     case 'assistant':
       return toText(`You said: ${message.content}`)
     case 'system':
@@ -61,13 +65,12 @@ const toText = (text: string): ContentBlockParam[] =>
 
 function toAnswer(
   { content, toolCalls = [], reasoning = [] }: AssistantMessage,
-  { tools, reasoning: takesReasoning }: Abilities,
+  { reasoning: takesReasoning }: Abilities,
 ): ContentBlockParam[] {
-  const calls = tools ? toolCalls : []
-  const thinking = takesReasoning && calls.length > 0 ? reasoning.flatMap(toThinking) : []
+  const thinking = takesReasoning && toolCalls.length > 0 ? reasoning.flatMap(toThinking) : []
   // White space at the end is refused where the last message is an answer.
   const text = toText(content.trimEnd())
-  const uses = calls.map(({ callId, name, arguments: written }): ContentBlockParam => {
+  const uses = toolCalls.map(({ callId, name, arguments: written }): ContentBlockParam => {
     // The tool's result says what was wrong with arguments that are no JSON.
     return {
       type: 'tool_use',

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newId } from '@agent-server/lib/new-id.ts'
 import { isObject, type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
 import type {
   FinishReason,
@@ -28,6 +28,8 @@ const DELTAS: Record<string, DeltaForm> = {
   'response.output_text.delta': 'answer',
   'response.refusal.delta': 'answer',
   'response.reasoning_text.delta': 'text',
+  'response.reasoning.delta': 'text',
+  'response.reasoning_summary.delta': 'summary',
   'response.reasoning_summary_text.delta': 'summary',
   'response.function_call_arguments.delta': 'arguments',
 }
@@ -157,7 +159,7 @@ function createItems() {
 function toCall(item: JsonObject): ModelToolCall {
   const { arguments: written } = item
   return {
-    callId: nonEmptyString(item.call_id) ?? nonEmptyString(item.id) ?? `call_${randomUUID()}`,
+    callId: nonEmptyString(item.call_id) ?? nonEmptyString(item.id) ?? newId('call'),
     name: nonEmptyString(item.name) ?? '',
     arguments: isObject(written) ? JSON.stringify(written) : (nonEmptyString(written) ?? ''),
   }
@@ -168,7 +170,7 @@ function toReasoning(item: JsonObject): ReasoningPart[] {
   if (data === undefined) return []
   const parts = Array.isArray(item.summary) ? item.summary.map(objectOf) : []
   const summary = parts.flatMap(({ text }) => nonEmptyString(text) ?? [])
-  return [{ form: 'item', data, id: nonEmptyString(item.id) ?? `rs_${randomUUID()}`, summary }]
+  return [{ form: 'item', data, id: nonEmptyString(item.id) ?? newId('rs'), summary }]
 }
 
 function textIn(output: unknown): string {

@@ -32,7 +32,7 @@ export function toRequestBody(
   { messages, tools, toolChoice, sampling, cacheKey }: ModelRequest,
   abilities: Abilities,
 ): ResponseCreateParamsStreaming {
-  const whole = wholeTurns(messages, abilities)
+  const whole = wholeTurns(messages, tools.length > 0, abilities)
   const turns = abilities.roles ? whole : mergeRoles(whole, abilities)
   const begin = turns.findIndex(({ role }) => role !== 'system')
   const leading = begin === -1 ? turns : turns.slice(0, begin)

@@ -10,7 +10,7 @@ import {
   TOOLS_REFUSED,
 } from '../upstream/refusals.ts'
 import { SIMPLER_TOOLS } from '../upstream/simple-tools.ts'
-import { endsWithAnswer } from '../upstream/whole-turns.ts'
+import { bareCalls, endsWithAnswer } from '../upstream/whole-turns.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { toRequestBody } from './request-body.ts'
 
@@ -23,6 +23,7 @@ const FALLBACKS: readonly Fallback[] = [
     report: "reasoning: the model's own is not sent back to it",
   },
   FEWER_TOKENS,
+  bareCalls(({ input }) => partsIn(input, 'type').includes('function_call')),
   endsWithAnswer(({ input }) => partsIn(input, 'role').at(-1)),
   SIMPLER_TOOLS,
   {

@@ -7,6 +7,8 @@ export interface Abilities {
   roles: boolean
   /** Whether an answer with which the conversation ends is continued. */
   continues: boolean
+  /** Whether the conversation may have calls where no tools are offered. */
+  bareCalls: boolean
   /** Whether a message of calls may have no text, and whether it may have some. */
   textOfCalls: 'any' | 'filled' | 'none'
   /** Whether a tool choice by name is followed; some servers read it as `auto`. */
@@ -64,6 +66,7 @@ export function createAbilities(): Abilities {
     images: true,
     roles: true,
     continues: true,
+    bareCalls: true,
     textOfCalls: 'any',
     namedChoice: true,
     reasoning: true,

@@ -32,7 +32,7 @@ export const TOOLS_REFUSED = new RegExp(
 export const IMAGES_REFUSED = new RegExp(
   [
     // OpenAI: "image_url is only supported by certain models"; Mistral: "Image input is not enabled for this model".
-    'image_url[^.]{0,40}only supported|invalid value: .input_image',
+    'image_url[^.]{0,40}only supported|invalid value: .input_image|input tag .image',
     // Not: “Unsupported image format”, which other images have.
     lacks(
       '(?:image|picture)s?(?!/|[ _-](?:format|type|size|file|dimension|url))|vision|multi-?modal|attachments?',
@@ -59,10 +59,11 @@ export const NAMES_REFUSED =
 export const NO_PARSER = /unable to generate parser for this template/i
 export const ROLES_REFUSED = new RegExp(
   [
-    'roles? (?:must|should) alternate',
+    'roles? (?:must|should) (?:alternate|be alternating)|successive user or assistant|interleave the user',
     // However it is said: they mean the same when they are merged.
     '\\b(?:system|developer)\\b\\W{0,3}(?:roles?|messages?|instructions?)\\b',
     'only user and assistant roles|unexpected (?:message )?role|incorrect role',
+    'role .?system.? must be at the begin',
     "role.{0,2} does not support '(?:system|developer)'",
     '(?:first|last) message\\b[^.]{0,20}\\b(?:be|user|assistant)\\b|no user query found',
     NO_PARSER.source,

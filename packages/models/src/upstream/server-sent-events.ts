@@ -129,5 +129,6 @@ export function jsonOf({ name, data }: ServerSentEvent): unknown {
   const isFailed = name === 'error' || (isObject(value) && value.error)
   if (isFailed) throw failureInStream(value ?? data)
   if (value === undefined) throw unreadable(`an event that is not JSON: ${data.slice(0, 200)}`)
-  return value
+  // Some gateways name the event beside the data alone.
+  return name && isObject(value) && !('type' in value) ? { type: name, ...value } : value
 }

@@ -16,7 +16,7 @@ const REFUSED = [
   'tools(?:\\[\\d+\\]|\\.\\d+)\\.(?:function\\.|custom\\.)?(?:description|parameters|input_schema)',
   // llama.cpp: "Failed to initialize samplers: failed to parse grammar".
   'failed to parse grammar|error resolving ref|unrecognized schema',
-  'function_?declarations?\\b[^.]*schema',
+  'function_?declarations?\\b.{0,80}schema',
   // Whoever names what only a schema has.
   '\\bkeyword\\b|\\$(?:ref|defs|schema)\\b|\\b(?:additional|pattern)Properties\\b|\\b(?:any|one|all)Of\\b',
 ]

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newId } from '@agent-server/lib/new-id.ts'
 import type { FinishReason, ModelEvent, ModelToolCall } from '../chat-model.ts'
 import { StopCutter, ThinkingSplitter } from './answer-text.ts'
 import { whyEmpty } from './finish-reason.ts'
@@ -38,8 +38,7 @@ export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderO
       return toEvents(parts.reasoning, text)
     },
     /** The calls that were written into the text. */
-    calls: (): ModelToolCall[] =>
-      written.calls.map((call) => ({ callId: `call_${randomUUID()}`, ...call })),
+    calls: (): ModelToolCall[] => written.calls.map((call) => ({ callId: newId('call'), ...call })),
     /** Whether a stop sequence has ended the text. */
     get isStopped() {
       return cutter.isCut

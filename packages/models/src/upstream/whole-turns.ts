@@ -12,13 +12,16 @@ type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
 /**
  * The conversation as every provider takes it, whatever a client left out: each call has its result right after it,
- * results without a call are told by the user, and an answer that says nothing is left out.
+ * results without a call are told by the user, and an answer that says nothing is left out. Where no tools are offered,
+ * some want no calls either.
  */
 export function wholeTurns(
   messages: readonly ModelMessage[],
-  { continues }: Pick<Abilities, 'continues'>,
+  offersTools: boolean,
+  { continues, bareCalls }: Pick<Abilities, 'continues' | 'bareCalls'>,
 ): ModelMessage[] {
-  const turns = roundsOf(messages.filter((message) => !isEmpty(message))).flatMap(withResults)
+  const told = offersTools || bareCalls ? messages : messages.map(withoutCalls)
+  const turns = roundsOf(told.filter((message) => !isEmpty(message))).flatMap(withResults)
   const isContinued = continues || turns.at(-1)?.role !== 'assistant'
   return isContinued ? turns : [...turns, GO_ON]
 }
@@ -55,6 +58,9 @@ const toldByUser = ({ content }: ToolMessage): ModelMessage => ({
   content: `Result of a tool: ${content}`,
 })
 
+const withoutCalls = (message: ModelMessage): ModelMessage =>
+  message.role === 'assistant' ? { role: 'assistant', content: message.content } : message
+
 const isEmpty = (message: ModelMessage) =>
   message.role === 'assistant' && message.content.trim() === '' && !message.toolCalls?.length
 
@@ -66,4 +72,13 @@ export const endsWithAnswer = (last: (body: JsonObject) => unknown): Fallback =>
   refusal: /\bprefill\b|last (?:role|message)\b[^.]*\b(?:user|assistant)\b|must end with a user/i,
   instead: { continues: false },
   report: 'to continue an answer: the user asks it to go on',
+})
+
+/** Bedrock, LiteLLM: "toolConfig must be defined when using toolUse", "without `tools=` param specified". */
+export const bareCalls = (hasResults: (body: JsonObject) => boolean): Fallback => ({
+  concerns: (body) => !('tools' in body) && hasResults(body),
+  refusal:
+    /toolConfig field|\btools=|without (?:any )?tools\b|tools?\b[^.]{0,30}must be (?:defined|provided|specified)/i,
+  instead: { bareCalls: false },
+  report: 'earlier calls where no tools are offered: they are told as text',
 })
