@@ -25,6 +25,8 @@ export function retryAfterOf(headers: Headers): number | undefined {
   const header = headers.get('retry-after')?.trim()
   if (!header) return undefined
   const seconds = Number(header)
+  // Some proxies give the time itself, in seconds.
+  if (seconds >= 1e9) return Math.max(0, seconds * 1_000 - Date.now())
   if (seconds >= 0) return seconds * 1_000
   const date = Date.parse(header)
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())

@@ -38,9 +38,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       const [first = {}] = Array.isArray(whole.choices) ? whole.choices : []
       if (!isObject(first)) throw unreadable('a broken choice')
       count(whole, first)
-      // Gemini's own name of the field.
-      const reason = first.finish_reason ?? first.finishReason
-      finishReason = nonEmptyString(reason) ?? finishReason
+      finishReason = reasonIn(whole, first) ?? finishReason
       // Without either, what some servers write as they do in text completions.
       const delta = objectOf(first.delta ?? first.message ?? { content: first.text })
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
@@ -87,9 +85,18 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   }
 }
 
+/** Why an answer has ended; Gemini has a name of its own for the field, and Ollama none in some whole answers. */
+function reasonIn({ object }: JsonObject, choice: JsonObject): string | undefined {
+  const isWhole = object === 'chat.completion' && isObject(choice.message)
+  const reason = nonEmptyString(choice.finish_reason ?? choice.finishReason)
+  return reason ?? (isWhole ? 'stop' : undefined)
+}
+
 /** An error in another field than `error`: instead of choices, it has words. */
-const isError = ({ object, type, choices, ...words }: JsonObject) =>
-  object === 'error' || type === 'error' || (!Array.isArray(choices) && messageIn(words))
+const isError = ({ object, type, choices, errors, ...words }: JsonObject) =>
+  object === 'error' ||
+  type === 'error' ||
+  (!Array.isArray(choices) && (messageIn(words) || objectsIn(errors).length > 0))
 
 /** How much of the prompt llama.cpp has read. */
 function readProgress({ prompt_progress }: JsonObject): ModelEvent[] {

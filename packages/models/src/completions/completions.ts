@@ -22,6 +22,7 @@ export const completions: Protocol<ChatCompletionCreateParams> = {
     'seed',
     'reasoning_effort',
     'tool_choice',
+    'response_format.json_schema.strict',
     'stream_options',
     'return_progress',
     'prompt_cache_key',

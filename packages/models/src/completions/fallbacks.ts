@@ -3,6 +3,7 @@ import { isObject, type JsonObject, objectOf } from '@agent-server/lib/text/json
 import { FEWER_TOKENS } from '../upstream/answer-limit.ts'
 import type { Fallback } from '../upstream/protocol.ts'
 import {
+  ALTERNATING,
   FORMAT_REFUSED,
   IMAGES_REFUSED,
   NAMES_REFUSED,
@@ -18,7 +19,7 @@ import { bareCalls, endsWithAnswer } from '../upstream/whole-turns.ts'
 export const CALL_SCHEMA = newId('call')
 
 const STREAM_REFUSED =
-  /verified to stream|['"]stream['"] does not support|(?:not|n't) support stream|stream(?:ing)? is (?:not supported|unsupported)/i
+  /verified to stream|['"]stream['"] does not support|(?:not|n't) support stream|\bstream(?:ing)?\b[^.]{0,12} is (?:not (?:supported|available|implemented|enabled)|unsupported)/i
 
 /** Features that some servers reject, with the messages by which to recognise that. */
 export const FALLBACKS: readonly Fallback[] = [
@@ -100,6 +101,19 @@ export const FALLBACKS: readonly Fallback[] = [
     report: 'these roles: instructions and neighbouring messages are merged',
   },
   {
+    concerns: ({ messages }) => rolesIn(messages).includes('tool'),
+    refusal: ALTERNATING,
+    instead: { tools: false, roles: false },
+    report: 'the results of tools between these roles: no tools are offered to the model',
+  },
+  {
+    // Claude, behind LiteLLM, of calls that were made without thinking.
+    concerns: (body) => 'reasoning_effort' in body && callsIn(body.messages).length > 0,
+    refusal: /must start with a thinking|expected .thinking/i,
+    omit: 'reasoning_effort',
+    report: 'to think after calls without the thinking before them: it is asked for no effort',
+  },
+  {
     concerns: (body) => 'tools' in body,
     refusal: NO_PARSER,
     instead: { tools: false },
@@ -132,7 +146,8 @@ export const FALLBACKS: readonly Fallback[] = [
   },
   {
     concerns: ({ messages }) => Array.isArray(messages) && messages.some(carriesReasoning),
-    refusal: /^(?!.*(?:must be passed|missing)).*reasoning_(?:content|details)/is,
+    refusal:
+      /^(?!.*(?:must be passed|missing)).*(?:reasoning_(?:content|details)|both content and thinking)/is,
     instead: { reasoning: false },
     report: "reasoning: the model's own is not sent back to it",
   },

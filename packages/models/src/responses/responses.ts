@@ -18,7 +18,7 @@ const FALLBACKS: readonly Fallback[] = [
   {
     // Of another organization, or of a model that answered before: "Item 'rs_1' of type 'reasoning' was provided without …".
     concerns: ({ input }) => partsIn(input, 'type').includes('reasoning'),
-    refusal: /encrypted[_ ]content\b.*(?:verified|decrypt)|'rs_|type 'reasoning'/is,
+    refusal: /encrypted[_ ]content\b.*(?:verified|decrypt)|\brs_|'rs'|type 'reasoning'/is,
     instead: { reasoning: false },
     report: "reasoning: the model's own is not sent back to it",
   },
@@ -98,6 +98,7 @@ export const responses: Protocol<ResponseCreateParamsStreaming> = {
     'top_p',
     'max_output_tokens',
     'tool_choice',
+    'text.format.strict',
     'reasoning',
     'reasoning.effort',
     'reasoning.summary',

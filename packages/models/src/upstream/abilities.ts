@@ -58,6 +58,8 @@ export interface Abilities {
    * sign.
    */
   omitted: Set<string>
+  /** Those of them that a refusal did not name, which the next one that names nothing brings back. */
+  guessed: Set<string>
 }
 
 export function createAbilities(): Abilities {
@@ -90,5 +92,6 @@ export function createAbilities(): Abilities {
     foreignCalls: 'plain',
     stream: true,
     omitted: new Set(),
+    guessed: new Set(),
   }
 }

@@ -12,10 +12,18 @@ const FIELDS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
 /** Anthropic: "195000 + 32000 > 200000"; vLLM: "has 500 input tokens", "(500 in the messages, 32000 in the completion)". */
 const PROMPT = /(\d+) \+ \d+ > \d+|(\d+) (?:input tokens|in the (?:messages|prompt))/
 
+/** vLLM, where it has not counted the tokens: "your prompt contains 14233 characters". */
+const CHARACTERS = /prompt contains (\d+) characters/
+/** Few, so that the prompt is rather taken for larger than it is. */
+const CHARACTERS_PER_TOKEN = 2
+/** A limit that is told as such may be any: "must be <= 192". */
+const BOUND = /(?:<=|less than or equal to|at most) `?(\d+)/i
+
 /** A server that takes fewer tokens of an answer is asked for as many as its refusal allows. */
 export const FEWER_TOKENS: Fallback = {
   concerns: (body) => FIELDS.some((field) => field in body),
-  refusal: /max(?:imum)?[_ ](?:output[_ ]|completion[_ ]|new[_ ])?tokens|model limit of/i,
+  refusal:
+    /max(?:imum)?[_ ](?:output[_ ]|completion[_ ]|new[_ ])?tokens|model limit of|requested output tokens/i,
   instead: limitIn,
   report: 'an answer of so many tokens: fewer are asked for',
 }
@@ -24,7 +32,10 @@ export const FEWER_TOKENS: Fallback = {
 function limitIn({ rawMessage = '', window }: FailureFacts, body: JsonObject) {
   const sent = Number(FIELDS.map((field) => body[field]).find((value) => value !== undefined))
   const [, sum, told] = PROMPT.exec(rawMessage) ?? []
-  const promptTokens = Number(sum ?? told)
+  const [, characterCount] = CHARACTERS.exec(rawMessage) ?? []
+  const promptTokens = Number(
+    sum ?? told ?? Math.ceil(Number(characterCount) / CHARACTERS_PER_TOKEN),
+  )
   if (window && promptTokens) {
     const left = window - promptTokens
     const characters = sizeOf(body)
@@ -35,7 +46,9 @@ function limitIn({ rawMessage = '', window }: FailureFacts, body: JsonObject) {
   const counts = [...rawMessage.matchAll(/\d[\d,]*/g)].map(([count]) =>
     Number(count.replaceAll(',', '')),
   )
-  const limits = counts.filter((count) => count >= MIN_LIMIT && count < sent)
+  const [, bound] = BOUND.exec(rawMessage) ?? []
+  const least = Math.min(Number(bound ?? MIN_LIMIT), MIN_LIMIT)
+  const limits = counts.filter((count) => count >= least && count < sent)
   return limits.length > 0 ? { maxTokens: Math.max(...limits) } : undefined
 }
 

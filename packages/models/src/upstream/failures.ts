@@ -8,6 +8,7 @@ import {
   objectOf,
   parseJson,
 } from '@agent-server/lib/text/json.ts'
+import { meaningOf } from './meaning.ts'
 import { retryAfterIn, waitIn } from './retry-after.ts'
 import { isTooLong, sizesIn } from './too-long.ts'
 
@@ -118,7 +119,7 @@ export function failureInStream(error: unknown): UpstreamFailure {
   const { code = '', rawMessage, error: serverError, ...more } = readError(error)
   const status = WRONG_PATH.test(rawMessage)
     ? 404
-    : (STATUS_IN_STREAM[code] ?? statusIn(code) ?? 500)
+    : (STATUS_IN_STREAM[code] ?? statusIn(code) ?? quotedStatus(rawMessage) ?? 500)
   const retryAfterMs = waitIn(serverError, rawMessage)
   return new UpstreamFailure({ kind: 'status', status, code, rawMessage, retryAfterMs, ...more })
 }
@@ -137,7 +138,9 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
   } = readError(isWebPage ? '' : (parseJson(body) ?? body))
   return new UpstreamFailure({
     kind: 'status',
-    status: NO_CREDIT.test(rawMessage) ? 402 : (EXACT_STATUS[code] ?? status),
+    status: NO_CREDIT.test(rawMessage)
+      ? 402
+      : (EXACT_STATUS[code] ?? (status === 500 ? quotedStatus(rawMessage) : undefined) ?? status),
     code,
     rawMessage,
     retryAfterMs: retryAfterIn(headers, error, rawMessage),
@@ -163,7 +166,7 @@ function readError(body: unknown): ErrorFacts {
   if (isObject(quoted) && isObject(quoted.error)) return readError(quoted)
   const code = codeIn(error)
   const rawMessage = wordsIn(error, message)
-  const param = nonEmptyString(error.param)
+  const param = isWords(error.param) ? undefined : nonEmptyString(error.param)
   return {
     ...(code && { code }),
     ...(param && { param, reason: nonEmptyString(error.code) }),
@@ -174,8 +177,15 @@ function readError(body: unknown): ErrorFacts {
 }
 
 /** What frameworks write is the name of the status as `error`, and a message beside it. */
-const innerError = (outer: JsonObject) =>
-  typeof outer.error === 'string' && nonEmptyString(outer.message) ? outer : (outer.error ?? outer)
+function innerError(outer: JsonObject): unknown {
+  if (typeof outer.error === 'string' && nonEmptyString(outer.message)) return outer
+  // Cloudflare lists its errors.
+  const [first] = outer.success === false && Array.isArray(outer.errors) ? outer.errors : []
+  return outer.error ?? first ?? outer
+}
+
+/** Some gateways write a sentence in place of the name of a field. */
+const isWords = (param: unknown) => typeof param === 'string' && param.includes(' ')
 
 /** The message of a server, in whichever field. */
 export const messageIn = ({ message, detail, error_message, msg }: JsonObject) =>
@@ -191,9 +201,19 @@ function wordsIn(error: JsonObject, message: unknown): string {
   const raw = nonEmptyString(objectOf(error.metadata).raw)
   const details = error.detail === message && error.errors ? JSON.stringify(error.errors) : ''
   const status = message && nonEmptyString(error.error)
-  return [status && `${status}:`, message ?? JSON.stringify(error), raw, details]
+  const words = isWords(error.param) && error.param
+  return [status && `${status}:`, message ?? JSON.stringify(error), words, raw, details]
     .filter(Boolean)
     .join(' ')
+}
+
+/** The status of another server whose refusal is quoted: "Error code: 400 - {…", ": 400 Bad Request {…". */
+function quotedStatus(words: string): number | undefined {
+  const [, told, named] =
+    /\b(?:error|status) code:? (4\d\d)\b|\b(4\d\d) (?:Bad Request|Not Found|Unprocessable|Too Many)/i.exec(
+      words,
+    ) ?? []
+  return statusIn(told ?? named ?? '')
 }
 
 /** The HTTP status, if a server gives that as the code. */
@@ -268,7 +288,8 @@ function retryDelay(facts: FailureFacts, retries: number): number | undefined {
 const LASTS = /more system memory|out of memory/i
 
 function isPassing(facts: FailureFacts): boolean {
-  const { kind, status = 0, rawMessage = '' } = facts
+  const { kind, rawMessage = '' } = facts
+  const status = meaningOf(facts)
   if (LASTS.test(rawMessage)) return false
   if (kind === 'connection' || kind === 'unreachable') return true
   const isTransient = status >= 500 || [408, 409, 429].includes(status)

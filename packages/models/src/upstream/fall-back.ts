@@ -4,6 +4,9 @@ import type { UpstreamFailure } from './failures.ts'
 import type { Fallback, Protocol } from './protocol.ts'
 import { isTooLong } from './too-long.ts'
 
+/** The statuses with which servers refuse a field; frameworks of Python answer an unknown one with 500. */
+const NAMES_FIELDS = [400, 404, 416, 422, 500, 501]
+
 /**
  * Turns off the feature, or leaves out the field, that the server refused, for the rest of the process. Returns what was
  * refused, in words, if the request, built again, may be accepted. That happens at most once for each of them, since each
@@ -23,11 +26,46 @@ export function fallBack(
     if (learned.omit) abilities.omitted.add(learned.omit)
     return learned.report
   }
-  const field = [400, 404, 422, 501].includes(status) && refusedField(facts, body, optional)
-  if (!field) return undefined
+  const field = NAMES_FIELDS.includes(status) && refusedField(facts, body, optional)
+  if (!field) return withoutSampling(facts, abilities, body)
   const omission = field.endsWith('effort') ? `${field}=${valueAt(body, field)}` : field
   abilities.omitted.add(omission)
   return `${omission}: it is left out`
+}
+
+/** What a request can do without, and many models do not take. */
+const SAMPLING = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'seed',
+  'reasoning_effort',
+  'reasoning.effort',
+  'output_config.effort',
+]
+/** Refusals that name nothing: "Upstream error: 400", "Request contains an invalid argument." */
+const NAMELESS =
+  /^\W*(?:(?:upstream|provider) (?:returned )?(?:an )?error(?:: ?\d+)?|(?:(?:request contains|client specified) an )?invalid (?:argument|request|param(?:eter)?s?)|bad request|param incorrect|null)?\W*$/i
+
+/** Leaves out how the answer is to be sampled where a refusal names nothing; brings it back if that was not the cause. */
+function withoutSampling(
+  { status = 0, rawMessage = '' }: UpstreamFailure['facts'],
+  { guessed, omitted }: Abilities,
+  body: object,
+): string | undefined {
+  if (![400, 422].includes(status) || !NAMELESS.test(rawMessage)) return undefined
+  const sent = SAMPLING.filter((path) => has(body, path.split('.')))
+  if (sent.length === 0) {
+    for (const path of guessed) omitted.delete(path)
+    guessed.clear()
+    return undefined
+  }
+  for (const path of sent) {
+    guessed.add(path)
+    omitted.add(path)
+  }
+  return `something that it does not name: ${sent.join(', ')} left out`
 }
 
 function learnedFrom(
@@ -90,6 +128,7 @@ const NAMING = [
   'incompatible',
   'can(?:.t|not)',
   'may only be',
+  '(?:restricted|limited) (?:to|for)',
   'must be (?:set to|one of|unset|omitted|verified)',
 ]
 const REFUSES_FIELD = new RegExp(NAMING.join('|'), 'i')
@@ -131,17 +170,25 @@ function has(value: unknown, [name = '', ...rest]: readonly string[]): boolean {
   return inner !== undefined && (rest.length === 0 || has(inner, rest))
 }
 
-/** Whether the words have the field's name, or its path, as a word of its own; xAI writes it in camel case. */
+/** Whether the words have the field's name, or its path, as a word of its own; xAI writes it in camel case, as one. */
 function isNamed(path: string, words: string): boolean {
-  const camelCase = path.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  const names = [path, camelCase].map((name) => name.replaceAll('.', '[.\\]\\[\'"]{1,4}'))
+  const camelCase = (name: string) =>
+    name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  const oneWord = path.replaceAll('.', '_')
+  const names = [path, camelCase(path), oneWord, camelCase(oneWord)].map((name) =>
+    name.replaceAll('.', '[.\\]\\[\'"]{1,4}'),
+  )
   return new RegExp(`(?<![\\w-])(?:${names.join('|')})(?![\\w-])`).test(words)
 }
 
-const THINKING = /\bthink(?:ing)?\b/i
-/** What else servers call a field: Vertex, Ollama. */
+const THINKING = /(?<![a-z])think(?:ing)?\b/i
+const PENALTY = /\bpenalt(?:y|ies)\b/i
+/** What else servers call a field: Vertex, Gemini, Scaleway, Qwen, Ollama. */
 const OTHER_NAMES: Record<string, RegExp> = {
   stop: /\bstop[_ ]?sequences\b/i,
+  presence_penalty: PENALTY,
+  frequency_penalty: PENALTY,
+  max_tokens: /\bmax_(?:completion|new|output)_tokens\b/,
   reasoning_effort: THINKING,
   'reasoning.effort': THINKING,
 }

@@ -18,9 +18,14 @@ const MEANINGS: readonly { status: number; from: readonly number[]; words: RegEx
   // "… has been decommissioned", "… has been retired", "Unable to access non-serverless model …".
   {
     status: 410,
-    from: [400, 403, 404, 410],
+    from: [400, 403, 404, 410, 500],
     words:
       /\bmodel\b[^.]{0,160}\b(?:decommissioned|retired|deprecated|sunset|discontinued|shut down|end of life|no longer (?:available|supported|offered))|non-serverless model/i,
+  },
+  {
+    status: 404,
+    from: [400, 403],
+    words: /^(?:the |that )?model\b[^.]{0,80}\b(?:not found|does(?:n.t| not) exist)\b/i,
   },
   // OpenRouter: "No endpoints found matching your data policy".
   { status: 400, from: [404], words: /data policy|guardrail|privacy settings/i },

@@ -21,6 +21,8 @@ export const TOOLS_REFUSED = new RegExp(
     'tools param requires',
     'unsupported param: tools',
     'use tools with stream',
+    // LiteLLM: "does not support parameters: {'tools': […".
+    'support parameters?: ?[{[][^}]{0,80}["\']tools["\']',
     // Validators: "Unrecognized request argument supplied: tools", "property 'tools' is unsupported".
     '(?:unknown|unrecognized)[\\w ]*: ["\'`]?tools\\b',
     '\\btools["\'\\]]{0,2}[\\s,]+(?:["\']msg["\']: ?["\'])?extra inputs',
@@ -39,9 +41,11 @@ export const IMAGES_REFUSED = new RegExp(
     ),
     // Ollama, OpenRouter, vLLM: "does not support image input", "is not a multimodal model", "At most 0 image(s)".
     '(?:not|n.t|no endpoints found that) (?:support|a)[^.]{0,20}(?:image|vision|multi-?modal)',
-    'at most 0 image|missing data required for image',
+    'at most 0 image|missing data required for image|unsupported content part',
     // Text-only servers: "content must be a string", "unknown variant `image_url`, expected `text`".
     'content\\W{1,4}[^.]{0,24}\\b(?:a|valid) string|unknown variant .?image_url',
+    // Those that say so by chance: llama-cpp-python, Workers AI.
+    'concatenate str \\(not .list|content.?, .array. not in .string',
     'sequence, expected a string|variant of [^.]*Content|Text(?:Content)?Part\\b.*should be',
   ].join('|'),
   'i',
@@ -49,7 +53,7 @@ export const IMAGES_REFUSED = new RegExp(
 
 /** How they say that they know no result of a tool. */
 export const RESULTS_REFUSED =
-  /(?:unknown variant|(?:invalid|unknown|unsupported) (?:role|value))\W{1,4}(?:tool|function)\b/i
+  /(?:unknown variant|(?:invalid|unknown|unsupported) (?:role|value))\W{1,4}(?:tool|function)\b|\brole\W{1,3}(?:input )?(?:should|must) be (?![^\]]*\btool\b)/i
 
 /** How they say that they take other names of tools. */
 export const NAMES_REFUSED =
@@ -57,9 +61,14 @@ export const NAMES_REFUSED =
 
 /** Templates say it in words of their own; llama.cpp only says that it cannot work with the template. */
 export const NO_PARSER = /unable to generate parser for this template/i
+/** Only a user and an assistant in turn, and therefore perhaps no results of tools. */
+export const ALTERNATING = /roles? (?:must|should) (?:alternate|be alternating)/i
 export const ROLES_REFUSED = new RegExp(
   [
-    'roles? (?:must|should) (?:alternate|be alternating)|successive user or assistant|interleave the user',
+    ALTERNATING.source,
+    'successive user or assistant|interleave the user',
+    // Gemini, Vertex, Bedrock.
+    'turn comes immediately after|contents field is required|result blocks cannot be provided',
     // However it is said: they mean the same when they are merged.
     '\\b(?:system|developer)\\b\\W{0,3}(?:roles?|messages?|instructions?)\\b',
     'only user and assistant roles|unexpected (?:message )?role|incorrect role',

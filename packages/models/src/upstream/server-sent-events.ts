@@ -101,6 +101,8 @@ function eventsIn(text: string): ServerSentEvent[] {
 function oddEvents(block: string): ServerSentEvent[] {
   const blocks = block.replaceAll(/\r\n?/g, '\n').split(/\n{2,}|\n(?=event:)/)
   return blocks.flatMap((each) => {
+    // Gemini breaks off with an error in several lines, outside of any event.
+    if (each.startsWith('{') && parseJson(each) !== undefined) return { data: each }
     const [, name] = /^event:[ \t]*(.*)$/m.exec(each) ?? []
     const events = each.split('\n').flatMap((line) => eventOn(line, name?.trim()))
     const isOne = events.some(({ data }) => !isEnd(data) && parseJson(data) === undefined)

@@ -13,7 +13,7 @@ const REFUSED = [
   'unknown name [^:]*(?:function_declarations|parameters)',
   // OpenAI: "Invalid schema for function 'x'", "Invalid 'tools[0].function.description': string too long".
   'invalid schema for (?:function|tool)',
-  'tools(?:\\[\\d+\\]|\\.\\d+)\\.(?:function\\.|custom\\.)?(?:description|parameters|input_schema)',
+  'tools(?:\\[\\d+\\]|\\.\\d+)\\.(?:function\\.|custom\\.|toolSpec\\.)?(?:description|parameters|input_?schema)',
   // llama.cpp: "Failed to initialize samplers: failed to parse grammar".
   'failed to parse grammar|error resolving ref|unrecognized schema',
   'function_?declarations?\\b.{0,80}schema',

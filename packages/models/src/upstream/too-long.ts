@@ -12,6 +12,11 @@ const TOO_LONG = new RegExp(
     // Groq and Cerebras; Moonshot; Vertex and Copilot; DashScope; Text Generation Inference.
     'reduce the length of the messages|model token limit',
     '\\b(?:over|exceeds?|fit|beyond)\\b[^.]{0,30}\\b(?:window|context)\\b',
+    // LM Studio: "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)".
+    '>= ?n_ctx',
+    // In other languages.
+    '(?:слишком длинн|trop long|zu lang|demasiado larg|muito long|troppo lung)[^.]{0,60}\\d{3,}',
+    '(?:输入|輸入|上下文|提示词|入力|プロンプト)[^。.]{0,12}(?:过长|太长|過長|超过|超出|超過|長すぎ)',
     // Whatever else tells the prompt's tokens, and then another number of them.
     '(?:prompt|input|conversation|messages)\\b[^.]{0,40}\\b\\d{3,} tokens\\b[^.]{0,60}\\b\\d{3,}',
     'token count (?:is|of) \\d+|range of input length|max_new_tokens. must be',
@@ -52,7 +57,7 @@ const WINDOW = new RegExp(
 )
 /** The size of the prompt: "your messages resulted in 9000 tokens", "the input token count (9000)", "Given: 9000". */
 const PROMPT = new RegExp(
-  `(?:resulted in|requested:?|passed(?: in)?|contains?|has|given:?|received|too long:|token count:?(?: is| of)?|input length|current length is|keep the first|(?:prompt|input|request)(?= \\())(?: at least| about| a total of)? ?\\(?(?:length )?${COUNT}`,
+  `(?:resulted in|requested:?|passed(?: in)?|contains?|has|given:?|received|too long:|token count:?(?: is| of)?|input length|current length is|keep the first|n_keep|(?:prompt|input|request)(?= \\())(?: at least| about| a total of)? ?\\(?(?:length )?${COUNT}`,
   'i',
 )
 

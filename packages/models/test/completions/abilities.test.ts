@@ -107,6 +107,17 @@ describe('what a server refuses is left out for the rest of the process', () => 
     expect(logged).toHaveLength(1)
   })
 
+  it('sampling comes back if a refusal that names nothing had another cause', async () => {
+    const { upstream, ask } = await startModel()
+    const refusal = errorReply(400, 'Request contains an invalid argument.')
+    upstream.script(refusal, refusal, textReply('At nine'))
+    const request = { sampling: { temperature: 0.2 } }
+    await expect(ask(request)).rejects.toMatchObject({ code: 'upstream_refused' })
+    await ask(request)
+    const temperatures = upstream.requests.map((each) => bodyOf(each)?.temperature)
+    expect(temperatures).toEqual([0.2, undefined, 0.2])
+  })
+
   it('max_tokens gives way to max_completion_tokens', async () => {
     const { upstream, ask } = await startModel()
     const message =

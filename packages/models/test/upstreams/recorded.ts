@@ -115,3 +115,26 @@ export const DETAILED_TOOL = {
     additionalProperties: false,
   },
 }
+
+/** A report of a server that refuses what it is asked, and what the next request lacks or has instead. */
+export const refused = (
+  [name, source]: readonly [string, string],
+  refusal: Reply,
+  request: Partial<ModelRequest> = {},
+  sent: Record<string, unknown> = {},
+): Recorded => ({
+  name,
+  source,
+  api: 'chat-completions',
+  request,
+  replies: [refusal, ANSWER],
+  expected: { ...ANSWERED, sent },
+})
+
+/** A report of an answer, or of a failure, that the first request gets. */
+export const answered = (
+  [name, source]: readonly [string, string],
+  reply: Reply,
+  expected: Recorded['expected'],
+  request: Partial<ModelRequest> = {},
+): Recorded => ({ name, source, api: 'chat-completions', request, replies: [reply], expected })
