@@ -55,7 +55,7 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
     if (whole.status === 'failed' || nonEmptyString(error.message)) throw failureInStream(error)
     response = whole
     items.addAll(whole.output)
-    return hasStreamed ? [] : readText(textIn(whole.output))
+    return hasStreamed ? [] : readText(textIn(whole.output) || items.text())
   }
 
   const readDelta = (form: DeltaForm, fields: JsonObject): ModelEvent[] => {
@@ -68,7 +68,7 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
 
   const readOther = (type: string, fields: JsonObject): ModelEvent[] => {
     if (type === 'error') throw failureInStream(fields.error ?? fields)
-    if (isObject(fields.item)) items.put(fields.output_index ?? fields.item.id, fields.item)
+    items.note(type, fields)
     // A summary has parts, which nothing else separates.
     const isNextPart =
       type === 'response.reasoning_summary_part.added' && fields.summary_index !== 0
@@ -120,9 +120,11 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
 function createItems() {
   const items = new Map<unknown, JsonObject>()
   const argumentsSent = new Map<unknown, string>()
+  const messages = new Map<unknown, JsonObject>()
 
   const put = (index: unknown, item: JsonObject): void => {
     const { type } = item
+    if (type === 'message' && messages.size < MAX_ITEMS) messages.set(index, item)
     if (type !== 'function_call' && type !== 'reasoning') return
     if (items.size === MAX_ITEMS && !items.has(index))
       throw unreadable('more items than are accepted')
@@ -131,7 +133,15 @@ function createItems() {
     items.set(index, { ...items.get(index), ...item, ...(written && { arguments: written }) })
   }
   return {
-    put,
+    /** What an event tells of an item, whole; some servers send the arguments without deltas. */
+    note(type: string, { output_index, item_id, item, arguments: whole }: JsonObject): void {
+      if (isObject(item)) put(output_index ?? item.id, item)
+      const call = items.get(output_index ?? item_id)
+      const isWhole = type === 'response.function_call_arguments.done' && typeof whole === 'string'
+      if (call && isWhole) put(output_index ?? item_id, { ...call, arguments: whole })
+    },
+    /** The text of the messages, which some servers tell with their end alone. */
+    text: () => textIn([...messages.values()]),
     addArguments(index: unknown, more: string): void {
       const all = (argumentsSent.get(index) ?? '') + more
       if (all.length > MAX_ARGUMENT_CHARACTERS) {

@@ -181,9 +181,9 @@ function isNamed(path: string, words: string): boolean {
   return new RegExp(`(?<![\\w-])(?:${names.join('|')})(?![\\w-])`).test(words)
 }
 
-const THINKING = /(?<![a-z])think(?:ing)?\b/i
+const THINKING = /(?<![a-z])think(?:ing)?\b|\breasoning\b/i
 const PENALTY = /\bpenalt(?:y|ies)\b/i
-/** What else servers call a field: Vertex, Gemini, Scaleway, Qwen, Ollama. */
+/** What else servers call a field: Vertex, Gemini, Scaleway, Qwen, Ollama, Mistral. */
 const OTHER_NAMES: Record<string, RegExp> = {
   stop: /\bstop[_ ]?sequences\b/i,
   presence_penalty: PENALTY,

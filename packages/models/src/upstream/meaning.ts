@@ -25,7 +25,8 @@ const MEANINGS: readonly { status: number; from: readonly number[]; words: RegEx
   {
     status: 404,
     from: [400, 403],
-    words: /^(?:the |that )?model\b[^.]{0,80}\b(?:not found|does(?:n.t| not) exist)\b/i,
+    words:
+      /^(?:the |that )?model\b[^.]{0,80}\b(?:not found|does(?:n.t| not) exist)\b|\bmodel identifier is invalid|\bsupported (?:api )?model names are|\binvalid model (?:name|id)\b|\bwith a supported [^.]{0,20}model\b/i,
   },
   // OpenRouter: "No endpoints found matching your data policy".
   { status: 400, from: [404], words: /data policy|guardrail|privacy settings/i },

@@ -31,24 +31,26 @@ export const TOOLS_REFUSED = new RegExp(
 )
 
 /** How they say that it takes no images. */
+const NO_IMAGES = [
+  // OpenAI: "image_url is only supported by certain models"; Mistral: "Image input is not enabled for this model".
+  'image_url[^.]{0,40}only supported|invalid value: .input_image|input tag .image',
+  // Not: “Unsupported image format”, which other images have.
+  lacks(
+    '(?:image|picture)s?(?!/|[ _-](?:format|type|size|file|dimension|url))|vision|multi-?modal|attachments?',
+  ),
+  // Ollama, OpenRouter, vLLM: "does not support image input", "is not a multimodal model", "At most 0 image(s)".
+  '(?:not|n.t|no endpoints found that) (?:support|a)[^.]{0,20}(?:image|vision|multi-?modal)',
+  'at most 0 image|missing data required for image|unsupported content part',
+  // Text-only servers: "content must be a string", "unknown variant `image_url`, expected `text`".
+  'content\\W{1,4}[^.]{0,24}\\b(?:a|valid) string|unknown variant .?image_url',
+  // Those that say so by chance: llama-cpp-python, Workers AI.
+  'concatenate str \\(not .list|content.?, .array. not in .string',
+  'sequence, expected a string|variant of [^.]*Content|Text(?:Content)?Part\\b.*should be',
+].join('|')
+/** Not where one image is broken, and another might not be. */
 export const IMAGES_REFUSED = new RegExp(
-  [
-    // OpenAI: "image_url is only supported by certain models"; Mistral: "Image input is not enabled for this model".
-    'image_url[^.]{0,40}only supported|invalid value: .input_image|input tag .image',
-    // Not: “Unsupported image format”, which other images have.
-    lacks(
-      '(?:image|picture)s?(?!/|[ _-](?:format|type|size|file|dimension|url))|vision|multi-?modal|attachments?',
-    ),
-    // Ollama, OpenRouter, vLLM: "does not support image input", "is not a multimodal model", "At most 0 image(s)".
-    '(?:not|n.t|no endpoints found that) (?:support|a)[^.]{0,20}(?:image|vision|multi-?modal)',
-    'at most 0 image|missing data required for image|unsupported content part',
-    // Text-only servers: "content must be a string", "unknown variant `image_url`, expected `text`".
-    'content\\W{1,4}[^.]{0,24}\\b(?:a|valid) string|unknown variant .?image_url',
-    // Those that say so by chance: llama-cpp-python, Workers AI.
-    'concatenate str \\(not .list|content.?, .array. not in .string',
-    'sequence, expected a string|variant of [^.]*Content|Text(?:Content)?Part\\b.*should be',
-  ].join('|'),
-  'i',
+  `^(?!.*(?:following formats|image is valid)).*(?:${NO_IMAGES})`,
+  'is',
 )
 
 /** How they say that they know no result of a tool. */
@@ -82,4 +84,4 @@ export const ROLES_REFUSED = new RegExp(
 
 /** How they say that they take no answer in JSON, or none by a schema. One that is invalid is the client's to mend. */
 export const FORMAT_REFUSED =
-  /^(?!.*invalid schema).*(?:response[_ ]?format|text\.format|response mime type|json_schema|json_object|structured output|json mode)/is
+  /^(?!.*invalid schema).*(?:too many states|response[_ ]?format|text\.format|response mime type|json_schema|json_object|structured output|json mode)/is

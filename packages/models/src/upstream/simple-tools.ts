@@ -8,7 +8,7 @@ const MAX_DESCRIPTION = 1_024
 const MAX_DEPTH = 8
 const MAX_PARTS = 1_000
 
-const REFUSED = [
+const NAMED = [
   // Gemini: 'Unknown name "exclusiveMinimum" at 'tools[0].function_declarations[0].parameters…'.
   'unknown name [^:]*(?:function_declarations|parameters)',
   // OpenAI: "Invalid schema for function 'x'", "Invalid 'tools[0].function.description': string too long".
@@ -16,16 +16,24 @@ const REFUSED = [
   'tools(?:\\[\\d+\\]|\\.\\d+)\\.(?:function\\.|custom\\.|toolSpec\\.)?(?:description|parameters|input_?schema)',
   // llama.cpp: "Failed to initialize samplers: failed to parse grammar".
   'failed to parse grammar|error resolving ref|unrecognized schema',
-  'function_?declarations?\\b.{0,80}schema',
+  'function_?declarations?\\b.{0,80}schema|function_declarations\\[\\d+\\]',
   // Whoever names what only a schema has.
   '\\bkeyword\\b|\\$(?:ref|defs|schema)\\b|\\b(?:additional|pattern)Properties\\b|\\b(?:any|one|all)Of\\b',
 ]
 
+const NAMES_TOOLS = new RegExp(NAMED.join('|'), 'i')
+
+/** Whether the answer is held to a format, in any protocol. */
+const hasFormat = ({ response_format, text, output_config }: JsonObject) =>
+  [response_format, objectOf(text).format, objectOf(output_config).format].some(isObject)
+
 /** A server that refuses the schema of a tool is offered a simpler one. */
 export const SIMPLER_TOOLS: Fallback = {
   concerns: ({ tools }) => Array.isArray(tools) && tools.some(canBeSimpler),
-  refusal: new RegExp(REFUSED.join('|'), 'i'),
-  instead: { simpleTools: true },
+  refusal: new RegExp(`${NAMED.join('|')}|\\bschema\\b`, 'i'),
+  // What is only said of a schema may be said of that of the answer.
+  instead: ({ rawMessage = '' }, body) =>
+    NAMES_TOOLS.test(rawMessage) || !hasFormat(body) ? { simpleTools: true } : undefined,
   report: 'the schemas of tools: simpler ones are sent instead',
 }
 
