@@ -1,5 +1,3 @@
-import type { FailureFacts } from './failures.ts'
-
 /** Codes, and words of refusals, by the status that others have for the same. */
 const MEANINGS: readonly { status: number; from: readonly number[]; words: RegExp }[] = [
   // Gemini, xAI: a wrong key with status 400.
@@ -34,8 +32,13 @@ const MEANINGS: readonly { status: number; from: readonly number[]; words: RegEx
   { status: 408, from: [504, 522, 524], words: /^/ },
 ]
 
+interface Refusal {
+  status?: number | undefined
+  rawMessage?: string
+}
+
 /** The status that says most exactly what a server meant. */
-export function meaningOf({ status = 500, rawMessage = '' }: FailureFacts): number {
+export function meaningOf({ status = 500, rawMessage = '' }: Refusal): number {
   const meaning = MEANINGS.find(
     ({ from, words: pattern }) => from.includes(status) && pattern.test(rawMessage),
   )
