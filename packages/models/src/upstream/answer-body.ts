@@ -58,9 +58,10 @@ export class AnswerBody {
   close(isWhole: boolean): void {
     const message = this.#message
     if (this.#end) return
-    this.#source.off('data', this.#take).resume()
+    this.#source.off('data', this.#take)
     if (!isWhole) return void message.destroy()
     const timer = setTimeout(() => message.destroy(), DRAIN_MS).unref()
-    message.once('close', () => clearTimeout(timer)).resume()
+    message.once('close', () => clearTimeout(timer))
+    this.#source.resume()
   }
 }

@@ -39,16 +39,19 @@ function roundsOf(messages: readonly ModelMessage[]): ModelMessage[][] {
 function withResults(round: readonly ModelMessage[]): ModelMessage[] {
   const [answer] = round
   const calls = answer?.role === 'assistant' ? (answer.toolCalls ?? []) : []
-  const results = calls.map(({ callId }) => resultOf(callId, round) ?? noResult(callId))
-  const others = round.filter((message) => !results.some((result) => result === message))
-  const [first, ...rest] = others.map((message) =>
-    message.role === 'tool' ? toldByUser(message) : message,
-  )
-  return first ? [first, ...results.map(withContent), ...rest] : []
+  const awaited = new Set(calls.map(({ callId }) => callId))
+  const results = new Map<string, ToolMessage>()
+  const others: ModelMessage[] = []
+  for (const message of round) {
+    const isResult =
+      message.role === 'tool' && awaited.has(message.callId) && !results.has(message.callId)
+    if (isResult) results.set(message.callId, withContent(message))
+    else others.push(message.role === 'tool' ? toldByUser(message) : message)
+  }
+  const [first, ...rest] = others
+  const told = calls.map(({ callId }) => results.get(callId) ?? noResult(callId))
+  return first ? [first, ...told, ...rest] : []
 }
-
-const resultOf = (callId: string, round: readonly ModelMessage[]) =>
-  round.find((each): each is ToolMessage => each.role === 'tool' && each.callId === callId)
 
 const withContent = (result: ToolMessage): ToolMessage =>
   result.content === '' ? { ...result, content: NO_RESULT } : result
