@@ -11,15 +11,16 @@ export function mergeRoles(
 ): ModelMessage[] {
   const begin = messages.findIndex(({ role }) => role !== 'system')
   const turns = messages.map((message, at) => toTurn(message, { isFirst: at <= begin, tools }))
-  const merged: ModelMessage[] = []
+  const groups: ModelMessage[][] = []
   for (const turn of turns) {
-    const combined = joinTurns(merged.at(-1), turn)
-    if (combined) merged.pop()
-    // Mistral takes no user right after the result of a tool.
-    if (merged.at(-1)?.role === 'tool' && turn.role === 'user') merged.push(READ)
-    merged.push(combined ?? turn)
+    const group = groups.at(-1)
+    if (group && belongTogether(group.at(-1), turn)) group.push(turn)
+    else groups.push([turn])
   }
-  return merged
+  return groups.flatMap(joined).flatMap((turn, at, all) =>
+    // Mistral takes no user right after the result of a tool.
+    turn.role === 'user' && all[at - 1]?.role === 'tool' ? [READ, turn] : turn,
+  )
 }
 
 /** What an assistant says between the result of a tool and the next instructions. */
@@ -37,13 +38,17 @@ function toTurn(
   return tools ? message : { role, content }
 }
 
-function joinTurns(one: ModelMessage | undefined, next: ModelMessage): ModelMessage | undefined {
-  const content = [one?.content, next.content].filter(Boolean).join('\n\n')
-  if (one?.role === 'user' && next.role === 'user') {
-    return { role: 'user', content, images: [...(one.images ?? []), ...(next.images ?? [])] }
-  }
-  if (one?.role !== 'assistant' || next.role !== 'assistant' || one.toolCalls?.length) {
-    return undefined
-  }
-  return { ...next, content }
+function belongTogether(one: ModelMessage | undefined, next: ModelMessage): boolean {
+  if (one?.role === 'assistant') return next.role === 'assistant' && !one.toolCalls?.length
+  return one?.role === 'user' && next.role === 'user'
+}
+
+/** Neighbours of one role as one message; the last of them alone may have calls. */
+function joined(group: readonly ModelMessage[]): ModelMessage[] {
+  const last = group.at(-1)
+  if (!last || group.length === 1) return [...group]
+  const content = group.flatMap((turn) => turn.content || []).join('\n\n')
+  if (last.role !== 'user') return [{ ...last, content }]
+  const images = group.flatMap((turn) => (turn.role === 'user' ? (turn.images ?? []) : []))
+  return [{ role: 'user', content, images }]
 }
