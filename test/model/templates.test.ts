@@ -38,8 +38,10 @@ describe.each(isShort ? (['smollm2'] as const) : (['smollm2', 'gemma'] as const)
       const llama = await startLlamaServer({
         weights,
         template: TEMPLATE,
-        // A base model without a template may go on for ever.
+        // A base model without a template may go on for ever: to here, or, in Messages, which always name a limit of
+        // their own, to the end of the window.
         more: ['--predict', '64'],
+        context: 2_048,
       })
       server = await startServer(modelAt(llama))
       await server.ingest({ title: 'Library', text: 'The library opens at nine.' })
