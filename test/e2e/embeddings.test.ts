@@ -37,7 +37,7 @@ async function readMeaning({ request }: TestServer) {
 }
 
 describe('Documents that are being embedded', () => {
-  it('are all ready in the end and found by meaning, though embedder and server die again and again', {
+  it('become ready and are found by meaning, though embedder and server die repeatedly', {
     ...onlyLong,
     timeout: 120_000,
   }, async () => {
@@ -136,7 +136,7 @@ it.skipIf(!multilingualInstalled)(
 )
 
 describe('npm run re-embed', () => {
-  it('says what is wrong where the embedder is, without a stack', onlyLong, async () => {
+  it('reports the embedder’s failure, without a stack', onlyLong, async () => {
     const { embedder, directory, environment } = await prepare()
     embedder.reply = () => ({ status: 401, body: 'no' })
     const command = launch({

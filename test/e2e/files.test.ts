@@ -51,7 +51,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (nee
 })
 
 describe('A server that is killed', () => {
-  it('loses no file that it acknowledged, and keeps none that was not whole', {
+  it('loses no acknowledged file, and keeps no partial one', {
     ...onlyLong,
     ...verifies('files.crash'),
   }, async () => {

@@ -79,7 +79,7 @@ async function hitOf(server: TestServer, query: string, title: string): Promise<
 }
 
 describe('A folder of files of every type', () => {
-  it('is brought to the server: each file is ready, or failed with a reason that is told', {
+  it('is imported: each file is ready, or failed with a reason', {
     ...onlyLong,
     ...verifies('ingest.folder', 'ingest.failed', 'files.types', 'files.hostile', 'files.pages'),
   }, async () => {
@@ -129,7 +129,7 @@ describe('A folder of files of every type', () => {
     expect(server.log().filter(({ level }) => level >= 50)).toEqual([])
   })
 
-  it('is taken up where an importer was killed, and nothing is there twice', {
+  it('is continued after the importer was killed, without duplicates', {
     ...onlyLong,
     ...verifies('ingest.resume'),
   }, async () => {

@@ -57,7 +57,7 @@ describe('npm run ingest, which is agent-server-client add beside a server', () 
     })
   })
 
-  it('succeeds where some files are of a kind which is not read', async () => {
+  it('succeeds if some files are of an unsupported type', async () => {
     const folder = await folderOf({ 'd.md': 'Dogs bark.', 'setup.exe': 'MZ' })
     expect(await run([folder, '--server', server.url])).toEqual({
       code: 0,

@@ -127,7 +127,7 @@ describe('The openai package', () => {
   })
 })
 
-describe('The openai package is told', () => {
+describe('The openai package receives', () => {
   it('of a wrong key', async () => {
     const stranger = client.withOptions({ apiKey: 'a-key-that-is-not-right' })
     const failure = await stranger.chat.completions.create(ask).catch((error: unknown) => error)
@@ -170,7 +170,7 @@ describe('The openai package is told', () => {
   })
 })
 
-describe('When the openai package leaves', () => {
+describe('When the openai package cancels', () => {
   it.each([true, false])('the model is left, too (stream: %s)', async (stream) => {
     upstream.always(stream ? streamReply(chunk({ content: 'At ' }), { hang: true }) : hangReply())
     const asked = upstream.nextRequest()

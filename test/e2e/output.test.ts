@@ -28,7 +28,7 @@ const PRIVATE = {
 }
 
 describe('A server', () => {
-  it('says nothing on standard error, and only what is worth a line on standard output', async () => {
+  it('writes nothing to standard error, and little to standard output', async () => {
     const server = await startServerProcess({ NODE_OPTIONS: '--pending-deprecation' })
     await server.ingest({ text: 'The lighthouse was lit in 1811.' })
     await ask(server, 'When was the lighthouse lit?')

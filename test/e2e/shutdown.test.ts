@@ -31,8 +31,8 @@ function openStream(server: TestServer): Promise<Response> {
   return server.request('/chat', { body: { messages: MESSAGES } })
 }
 
-describe('A server that is told to stop', () => {
-  it('takes nothing new, lets an open stream finish, and ends with code 0', async () => {
+describe('A server that receives SIGTERM', () => {
+  it('accepts nothing new, finishes an open stream, and ends with code 0', async () => {
     const upstream = await startScriptedUpstream()
     const goOn = answerInTwoParts(upstream)
     const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: LONG_GRACE }))
@@ -67,7 +67,7 @@ describe('A server that is told to stop', () => {
     expect(await starting.exited).toEqual(ORDERLY)
   })
 
-  it('ends in order while connections are open that say nothing', onlyLong, async () => {
+  it('ends in order with idle connections open', onlyLong, async () => {
     const server = await startServerProcess({ SHUTDOWN_GRACE: LONG_GRACE })
     const silent = await openConnection(server)
     const idle = await openConnection(server)

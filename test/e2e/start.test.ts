@@ -55,7 +55,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await readdir(directory)).toEqual([])
   })
 
-  it('in production, what is missing, without making up a key', onlyLong, async () => {
+  it('in production, what is missing, without generating a key', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const without = { SERVER_API_KEY: undefined, CHAT_MODEL: undefined, FAILED_START: undefined }
     const environment = { NODE_ENV: 'production', ...without }
@@ -218,7 +218,7 @@ describe('A start on a search index that is', () => {
     expect(await segments()).toHaveLength(1)
   })
 
-  it('not to be opened ends with code 1 and says why', onlyLong, async () => {
+  it('unreadable ends with code 1 and says why', onlyLong, async () => {
     await rm(index, { recursive: true })
     await writeFile(index, 'a file')
     const server = launch({ directory, environment: defaults() })
@@ -287,7 +287,7 @@ describe('A server of which a thread dies', () => {
     },
   )
 
-  it('goes on if it is the one that splits documents', onlyLong, async () => {
+  it('continues if it is the thread that splits documents', onlyLong, async () => {
     const server = await startServerProcess({ NODE_OPTIONS: `--import ${THREADS_ON_DEMAND}` })
     await server.ingest({ text: 'The lighthouse was lit in 1811.' })
     await mkdir(join(server.directory, 'end-preparer'))

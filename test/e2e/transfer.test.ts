@@ -94,7 +94,7 @@ describe('npm run export and npm run import', () => {
     },
   )
 
-  it('refuse what would not fit, and leave all as it was', {
+  it('refuse what does not fit, and change nothing', {
     ...onlyLong,
     ...verifies('transfer.refused'),
   }, async () => {

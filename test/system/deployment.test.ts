@@ -176,7 +176,7 @@ describe.skipIf(!hasEngine() || !hasCaddy() || !COMPOSE)(
       expect(stdout).toBe('true,true,false\n')
     })
 
-    it('knows who calls, whatever he says of himself, and that it is called over HTTPS', async () => {
+    it('knows the caller’s address, whatever headers claim, and that the request came over HTTPS', async () => {
       trust(certificate())
       const response = await fetch(`${url}/ui/session`, {
         method: 'POST',

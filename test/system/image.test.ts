@@ -68,7 +68,7 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
     )
   })
 
-  it('is without the large fonts, and names their packages where they are needed', async () => {
+  it('lacks the large fonts, and names their packages when they are needed', async () => {
     const hint = `const { fontHint } = await import('/app/packages/lib/src/text/fonts.ts')
       console.log(fontHint(['北', '서', 'a']))`
     const node = ['node', '--input-type=module', '-e', hint] as const
@@ -141,7 +141,7 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
     expect(new Set(titles.map(({ title }) => title)).size).toBe(NAMES.length)
   })
 
-  it('refuses to go on as root where it cannot give that up, and says what to do', async () => {
+  it('refuses to run as root if it cannot drop privileges, and says what to do', async () => {
     const flags = [...ALONE, ...HARDENED, '--user', '0:0', ...SETTINGS]
     const { code, stderr } = await docker('run', '--rm', ...flags, IMAGE)
     expect(code).toBe(1)

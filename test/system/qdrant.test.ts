@@ -86,7 +86,7 @@ describe.skipIf(url === '')('A real Qdrant (needs one: npm run test:qdrant -- <u
     await data.remove()
   })
 
-  it('tells what is lost, and makes it anew', async () => {
+  it('reports what is lost, and makes it anew', async () => {
     const { index, remove } = await openIndex()
     await addTo(index, { 1: ['wing'] })
     await index.addVectors(vectorBatch([1]))

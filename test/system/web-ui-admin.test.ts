@@ -55,7 +55,7 @@ async function goBack(page: Page, server: TestServer): Promise<void> {
 }
 
 describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () => {
-  it('names every mistake, saves after showing the difference, and tells the second of two editors', async () => {
+  it('names every mistake, saves after showing the difference, and warns the second of two editors', async () => {
     const server = await startServerProcess()
     const { page, complaints } = await openWebUi(browser, server.url, 'agent')
     const other = await openWebUi(browser, server.url, 'agent')

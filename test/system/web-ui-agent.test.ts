@@ -56,7 +56,7 @@ async function tryDraft(page: Page, asked: string): Promise<void> {
 }
 
 describe.skipIf(!hasBrowser)('The cards of the agent (need Chromium)', () => {
-  it('tell their state in words, and switch what is named', async () => {
+  it('show their state in words, and switch what is named', async () => {
     const { page, complaints } = await openWebUi(browser, server.url, 'agent')
     await card(page, 'Prompt').getByText('Only the server’s own rules').waitFor()
     await prompt(page).fill('Answer like a librarian.')

@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)('Hostile content (needs Chromium)', () => {
     expect(complaints).toEqual([])
   })
 
-  it('loses its teeth in an answer: no picture from elsewhere, no script, links that say where they lead', async () => {
+  it('is harmless in an answer: no remote picture, no script, links that show their address', async () => {
     const upstream = await startScriptedUpstream()
     onTestFinished(() => upstream.close())
     const server = await startServer(modelAt(upstream))

@@ -209,7 +209,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
-  it('tells notes, formulas and code from citations, as the server does', async () => {
+  it('distinguishes notes, formulas and code from citations, as the server does', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))
     await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
@@ -295,7 +295,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
-  it('tells what the tools did in words, folded', async () => {
+  it('describes in words what the tools did, folded', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))
     await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })

@@ -231,7 +231,7 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     expect(complaints.filter((one) => !one.includes('409'))).toEqual([])
   })
 
-  it('tells of files that were there already, and deletes the copies', async () => {
+  it('reports files that exist already, and deletes the copies', async () => {
     const server = await startServer()
     const { page, complaints } = await openWebUi(browser, server.url, 'documents')
     const owls = (name: string) => ({ name, mimeType: '', buffer: Buffer.from('Owls hunt.') })

@@ -142,7 +142,7 @@ const canMount =
 const ON_SMALL_DISK = 'mount -t tmpfs -o size=80m tmpfs "$0" && cd "$0" && exec "$@"'
 
 describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and namespaces)', () => {
-  it('is told at the file that did not fit, and on the overview', async () => {
+  it('is shown at the file that did not fit, and on the overview', async () => {
     const directory = await temporaryDirectory()
     const inside = ['sh', '-c', ON_SMALL_DISK, directory, process.execPath, MAIN]
     const server = await startServerProcess(
@@ -174,7 +174,7 @@ const READER = fileURLToPath(new URL('packages/readers/src/extract-process.ts', 
 describe.skipIf(!hasBrowser || !canMount)(
   'A reader of files that ends with each (needs Chromium, and namespaces)',
   () => {
-    it('is told with its cause on the overview and at the documents, until it works again', async () => {
+    it('is shown with its cause on the overview and at the documents, until it works again', async () => {
       const directory = await temporaryDirectory()
       const server = await startServerProcess(
         {},

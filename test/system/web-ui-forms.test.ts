@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     expect(complaints).toEqual([])
   })
 
-  it('verify the sandbox that is chosen, and tell what holds and what does not', async () => {
+  it('verify the chosen sandbox, and list what holds and what does not', async () => {
     const { page, complaints } = await openWebUi(browser, server.url, 'agent')
     await openCard(page, 'Advanced')
     await agentText(page).fill('{}')
@@ -209,7 +209,7 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     expect(complaints).toEqual([])
   })
 
-  it('ask a model with what is typed, and tell what it refuses', async () => {
+  it('ask a model with the typed values, and show its refusal', async () => {
     const { page } = await openWebUi(browser, server.url, 'models')
     await page.getByLabel('CHAT_MODEL').fill('scripted')
     await page.getByLabel('CHAT_BASE_URL').fill('http://127.0.0.1:1/v1')

@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     expect(complaints).toEqual([])
   })
 
-  it('tells a cited sentence in its words, not in its Markdown', async () => {
+  it('reads out a cited sentence without its Markdown', async () => {
     const text = 'The library opens at nine on **weekdays** and at ten on _Saturdays_.'
     const { page } = await openAnswer(browser, 'On weekdays the library opens at nine [1].', {
       text,

@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('The view of a run (needs Chromium)', () => {
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
   })
 
-  it('tells why it failed', async () => {
+  it('shows why it failed', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))
     const { page } = await openWebUi(browser, server.url, 'chat')

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('A newcomer (needs Chromium)', () => {
     await second.page.getByRole('heading', { name: 'Overview' }).waitFor()
   })
 
-  it('is told what is wrong with a key, and with a server that is gone', async () => {
+  it('shows what is wrong with a key, or that the server is gone', async () => {
     const server = await startServer()
     const { page } = await openPage(browser, server.url)
     await page.goto(server.url)
@@ -120,7 +120,7 @@ new MutationObserver((changes) => {
 describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
   const file = (name: string, text: string) => ({ name, mimeType: '', buffer: Buffer.from(text) })
 
-  it('takes files, tells which failed and why, and deletes after asking', async () => {
+  it('takes files, shows which failed and why, and deletes after a confirmation', async () => {
     const { url } = await startServer()
     const { page, complaints } = await openWebUi(browser, url, 'documents')
     await page.getByText('No documents yet').waitFor()

@@ -22,7 +22,7 @@ describe.each(TARGET_NAMES)('A deployment to %s', (target) => {
     await expect(text.join('')).toMatchFileSnapshot(`golden/${target}-${size}.txt`)
   })
 
-  it('names the domain in a step on its DNS records, and in none without a domain', () => {
+  it('has a step for DNS records, with the domain, only if there is a domain', () => {
     const steps = (made: Deployment) =>
       'commands' in made ? made.commands.map(({ title, run }) => `${title}: ${run}`) : []
     const ofDomain = steps(full(target)).filter((step) => step.includes('agent.example.org'))
@@ -42,7 +42,7 @@ describe.each(TARGET_NAMES)('A deployment to %s', (target) => {
     expect(guide).toContain('FILES_TOKEN')
   })
 
-  it('is refused where a value of a secret would be written all the same', () => {
+  it('is refused if a secret’s value would still be written', () => {
     const variables = {
       ...engines(),
       CHAT_API_KEY: 'owls-and-otters',
@@ -216,7 +216,7 @@ describe('Refusals', () => {
     expect(refused(target === 'fly' ? 'compose' : 'kubernetes', more)).toBe(false)
   })
 
-  it('come all at once', () => {
+  it('are listed together', () => {
     const agent = agentOf(FULL_AGENT, { missing: ['plugins/weather.ts'] })
     const made = generate(agent, settingsOf({}, { instances: 0 }), 'compose')
     expect('refusals' in made && made.refusals.map(({ field }) => field)).toEqual([
@@ -226,14 +226,14 @@ describe('Refusals', () => {
     ])
   })
 
-  it('do not come where a remote sandbox runs the code of a serverless deployment', () => {
+  it('are absent if a remote sandbox runs the code of a serverless deployment', () => {
     const settings = settingsOf({ E2B_API_KEY: SECRETS.E2B_API_KEY })
     expect(refusalsOf(agentOf(), settings, harsh({ isServerless: true }))).toEqual([])
     const off = agentOf({ tools: { run_python: false } })
     expect(refusalsOf(off, settingsOf(), harsh({ isServerless: true }))).toEqual([])
   })
 
-  it('do not come for what the server has by default, which is brought down and told', () => {
+  it('are absent for a server default, which is lowered and reported', () => {
     const facts = { killSeconds: 10, bodyBytes: 32_000_000, silenceSeconds: 60 }
     expect(refusalsOf(agentOf(), settingsOf(), harsh(facts))).toEqual([])
     const warned = warningsOf(agentOf(), settingsOf(), harsh(facts)).map(({ field }) => field)
@@ -246,7 +246,7 @@ describe('Refusals', () => {
     ])
   })
 
-  it('become a warning where it is in doubt whether a request is ended', () => {
+  it('are a warning if the platform may or may not end a request', () => {
     const target = harsh({ requestSeconds: 240, isRequestDoubtful: true })
     expect(refusalsOf(agentOf(), settingsOf(), target)).toEqual([])
     expect(warningsOf(agentOf(), settingsOf(), target)).toContainEqual(
@@ -256,7 +256,7 @@ describe('Refusals', () => {
 })
 
 describe('What is deployed', () => {
-  it('is not told of the container engine of this machine, nor of its folders and ports', () => {
+  it('does not receive this machine’s container engine, folders and ports', () => {
     const own = {
       DOCKER_HOST: 'unix:///run/own.sock',
       DATA_DIR: '/own',
@@ -290,7 +290,7 @@ describe('What is deployed', () => {
     })
   })
 
-  it('believes as many proxies as the platform has, or those that were named', () => {
+  it('trusts as many proxies as the platform has, or those configured', () => {
     const made = (variables: Record<string, string>) => {
       const { 'fly.toml': file } = filesOf(generate(agentOf(), settingsOf(variables), 'fly'))
       return /TRUST_PROXY = (.*)/.exec(file ?? '')?.[1]
@@ -303,7 +303,7 @@ describe('What is deployed', () => {
 })
 
 describe('The password of a database that is deployed along', () => {
-  it('is generated, and written to .env so that Compose takes it literally', () => {
+  it('is generated, and written to .env without characters that Compose would expand', () => {
     const guide = filesOf(full('compose'))['DEPLOY.md'] ?? ''
     expect(guide).toContain(
       `echo "POSTGRES_PASSWORD='$(openssl rand -hex 24)'" >> deployment/compose/.env`,

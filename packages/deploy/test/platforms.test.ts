@@ -40,7 +40,7 @@ describe.skipIf(!existsSync(SCHEMAS)).each(PUBLISHED)(
       expect(mistakesOf(isRight, read(make))).toEqual([])
     })
 
-    it('refuses what is of a wrong kind', () => {
+    it('refuses values of a wrong type', () => {
       const spoilt = Object.entries(read(full)).map(([key, value]) => [
         key,
         typeof value === 'object' ? 'a' : { a: 1 },

@@ -91,7 +91,7 @@ describe.skipIf(!existsSync(SCHEMAS))('The schemas of Kubernetes (needs ../share
       template: { metadata: { labels: { app: 'a' } }, spec: { containers: [container], ...more } },
     },
   })
-  it('take a deployment that says no more than it must', () => {
+  it('accept a deployment with required fields only', () => {
     expect(resourceMistakes(pod({}))).toEqual([])
   })
   it.each([

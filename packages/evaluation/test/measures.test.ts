@@ -7,7 +7,7 @@ const relevant = new Map([
 ])
 
 describe('measures at ten', () => {
-  it('are all one for a perfect ranking', () => {
+  it('are 1 for a perfect ranking', () => {
     const judgement = { relevant, graded: false }
     expect(measure(['b', 'a', 'x'], judgement)).toEqual({ ndcg: 1, recall: 1, mrr: 1 })
   })
@@ -18,7 +18,7 @@ describe('measures at ten', () => {
     expect([mrr, recall]).toEqual([0.5, 0.5])
   })
 
-  it('tell the grades apart only when asked to', () => {
+  it('distinguish grades only if requested', () => {
     const worse = ['a', 'b']
     expect(measure(worse, { relevant, graded: false }).ndcg).toBe(1)
     expect(measure(worse, { relevant, graded: true }).ndcg).toBeLessThan(1)

@@ -25,7 +25,7 @@ it('two reports are compared by measure, and question by question', () => {
   ])
 })
 
-it('two reports of one row each are compared whatever the rows are called', () => {
+it('two reports of one row each are compared, even with different row names', () => {
   const [lexical, dense] = [row(0.5, { 1: 0.5 }), row(1, { 1: 1 })]
   expect(compareReports({ lexical }, { dense })).toMatchObject([{ name: 'dense' }])
   expect(compareReports({ lexical }, { lexical, dense })).toMatchObject([{ name: 'lexical' }])

@@ -20,7 +20,7 @@ async function ask(authorization: string | undefined, path = '/closed', method =
 const NO_KEY = /^The key is missing. Send the header `Authorization: Bearer <SERVER_API_KEY>`.$/
 const WRONG_KEY = /^The key is invalid/
 
-describe('a route that does not say that it is public', () => {
+describe('a route that is not declared public', () => {
   it.each<[string, string | undefined, RegExp]>([
     ['no header', undefined, NO_KEY],
     ['an empty header', '', NO_KEY],
@@ -65,7 +65,7 @@ describe('a route that does not say that it is public', () => {
     expect((await fetch(`${url}/closed`, { headers })).status).toBe(401)
   })
 
-  it('is closed also when it says that it is not public', async () => {
+  it('requires a key also if it is declared as not public', async () => {
     expect((await ask(undefined, '/said-closed')).status).toBe(401)
   })
 
@@ -92,7 +92,7 @@ describe('a route that does not say that it is public', () => {
 })
 
 describe('an address without a route', () => {
-  it('asks for the key, so that nobody learns which routes there are', async () => {
+  it('requires the key, which hides the list of routes', async () => {
     expect((await ask(undefined, '/nowhere')).status).toBe(401)
   })
 

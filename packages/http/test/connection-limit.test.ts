@@ -23,7 +23,7 @@ it('a body that nobody reads is answered with `Connection: close`, and gone with
   expect(performance.now() - started).toBeLessThan(10_000)
 })
 
-it('connections of strangers make way for new ones, and never push out those with a key', async () => {
+it('anonymous connections give way to new ones, and never displace those with a key', async () => {
   const { port } = await openApp((app) => {
     installConnectionLimit(app, MOST)
     app.get('/health', open, async () => 'well')
@@ -41,7 +41,7 @@ it('connections of strangers make way for new ones, and never push out those wit
   expect(await known.until(/yours[\s\S]*yours/)).toMatch(/200 OK/)
 })
 
-it('whoever shows a key when there is no place left is told so, and the public checks are still answered', async () => {
+it('at the limit, callers with a key get an error, and public checks are still answered', async () => {
   const { port } = await openApp((app) => {
     installConnectionLimit(app, MOST)
     app.get('/health', open, async () => 'well')

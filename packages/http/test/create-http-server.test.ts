@@ -141,7 +141,7 @@ describe('a body', () => {
     expect(await response.json()).toEqual({ text: 'a\ufffdb\ufffdc d😀' })
   })
 
-  it('whose upload is given up leaves the server well, and no error in the log', async () => {
+  it('whose upload is aborted harms nothing, and logs no error', async () => {
     const { port, url, log, nextEnded } = await openApp(echoes)
     const client = await connectRaw(port)
     const gone = nextEnded()
@@ -230,7 +230,7 @@ describe('a connection that Node gives up', () => {
     )
   })
 
-  it('because the client reset it is closed without a word', async () => {
+  it('because the client reset it is closed without a response', async () => {
     expect(await receivedAfter('ECONNRESET')).toBe('')
   })
 })

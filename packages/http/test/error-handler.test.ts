@@ -42,14 +42,14 @@ describe('input that does not fit its schema', () => {
     )
   })
 
-  it('tells several mistakes at once, the first of them as the param', async () => {
+  it('reports several mistakes, with the first as param', async () => {
     const response = await post(await openApp(takesBody), { messages: 'none', title: 'too long' })
     expect(await response.json()).toEqual(
       envelope('invalid_request', expect.stringMatching(/^messages: .*; title: /), 'messages'),
     )
   })
 
-  it('tells at most five mistakes', async () => {
+  it('reports at most five mistakes', async () => {
     const messages = Array.from({ length: 50 }, () => ({ content: '' }))
     const { message } = await readError(await post(await openApp(takesBody), { messages }))
     expect(message.split('; ')).toHaveLength(5)
@@ -152,7 +152,7 @@ describe('what a route throws', () => {
     expect((await fetch(`${url}/fail`)).headers.get('retry-after')).toBe(header)
   })
 
-  it('carries no Retry-After when nothing is known of a later attempt', async () => {
+  it('has no Retry-After if nothing is known about a later attempt', async () => {
     const { url } = await openApp((app) => {
       app.get('/fail', open, () => {
         throw new AppError('upstream_failed', 'No')
@@ -161,7 +161,7 @@ describe('what a route throws', () => {
     expect((await fetch(`${url}/fail`)).headers.has('retry-after')).toBe(false)
   })
 
-  it('is a 400 where a plugin refuses with a status that the table does not have', async () => {
+  it('is a 400 if a plugin refuses with an unknown status', async () => {
     const { url, log } = await openApp((app) => {
       app.get('/fail', open, async () => {
         throw Object.assign(new Error('Range Not Satisfiable'), { statusCode: 416 })
@@ -173,7 +173,7 @@ describe('what a route throws', () => {
     expect(log.filter(({ level }) => level >= ERROR_LEVEL)).toEqual([])
   })
 
-  it('is a 500 in the envelope when it is an answer that breaks its own schema', async () => {
+  it('is a 500 in the envelope if an answer violates its own schema', async () => {
     const { url } = await openApp((app) => {
       const schema = { response: { 200: z.object({ count: z.int() }) } }
       app.get('/fail', { ...open, schema }, () => ({ count: 'hunter2' }))

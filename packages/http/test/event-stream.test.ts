@@ -48,7 +48,7 @@ describe('a stream', () => {
     expect(text).toBe('data: one\n\ndata: two\n\ndata: three\n\ndata: end\n\n')
   })
 
-  it('is an event stream that no proxy keeps, changes or buffers', async () => {
+  it('is an event stream that no proxy caches, changes or buffers', async () => {
     const { headers } = (
       await read(async function* () {
         yield 'one'
@@ -216,7 +216,7 @@ describe('a silent stream', () => {
   })
 })
 
-describe('A client that leaves open whether it wants a stream', () => {
+describe('A client that does not say whether it wants a stream', () => {
   it.each([
     'application/json',
     'Application/JSON; charset=utf-8',

@@ -66,7 +66,7 @@ describe('The parts of a form', () => {
     ])
   })
 
-  it('come whole, however the bytes arrive', async () => {
+  it('arrive complete, however the bytes are split', async () => {
     const body = [fieldOf('a', '1'), fileOf('Some\r\n--edg text'), fieldOf('b', '2'), END].join('')
     const slowly = async (client: ClientRequest) => {
       for (const character of body) {
@@ -78,7 +78,7 @@ describe('The parts of a form', () => {
     expect(await receive(readAll, (client) => void slowly(client))).toHaveLength(3)
   })
 
-  it('may be none', async () => {
+  it('may be absent', async () => {
     expect(await receive(readAll, whole(END))).toEqual([])
   })
 
@@ -118,7 +118,7 @@ describe('A form is refused', () => {
     })
   })
 
-  it('before it is read, where it says that it is too large', async () => {
+  it('before it is read, if its declared size is too large', async () => {
     const headers = { 'content-length': '3000000' }
     const begin = (client: ClientRequest) => client.flushHeaders()
     await expect(receive(readAll, begin, headers)).rejects.toMatchObject({
@@ -173,7 +173,7 @@ describe('A path for JSON and forms', () => {
     expect(await post('/both', type)).toBe(answer)
   })
 
-  it('takes nothing to the route that asks for no more', async () => {
+  it('passes nothing to a route that reads no more', async () => {
     const post = await openApp()
     expect(await post('/both', undefined, '')).toBe('json')
   })

@@ -119,7 +119,7 @@ describe('a union', () => {
   })
 })
 
-it('says no default that is an empty object', () => {
+it('has no default that is an empty object', () => {
   const schemas = { Hit: opened({ a: { type: 'object', default: {} }, b: { default: 1 } }) }
   const expected = { Hit: opened({ a: { type: 'object' }, b: { default: 1 } }) }
   expect(tidied(schemas, 'Hit', 'Hit').schemas).toEqual(expected)

@@ -132,7 +132,7 @@ describe('A body that is read whole', () => {
     },
   )
 
-  it('has the time for itself: what the handler takes does not count', async () => {
+  it('has its own deadline, which excludes the handler’s time', async () => {
     const { url } = await openApp(routes)
     const response = await fetch(`${url}/slow`, {
       method: 'POST',
@@ -142,7 +142,7 @@ describe('A body that is read whole', () => {
     expect([response.status, await response.json()]).toEqual([200, { body: { a: 1 } }])
   })
 
-  it('is not waited for where there is none', async () => {
+  it('is not awaited if the request has none', async () => {
     const { url } = await openApp(routes)
     expect(await (await fetch(`${url}/late`)).text()).toBe('late')
   })
@@ -182,12 +182,12 @@ function watched({ flowing }: { flowing: boolean }) {
 }
 
 describe('A request that is arriving', () => {
-  it('is given up when nothing comes for too long', async () => {
+  it('is aborted if no bytes arrive for too long', async () => {
     const { failed } = watched({ flowing: true })
     expect(await failed).toMatchObject({ code: 'request_timeout' })
   })
 
-  it('is not given up while it comes, however slowly', async () => {
+  it('is not aborted while bytes arrive, however slowly', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const { message, failures } = watched({ flowing: true })
@@ -198,7 +198,7 @@ describe('A request that is arriving', () => {
     expect(failures).toEqual([])
   })
 
-  it('is not given up because its reader is slow', async () => {
+  it('is not aborted because its reader is slow', async () => {
     const { message, failures } = watched({ flowing: false })
     message.pause()
     await pause(SILENCE * 1.5)

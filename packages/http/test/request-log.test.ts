@@ -26,7 +26,7 @@ describe('an ended request', () => {
     expect(await ended).toEqual({ operation, status, milliseconds: expect.any(Number) })
   })
 
-  it('is told how long it took, in milliseconds', async () => {
+  it('reports its duration in milliseconds', async () => {
     const { url, nextEnded } = await openApp((app) => {
       app.get('/slow', open, () => new Promise((resolve) => setTimeout(resolve, 30, 'ok')))
     })
@@ -66,14 +66,14 @@ describe('an ended request', () => {
     },
   )
 
-  it('has the address of who comes from the public network, whatever he says of himself', async () => {
+  it('has the address of a caller from the public network, whatever headers claim', async () => {
     const { app, log } = await openApp(routes, { trustProxy: 1 })
     const headers = { 'x-forwarded-for': '203.0.113.7' }
     await app.inject({ url: '/known', remoteAddress: '8.8.8.8', headers })
     expect(log.find(({ reqId }) => reqId !== undefined)).toMatchObject({ address: '8.8.8.8' })
   })
 
-  it('is no log line on a route that is quiet, but is told', async () => {
+  it('is not logged on a quiet route, but is counted', async () => {
     const { url, log, nextEnded } = await openApp(routes)
     const ended = nextEnded()
     await fetch(`${url}/quiet`)

@@ -69,7 +69,7 @@ describe('closing with an open stream', () => {
     expect(log.filter(({ level }) => level >= ERROR_LEVEL)).toEqual([])
   })
 
-  it('cuts one that does not end with its signal, in bounded time', async () => {
+  it('cuts one that ignores its signal, in bounded time', async () => {
     const { app, port } = await openApp(
       (application) => {
         application.post('/stream', open, (_request, reply) => {
@@ -322,7 +322,7 @@ describe('the signal of a call', () => {
     expect(log.filter(({ level }) => level >= ERROR_LEVEL)).toEqual([])
   })
 
-  it('lets go of the stop signal when the call is over', async () => {
+  it('removes its listener from the stop signal when the call is over', async () => {
     const { url, nextCall, nextEnded, stopping } = await openWaiting()
     const call = nextCall()
     const ended = nextEnded()

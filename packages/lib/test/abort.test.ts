@@ -4,14 +4,14 @@ import { startDeadline } from '@agent-server/lib/abort.ts'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 describe('A deadline', () => {
-  it('is over when its time is, and says so', async () => {
+  it('ends when its time is up, with that reason', async () => {
     using deadline = startDeadline(5)
     await expect.poll(() => deadline.signal.aborted).toBe(true)
     expect(deadline.isOver).toBe(true)
     expect(deadline.signal.reason).toMatchObject({ name: 'TimeoutError' })
   })
 
-  it('ends as another signal does, which is not its time', () => {
+  it('ends with another signal, and with that signal’s reason', () => {
     const caller = new AbortController()
     using deadline = startDeadline(60_000, undefined, caller.signal)
     const reason = new Error('gone')
@@ -22,7 +22,7 @@ describe('A deadline', () => {
     expect(late.signal.reason).toBe(reason)
   })
 
-  it('may be given anew, until it is over', () => {
+  it('can be restarted until it ends', () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     using deadline = startDeadline(400)
@@ -34,7 +34,7 @@ describe('A deadline', () => {
     expect(deadline.isOver).toBe(true)
   })
 
-  it('leaves nothing behind when it is disposed of', async () => {
+  it('leaves no timer and listener behind when it is disposed of', async () => {
     const caller = new AbortController()
     const deadline = startDeadline(5, caller.signal)
     expect(getEventListeners(caller.signal, 'abort')).toHaveLength(1)

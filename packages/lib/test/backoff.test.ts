@@ -9,7 +9,7 @@ it('waits longer after each failure, up to a bound, and half of it at random', (
   expect(backoffMs(3, { ...backoff, factor: 3 }, () => 1)).toBe(900)
 })
 
-it('reads what a server asks to wait', () => {
+it('reads the delay that a server requests', () => {
   const asked = (name: string, value: string) => retryAfterOf(new Headers({ [name]: value }))
   expect(asked('retry-after-ms', '1500')).toBe(1_500)
   expect(asked('retry-after', '2')).toBe(2_000)

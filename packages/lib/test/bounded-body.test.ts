@@ -7,19 +7,19 @@ describe('A bounded body', () => {
     expect(await readBoundedText(new Response(null), 5)).toBe('')
   })
 
-  it('is given up where there is more', async () => {
+  it('is aborted beyond its bound', async () => {
     const { body, state } = endless()
     await expect(readBoundedText(new Response(body), 5)).rejects.toThrow(RangeError)
     expect(state.cancelled).toBe(true)
   })
 
-  it('is cut where its beginning will do', async () => {
+  it('is cut if the beginning is enough', async () => {
     const { body, state } = endless()
     expect(await readStartOfText(new Response(body), 5)).toEqual({ text: 'xxxxx', isCut: true })
     expect(state.cancelled).toBe(true)
   })
 
-  it('fails in the words of who reads it', async () => {
+  it('fails with the reader’s own error', async () => {
     const tooLarge = () => new Error('much')
     const bounded = boundBody(endless().body, { maxBytes: 5, tooLarge })
     await expect(new Response(bounded).text()).rejects.toThrow('much')

@@ -19,7 +19,7 @@ function create() {
   return { ask, begun }
 }
 
-describe('Work that is asked for twice', () => {
+describe('Work that two callers request', () => {
   it('is done once, and answers both', async () => {
     const { ask, begun } = create()
     const both = Promise.all([ask(), ask()])
@@ -35,7 +35,7 @@ describe('Work that is asked for twice', () => {
     expect(begun).toHaveLength(2)
   })
 
-  it('is done again once it is over, also where it failed', async () => {
+  it('is done again after it ended, also if it failed', async () => {
     const { ask, begun } = create()
     const first = ask()
     begun[0]?.reject(new Error('broken'))
@@ -45,7 +45,7 @@ describe('Work that is asked for twice', () => {
     expect(await second).toBe(8)
   })
 
-  it('goes on for the others where one leaves', async () => {
+  it('continues for the others if one caller leaves', async () => {
     const { ask, begun } = create()
     const leaving = new AbortController()
     const [gone, staying] = [ask('a', leaving.signal), ask()]
@@ -55,7 +55,7 @@ describe('Work that is asked for twice', () => {
     expect(await staying).toBe(9)
   })
 
-  it('may fail when nobody waits any more', async () => {
+  it('may fail after every caller has left', async () => {
     const { ask, begun } = create()
     const leaving = new AbortController()
     const gone = ask('a', leaving.signal)

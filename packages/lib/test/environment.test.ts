@@ -23,12 +23,12 @@ describe('a reference to a variable', () => {
     )
   })
 
-  it('is not looked for in what a variable holds', () => {
+  it('is not expanded within a variable’s value', () => {
     const nested = { OUTER: reference('TOKEN'), TOKEN: 'secret' }
     expect(expandVariables(reference('OUTER'), nested)).toBe(reference('TOKEN'))
   })
 
-  it('is seen each time that it is asked for', () => {
+  it('is read anew at each use', () => {
     const text = reference('TOKEN')
     expect([namesVariable(text), namesVariable(text), namesVariable('TOKEN')]).toEqual([
       true,
@@ -38,8 +38,8 @@ describe('a reference to a variable', () => {
   })
 })
 
-describe('The values that must not be shown', () => {
-  it('are those of secret variables and of all that a configuration refers to, the longest first', () => {
+describe('Secret values', () => {
+  it('are those of secret variables and of all references in the configuration, longest first', () => {
     const environment = {
       CHAT_API_KEY: 'key-12345',
       CHAT_MODEL: 'a-model-name',

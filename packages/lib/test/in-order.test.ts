@@ -1,7 +1,7 @@
 import { createOrder } from '@agent-server/lib/in-order.ts'
 import { expect, it } from 'vitest'
 
-it('runs jobs one after another, also after one that failed, of which its caller alone hears', async () => {
+it('runs jobs one after another, also after a failure, which only its caller receives', async () => {
   const inOrder = createOrder()
   const diary: string[] = []
   const first = Promise.withResolvers<void>()

@@ -5,7 +5,7 @@ const away = new Error('away')
 const onFailure = vi.fn()
 const never = new AbortController().signal
 
-it('repeats what fails until it succeeds, and says so once', async () => {
+it('repeats failing work until it succeeds, and reports it once', async () => {
   const work = vi
     .fn(async () => 'stored')
     .mockRejectedValueOnce(away)
@@ -15,7 +15,7 @@ it('repeats what fails until it succeeds, and says so once', async () => {
   expect(onFailure.mock.calls).toEqual([[away]])
 })
 
-it('tries once more at once when it is to end, and then throws', async () => {
+it('tries once more immediately when it is stopped, and then throws', async () => {
   const closing = new AbortController()
   const work = vi.fn(async () => {
     throw away

@@ -33,7 +33,7 @@ describe('The next answer', () => {
     expect(() => answers.next()).toThrow(broken)
   })
 
-  it('leaves no rejection unhandled where the end comes before somebody looks', async () => {
+  it('leaves no rejection unhandled if the end comes before anyone waits', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown) => unhandled.push(reason)
     process.on('unhandledRejection', note)

@@ -33,7 +33,7 @@ it('ends once idle, but not while it is used', async () => {
   expect(await parts.use(itself)).toBe(2)
 })
 
-it('starts another after one has been ended, or has ended by itself, and takes no other for it', async () => {
+it('starts another after one was ended or ended by itself, and confuses no two', async () => {
   const { parts, ended } = openParts()
   const first = await parts.use(itself)
   await parts.stop()

@@ -17,7 +17,7 @@ function createWork() {
 }
 
 describe('A semaphore', () => {
-  it('lets so many work at once, and the next in its turn', async () => {
+  it('admits a fixed number at once, and the others in order', async () => {
     const semaphore = createSemaphore(1, 5)
     const [first, second] = [createWork(), createWork()]
     const all = [semaphore.run(first.work, signal), semaphore.run(second.work, signal)]
@@ -34,7 +34,7 @@ describe('A semaphore', () => {
     expect(await semaphore.run(async () => 'next', signal)).toBe('next')
   })
 
-  it('refuses one more than may wait', async () => {
+  it('refuses a caller if the queue is full', async () => {
     const semaphore = createSemaphore(1, 0)
     const { held, work } = createWork()
     const first = semaphore.run(work, signal)
@@ -43,7 +43,7 @@ describe('A semaphore', () => {
     await first
   })
 
-  it('lets a waiting one leave, and loses no turn by it', async () => {
+  it('lets a waiting caller leave, without losing a turn', async () => {
     const semaphore = createSemaphore(1, 5)
     const { held, work } = createWork()
     const first = semaphore.run(work, signal)
@@ -57,7 +57,7 @@ describe('A semaphore', () => {
     expect(await third).toBe('third')
   })
 
-  it('lets owners take turns, however many wait for one', async () => {
+  it('gives owners turns, however many calls one of them queues', async () => {
     const semaphore = createSemaphore(1)
     const begun: string[] = []
     const run = (name: string, owner?: string) =>
@@ -97,7 +97,7 @@ const stateOf = async (waiting: Promise<unknown>) =>
   ])
 
 describe('There is room', () => {
-  it('until as much is held as may be, the last text on top of it', async () => {
+  it('until the bound is reached, which the last text may exceed', async () => {
     const budget = createBudget(100)
     budget.hold(99)
     expect(await stateOf(budget.room(never()))).toBe('room')
@@ -123,7 +123,7 @@ describe('There is room', () => {
     expect(await stateOf(waiting)).toBe('waiting')
   })
 
-  it('not for a caller that has left', async () => {
+  it('not for a caller that hung up', async () => {
     const budget = createBudget(1)
     budget.hold(1)
     const leaving = new AbortController()

@@ -24,6 +24,6 @@ it('names PORT where another server listens there', async () => {
   holder.close()
 })
 
-it('says nothing of other failures', () => {
+it('leaves other failures unchanged', () => {
   expect(explainListening(new Error('listen'))).toBeUndefined()
 })

@@ -64,7 +64,7 @@ describe('an answer of the agent', () => {
     )
   })
 
-  it('is announced from time to time while it is made', async () => {
+  it('reports progress while it is made', async () => {
     const { reported } = await ask([...Array.from({ length: 5 }, () => delta('x')), done()], 300)
     expect(reported.length).toBeGreaterThan(0)
     expect(reported.length).toBeLessThan(5)
@@ -85,12 +85,12 @@ describe('the text of a document', () => {
     return (await readDocument(documents, { id: 'doc', start }, signal)).text
   }
 
-  it('comes whole where it is short, from where it was asked for', async () => {
+  it('is returned whole if it is short, from the requested offset', async () => {
     expect(await read('One two')).toBe('Title, document doc\n\nOne two')
     expect(await read('One two', 4)).toBe('Title, document doc\n\ntwo')
   })
 
-  it('says where to read on', async () => {
+  it('has the offset of its next part', async () => {
     const text = 'x'.repeat(50_000)
     expect(await read(text)).toMatch(/x{40000}\n\[more: get_document reads on with start 40000\]$/)
     expect(await read(text, 40_000)).toMatch(/\n\nx{10000}$/)

@@ -184,7 +184,7 @@ const namedBy = (content: Buffer) => {
   }
 }
 
-describe('The first bytes of a file tell', () => {
+describe('The first bytes of a file decide', () => {
   it.each([
     ['owls.pdf', 'pdf'],
     ['password.pdf', 'pdf'],

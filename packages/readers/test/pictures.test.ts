@@ -144,7 +144,7 @@ it.each([
   expect(text).toMatch(/^\S/)
 })
 
-it('Pictures of a book have marks in its chapters, and one that is damaged spoils nothing', async () => {
+it('Pictures of a book have marks in its chapters, and a damaged one affects no other', async () => {
   const body =
     '<svg><image xlink:href="../images/cover%201.png"/></svg><p>Text.<img src="../images/2.png"/></p><img src="lost.png"/>'
   const pictures = { 'book/images/cover 1.png': PICTURE, 'book/images/2.png': OTHER }
@@ -198,7 +198,7 @@ it('Pictures in the body of a mail have marks where it shows them, or after it',
   expect((await found('a.eml', mail, '[Picture 1]'))[0]?.bytes).toEqual(Buffer.from(PICTURE))
 })
 
-it('Pictures of the attachments of a mail have marks that tell the attachments apart', async () => {
+it('Pictures of a mail’s attachments have marks that identify the attachment', async () => {
   const pdf = await pdfWith({ text: 'Birds.' }, { pictures: [OTHER] })
   const inner = mailOf('mixed', part(attached('third.png'), THIRD))
   const mail = mailOf(

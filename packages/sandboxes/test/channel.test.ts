@@ -15,7 +15,7 @@ const start = (parameters: string[], megabytes: number) =>
 const node = (code: string) => `${process.execPath} -e '${code}'`
 
 describe('A child that holds more memory than it may', () => {
-  it('is ended, and its last words say so', async () => {
+  it('is ended, with that reason', async () => {
     const child = start(['-c', `exec ${node(hold(400))}`], 300)
     expect(await child.ended).toMatch(/\(It held \d+ bytes\)$/)
   })

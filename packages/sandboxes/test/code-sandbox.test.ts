@@ -31,7 +31,7 @@ describe('The sandbox of the agent', () => {
     expect(embedded.sessions).toHaveLength(1)
   })
 
-  it('is another one once it has stopped to work', async () => {
+  it('is replaced once it stops working', async () => {
     const [docker, embedded] = [createFakeSandbox('docker'), createFakeSandbox('embedded')]
     const code = create(docker, embedded)
     expect(await code.record()).toMatchObject({ kind: 'docker' })
@@ -53,7 +53,7 @@ describe('The sandbox of the agent', () => {
     expect(fake.sessions.map(({ alive }) => alive)).toEqual([false, true])
   })
 
-  it('says why there is none', async () => {
+  it('reports why there is none', async () => {
     const docker = createFakeSandbox('docker')
     docker.state.broken = true
     const code = create(docker)
@@ -73,7 +73,7 @@ describe('The sandbox of the agent', () => {
     await expect(code.verify(signal)).rejects.toMatchObject({ code: 'sandbox_unavailable' })
   })
 
-  it('is not passed by a verification where nothing runs', async () => {
+  it('fails its verification if nothing runs', async () => {
     const fake = createFakeSandbox()
     const code = create(fake)
     const report = await code.verify(signal)
@@ -90,7 +90,7 @@ describe('The sandbox of the agent', () => {
     expect(one).toBe(other)
   })
 
-  it('that fails to open says so in its verification', async () => {
+  it('that fails to open is reported in its verification', async () => {
     const fake = createFakeSandbox()
     const code = create(fake)
     await code.record()

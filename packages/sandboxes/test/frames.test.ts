@@ -18,7 +18,7 @@ function raw(header: string): Buffer {
 }
 
 describe('Frames', () => {
-  it('bring back what was put into them, empty parts too', () => {
+  it('round-trip their parts, including empty ones', () => {
     const { frames, read } = reading()
     read(encode({ exitCode: 3 }, 'one', '', 'thrée'))
     expect(frames).toHaveLength(1)
@@ -26,7 +26,7 @@ describe('Frames', () => {
     expect(frames[0]?.parts.map(String)).toEqual(['one', '', 'thrée'])
   })
 
-  it('are read in whatever pieces they come', () => {
+  it('are read however the bytes are split', () => {
     const { frames, read } = reading()
     const bytes = Buffer.concat([encode({ n: 1 }, 'abc'), encode({ n: 2 }), encode({ n: 3 }, 'd')])
     for (const byte of bytes) read(Buffer.of(byte))

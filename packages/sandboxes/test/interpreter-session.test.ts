@@ -41,14 +41,14 @@ describe('A session with an interpreter', () => {
     await expect(opening).rejects.toMatchObject({ code: 'sandbox_unavailable' })
   })
 
-  it('is refused where something else than an interpreter answers', async () => {
+  it('is refused if anything but an interpreter answers', async () => {
     const { channel, say } = fakeChannel()
     const opening = createInterpreterSessions(LIMITS).open(channel, signal)
     say({ hello: 'world' })
     await expect(opening).rejects.toMatchObject({ code: 'sandbox_unavailable' })
   })
 
-  it('is given up with the reason of the signal', async () => {
+  it('is aborted with the signal’s reason', async () => {
     const reason = new Error('left')
     const { channel } = fakeChannel()
     const opening = createInterpreterSessions(LIMITS).open(channel, AbortSignal.abort(reason))
@@ -82,7 +82,7 @@ describe('A session with an interpreter', () => {
     })
   })
 
-  it('ends where the interpreter speaks unasked', async () => {
+  it('ends if the interpreter sends an unexpected message', async () => {
     const { session, say, channel } = await openFake()
     say(RESULT, '', '')
     expect(await channel.ended).toBe('killed')

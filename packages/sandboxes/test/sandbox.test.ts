@@ -26,7 +26,7 @@ describe('The name of a file', () => {
 })
 
 describe('The limits', () => {
-  it('have defaults that are told', () => {
+  it('have documented defaults', () => {
     expect(SandboxLimits.parse({})).toEqual({
       seconds: 30,
       cpus: 1,

@@ -68,7 +68,7 @@ describe('The sessions of sandboxes', () => {
     expect(await run('5', '', 'key-b')).toMatchObject({ fresh: false })
   })
 
-  it('are refused where all are at work', async () => {
+  it('are refused if all are busy', async () => {
     const { run, sessions } = create({ maximum: 1 })
     const waiting = run('a', 'wait')
     await setImmediate()
@@ -93,7 +93,7 @@ describe('The sessions of sandboxes', () => {
     expect(await run('a')).toMatchObject({ fresh: false })
   })
 
-  it('tell that opening a sandbox failed, and try again the next time', async () => {
+  it('report that opening a sandbox failed, and try again the next time', async () => {
     const { run, state, failures, warnings } = create()
     state.broken = true
     await expect(run('a')).rejects.toMatchObject({ code: 'sandbox_unavailable' })
@@ -112,7 +112,7 @@ describe('The sessions of sandboxes', () => {
     await expect(run('b')).rejects.toMatchObject({ code: 'shutting_down' })
   })
 
-  it('keep nobody from stopping while one does not open, which is ended when it does', async () => {
+  it('do not block a stop while one opens, which is ended afterwards', async () => {
     const opening = Promise.withResolvers<SandboxSession>()
     const { run, sessions } = create({ open: { open: () => opening.promise } })
     const refused = expect(run('a')).rejects.toMatchObject({ code: 'shutting_down' })

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
 describe('What is wrong with an input', () => {
-  it('is told in one error that names the first field', () => {
+  it('is one error that names the first field', () => {
     const issues = [
       { field: 'text', message: 'must not be empty' },
       { field: '', message: 'is of no use' },
@@ -18,12 +18,12 @@ describe('What is wrong with an input', () => {
     expect(message).toBe('text: must not be empty; is of no use')
   })
 
-  it('is told of the first five fields only', () => {
+  it('lists at most five fields', () => {
     const issues = Array.from({ length: 9 }, (_, n) => ({ field: `f${n}`, message: 'is bad' }))
     expect(invalidRequest(issues, undefined).message.split('; ')).toHaveLength(5)
   })
 
-  it('names no field where the whole is at fault', () => {
+  it('names no field if the whole input is wrong', () => {
     expect(invalidRequest([{ field: '', message: 'is no list' }], undefined).param).toBeUndefined()
   })
 

@@ -18,7 +18,7 @@ describe('The fields beside a file', () => {
 
   it('are all optional', () => expect(FileFields.parse({})).toEqual({}))
 
-  it('are made fit to be stored', () => {
+  it('are made storable', () => {
     const fields = { title: 'a\0b\uD800', url: 'https://a.test/\uD800' }
     expect(FileFields.parse(fields)).toEqual({ title: 'a b\uFFFD', url: 'https://a.test/\uFFFD' })
   })
@@ -35,7 +35,7 @@ describe('The fields beside a file', () => {
     expect(issueOf(fields)?.[0]).toBe(path)
   })
 
-  it('say that metadata is JSON where it is none', () => {
+  it('report that metadata must be JSON', () => {
     expect(issueOf({ metadata: '{' })).toEqual(['metadata', 'must be a JSON object'])
   })
 })

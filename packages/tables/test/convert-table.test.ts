@@ -105,7 +105,7 @@ it('What is written in two ways, or in two currencies, stays text', async () => 
   expect(table?.types).toEqual(['VARCHAR', 'VARCHAR', 'VARCHAR'])
 })
 
-it('The rest of a file tells what one column does not', async () => {
+it('The rest of a file decides what one column leaves open', async () => {
   const [table] = await read(
     'n,price,day,start\n"1.234","1,50",3/4/2024,4/13/2024\n"2.500","2,75",5/6/2024,6/1/2024\n',
   )
@@ -127,14 +127,14 @@ it('Several tables of a file have their own names, also beside each other', asyn
   ])
 })
 
-it('A row called total that adds nothing up is a row', async () => {
+it('A row named total that sums nothing is an ordinary row', async () => {
   const [table] = await read('company,amount\nShell,5\nTotal,7\nBP,3\n')
   expect(table?.rows).toBe(3)
   const [dated] = await read('day,amount\n2024-01-01,5\n2024-01-02,7\nTotal,12\n')
   expect([dated?.rows, dated?.types[0]]).toEqual([2, 'DATE'])
 })
 
-it('Of what stands around a table no more is kept than can be read', async () => {
+it('Text around a table is kept up to a readable amount', async () => {
   const remarks = 'a remark that stands alone,\n\n'.repeat(2_000)
   const long = 'long '.repeat(2_000)
   const [table] = await read(`${remarks}name,value,on\nx,1,${long}\ny,2,\nTotal,3,${long}\n`)

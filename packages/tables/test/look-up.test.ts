@@ -128,7 +128,7 @@ describe('A look-up in a table', () => {
     expect(await find({ field: 'id', from: 0 })).toMatchObject({ rowCount: 10_000, isMore: true })
   })
 
-  it('finds nothing where nothing is, and no gap in the data', async () => {
+  it('finds nothing if there is no value, and no gap in the data', async () => {
     expect(await find({ field: 'name', equals: 'nobody' })).toEqual({
       rows: [],
       rowCount: 0,

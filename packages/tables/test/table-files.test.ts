@@ -97,7 +97,7 @@ describe('The tables of a document', () => {
     expect(second.reads).toHaveLength(2)
   })
 
-  it('are refused, without another try, where the file is none', async () => {
+  it('are refused, without another try, if the file is none', async () => {
     const broken = { id: 'broken', file: 'x.parquet', content: 'not a table' }
     const { files, reads, directory } = await open([broken])
     const tablesOf = () => files.tablesOf(documentOf(broken), 'parquet', signal)
@@ -144,7 +144,7 @@ describe('The directory of the tables', () => {
     await expect(asked).rejects.toThrow('The server stops')
   })
 
-  it('loses the oldest first where room is short, and nothing else', async () => {
+  it('evicts only the oldest when room is short', async () => {
     const tables = ['a', 'b', 'c'].map((id) => ({ ...TEXT, id }))
     const { files, documents, directory } = await open(tables)
     const sizes: number[] = []

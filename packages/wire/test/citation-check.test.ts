@@ -74,7 +74,7 @@ describe('A citation in an answer', () => {
     expect(check([said])).toMatchObject({ text: shown, unknown })
   })
 
-  it('is shown alike wherever the answer is cut in two, or in three', () => {
+  it('is the same wherever the answer is split in two or three', () => {
     for (const [said, shown, unknown] of CASES) {
       const places = Array.from({ length: said.length + 1 }, (_, place) => place)
       const cuts = places.flatMap((first) =>
@@ -87,7 +87,7 @@ describe('A citation in an answer', () => {
     }
   })
 
-  it('is shown alike where each character comes by itself', () => {
+  it('is the same if each character arrives alone', () => {
     for (const [said, shown, unknown] of CASES) {
       expect(check(said.split(''))).toMatchObject({ text: shown, unknown })
     }

@@ -7,7 +7,7 @@ const { signal } = new AbortController()
 describe('The models', () => {
   const models = createModels({ modelName: 'desk' }, () => ({ collections: async () => ['hr'] }))
 
-  it('are the one agent, and what it is over each collection', async () => {
+  it('are the agent, and one for each collection', async () => {
     const card = await models.get('desk', MASTER, signal)
     const data = [card, { ...card, id: 'desk:hr' }]
     expect(await models.list(MASTER, signal)).toEqual({ object: 'list', data })

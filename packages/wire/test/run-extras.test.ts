@@ -14,11 +14,11 @@ const end = (more: Partial<RunEnd> = {}): RunEnd => ({
 })
 
 describe('The end of a run', () => {
-  it('tells hits and reason, and nothing that there is not', () => {
+  it('has hits and reason, and no empty field', () => {
     expect(toRunExtras(end())).toEqual({ hits: [hitOf('a')], finishReason: 'stop' })
   })
 
-  it('tells what there is', () => {
+  it('has every field with a value', () => {
     const more = { degraded: true, reason: 'token_limit' } as const
     expect(toRunExtras(end({ ...more, artifacts: [ARTIFACT], limitsReached: ['tokens'] }))).toEqual(
       {

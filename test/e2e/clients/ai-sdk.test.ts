@@ -94,7 +94,7 @@ describe('The AI SDK', () => {
   })
 })
 
-describe('The AI SDK is told', () => {
+describe('The AI SDK receives an error', () => {
   it('of a wrong key', async () => {
     const model = agentAt('a-key-that-is-not-right')
     const failure = await generateText({ model, prompt: QUESTION }).catch((error: unknown) => error)
@@ -119,8 +119,8 @@ describe('The AI SDK is told', () => {
   })
 })
 
-describe('When the AI SDK leaves', () => {
-  it('the model is left, too', async () => {
+describe('When the AI SDK cancels', () => {
+  it('cancels the model’s request, too', async () => {
     server.upstream.always(hangReply())
     const asked = server.upstream.nextRequest()
     const leaving = new AbortController()

@@ -84,7 +84,7 @@ describe('AI SDK’s provider of Anthropic', () => {
     )
   })
 
-  it('is told a wrong key', async () => {
+  it('receives an error for a wrong key', async () => {
     const asked = generateText({ model: provider('wrong')('agent'), prompt: QUESTION })
     await expect(asked).rejects.toBeInstanceOf(APICallError)
     await expect(asked).rejects.toMatchObject({
@@ -109,7 +109,7 @@ describe('LangChain’s provider of Anthropic', () => {
   })
 
   // Of a plain answer with a single text, it keeps the text alone.
-  it('is given what a streamed answer cites', async () => {
+  it('receives the citations of a streamed answer', async () => {
     const { content } = await streamed(agent, QUESTION)
     expect(JSON.stringify(content)).toMatch(/"char_location".*"document_title":"Opening hours"/)
   })

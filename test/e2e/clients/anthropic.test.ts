@@ -99,7 +99,7 @@ describe('Anthropic’s package', () => {
     expect(input_tokens).toBeGreaterThan(5)
   })
 
-  it('is told a wrong key, an invalid request and a failing model', async () => {
+  it('receives errors for a wrong key, an invalid request and a failing model', async () => {
     await expect(clientWith('wrong').messages.create(ask)).rejects.toBeInstanceOf(
       AuthenticationError,
     )
@@ -115,7 +115,7 @@ describe('Anthropic’s package', () => {
     await expect(failing).rejects.toBeInstanceOf(APIError)
   })
 
-  it('is told what to use instead of batches', async () => {
+  it('receives the alternative to batches', async () => {
     const refused = client.messages.batches.create({ requests: [{ custom_id: 'a', params: ask }] })
     await expect(refused).rejects.toBeInstanceOf(NotFoundError)
     await expect(refused).rejects.toThrow(
@@ -123,7 +123,7 @@ describe('Anthropic’s package', () => {
     )
   })
 
-  it('leaves, and so is the model left', async () => {
+  it('cancels, which cancels the model’s request', async () => {
     upstream.always(hangReply())
     const asked = upstream.nextRequest()
     const stream = client.messages.stream(ask)

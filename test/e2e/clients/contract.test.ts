@@ -83,7 +83,7 @@ it(
   TOOL_MS,
 )
 
-it('Redocly says nothing of the contract', { ...onlyLong, timeout: TOOL_MS }, async () => {
+it('Redocly has no complaint about the contract', { ...onlyLong, timeout: TOOL_MS }, async () => {
   const said = await runTool(
     '@redocly/cli/bin/cli.js',
     'lint',
@@ -98,7 +98,7 @@ it('Redocly says nothing of the contract', { ...onlyLong, timeout: TOOL_MS }, as
   })
 })
 
-it('Spectral says nothing of the contract but what its configuration excuses', {
+it('Spectral has no complaint about the contract beyond its configured exceptions', {
   ...onlyLong,
   timeout: TOOL_MS,
 }, async () => {

@@ -13,7 +13,7 @@ const headers = { authorization: `Bearer ${TEST_KEY}` }
 const body = { messages: [{ role: 'user', content: QUESTION }] }
 const textOf = (answer: unknown) => Completion.parse(answer).choices[0]?.message.content
 
-describe('A completion that leaves open whether to stream', () => {
+describe('A completion that does not say whether to stream', () => {
   it.each([`${url}/v1`, baseURL])('is JSON to axios at %s', async (base) => {
     const { data } = await axios.post(`${base}/chat/completions`, body, { headers })
     expect(textOf(data)).toBe('At ten [1].')

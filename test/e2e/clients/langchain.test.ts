@@ -53,7 +53,7 @@ describe('LangChain', () => {
   })
 
   // It drops every chunk without choices.
-  it('is given what a streamed answer cites', async () => {
+  it('receives the citations of a streamed answer', async () => {
     const stream = await agentAt().stream(QUESTION)
     const hits = (await Array.fromAsync(stream))
       .map(({ additional_kwargs }) => CompletionChunk.safeParse(additional_kwargs.__raw_response))
@@ -85,7 +85,7 @@ describe('LangChain', () => {
   })
 })
 
-describe('LangChain is told', () => {
+describe('LangChain receives an error', () => {
   it('of a wrong key', async () => {
     const asked = agentAt('a-key-that-is-not-right').invoke(QUESTION)
     await expect(asked).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
@@ -102,8 +102,8 @@ describe('LangChain is told', () => {
   })
 })
 
-describe('When LangChain leaves', () => {
-  it('the model is left, too', async () => {
+describe('When LangChain cancels', () => {
+  it('cancels the model’s request, too', async () => {
     server.upstream.always(hangReply())
     const asked = server.upstream.nextRequest()
     const leaving = new AbortController()

@@ -84,7 +84,7 @@ describe('The ollama package', () => {
     expect(embeddings[0]).not.toEqual(embeddings[1])
   })
 
-  it('is told what is wrong in words', async () => {
+  it('receives a readable error', async () => {
     const stranger = new Ollama({ host: url, headers: { authorization: 'Bearer wrong' } })
     const refused = stranger.chat({ model, messages })
     await expect(refused).rejects.toMatchObject({
@@ -97,7 +97,7 @@ describe('The ollama package', () => {
     await expect(Array.fromAsync(stream)).rejects.toThrow(/model/)
   })
 
-  it('leaves, and so is the model left', async () => {
+  it('cancels, which cancels the model’s request', async () => {
     upstream.always(streamReply(chunk({ content: 'At ten, at ' }), { hang: true }))
     const asked = upstream.nextRequest()
     const leaving = new Ollama({ host: url, headers })

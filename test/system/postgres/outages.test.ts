@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs Postgr
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(PASSWORD)
   }
 
-  it('says so at once where it is refused, and works again without a restart', async () => {
+  it('reports a refused connection at once, and works again without a restart', async () => {
     proxy.set('cut')
     await refuses(() => store.get(everything(), 'before'))
     await refuses(() => store.add({ id: 'x', text: 'x' }))
@@ -102,7 +102,7 @@ describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs Postgr
     await works()
   })
 
-  it('hears again of what others do', async () => {
+  it('receives the events of others again', async () => {
     const heard = vi.fn()
     store.subscribe({ notifyJob: heard, notifyDocument: () => undefined })
     proxy.set('cut')

@@ -3,7 +3,7 @@ import { verifies } from '../../requirements.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
 describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', () => {
-  describe('Servers of which only some want to be told', () => {
+  describe('Servers of which only some have a webhook', () => {
     const openTwo = async () => {
       const data = await createPostgresData()
       onTestFinished(data.remove)
@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', (
       },
     )
 
-    it('go on writing them down while those who want it are away', async () => {
+    it('keep recording events while the servers with a webhook are away', async () => {
       const { data, wanting, other, end } = await openTwo()
       await wanting.close()
       await other.outbox.enable(false)
@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', (
       expect(await again.outbox.takeEvents(9, 0)).toMatchObject([{ documentId: 'a' }])
     })
 
-    it('write nothing down, and drop what waits, when nobody has wanted it for days', async () => {
+    it('record nothing, and drop pending events, after days without a webhook', async () => {
       const { data, other, end, dueNow } = await openTwo()
       await end('a')
       await data.sql('UPDATE agent_server.announcers SET until = until - $1', [4 * 24 * 3_600_000])

@@ -15,7 +15,7 @@ describe.skipIf(!hasPostgres)('The whole corpus (needs PostgreSQL)', () => {
     return { corpus: createPostgresCorpus(data.url), open: data.open }
   })
 
-  it('says whether there is none, or whether it may not be read', async () => {
+  it('distinguishes a missing database from one without permission', async () => {
     const data = await open()
     const read = (url: string) =>
       Array.fromAsync(createPostgresCorpus(url).readCorpus(AbortSignal.timeout(20_000)))

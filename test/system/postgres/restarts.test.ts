@@ -120,7 +120,7 @@ describe.skipIf(!hasPostgresEngine)(
       },
     )
 
-    it('does not wait where only somebody can mend it', async () => {
+    it('does not wait for a failure that only a person can repair', async () => {
       const engine = await startPostgresEngine()
       const log = { info: () => undefined, warn: () => expect.unreachable('it waits') }
       const open = (url: string) =>

@@ -151,7 +151,7 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     }
   })
 
-  it('hear of jobs and of documents that are done elsewhere', async () => {
+  it('receive events of jobs and documents completed elsewhere', async () => {
     const [one, other] = await Promise.all([open(), open()])
     const heard: string[] = []
     other.subscribe({
@@ -214,7 +214,7 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     expect(await other.claimJobs(3)).toMatchObject(range(3).map(() => ({ attempt: 2 })))
   })
 
-  it('give back the claims of the dead alone when one of them starts', async () => {
+  it('release only the claims of dead servers at a start', async () => {
     const [living, dead] = await Promise.all([open(), open()])
     await addAll(living, 2)
     await living.claimJobs(1)

@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgresEngine)('A connection with TLS (needs PostgreSQL, as
     }
   })
 
-  it('is refused where nobody vouches for the certificate', async () => {
+  it('is refused for an untrusted certificate', async () => {
     const { to } = await startWithTls()
     const other = await createCertificateAuthority()
     for (const parameters of [

@@ -74,7 +74,7 @@ describe('A guarded fetch', () => {
     expect(await response.text()).toBe('hello')
   })
 
-  it('sends method, headers and body as given, and a name of its own', async () => {
+  it('sends method, headers and body unchanged, and its own user agent', async () => {
     const { port } = await serve(async (request, response) => {
       const body = (await request.toArray()).join('')
       const { method, headers } = request
@@ -88,7 +88,7 @@ describe('A guarded fetch', () => {
     expect(await response.json()).toEqual(['POST', 'b', 'agent-server', 'words'])
   })
 
-  it('follows no redirect to where it may not go', async () => {
+  it('follows no redirect to a forbidden address', async () => {
     const secret = await serve((_request, response) => response.end('secret'))
     const { port } = await serve((_request, response) =>
       response.writeHead(302, { location: `http://localhost:${secret.port}/inside` }).end(),
@@ -102,7 +102,7 @@ describe('A guarded fetch', () => {
     expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('secret')
   })
 
-  it('tells where an answer came from in the end, and follows none when told so', async () => {
+  it('reports the final address, and follows no redirect if configured', async () => {
     const { port } = await serve((request, response) => {
       if (request.url === '/new') response.end('here')
       else response.writeHead(301, { location: '/new' }).end()
@@ -116,7 +116,7 @@ describe('A guarded fetch', () => {
     expect((await fails(refused)).kind).toBe('unreachable')
   })
 
-  it('reads no more of an answer than its bound, however small it was packed', async () => {
+  it('reads an answer up to its bound, however well it was compressed', async () => {
     const { port } = await serve((request, response) => {
       if (request.url === '/packed') response.setHeader('content-encoding', 'gzip')
       const body = Buffer.alloc(100_000, 'a')
@@ -161,7 +161,7 @@ describe('A guarded fetch', () => {
     await expect(response.text()).rejects.toBe(stopped)
   })
 
-  it('says that nobody answers, without the path and what stood in it', async () => {
+  it('reports that nobody answers, without the path and its content', async () => {
     const { port } = await serve((request) => request.destroy())
     const { kind, message } = await fails(
       open(['127.0.0.1'])(`http://127.0.0.1:${port}/?key=s3cret`),
@@ -169,7 +169,7 @@ describe('A guarded fetch', () => {
     expect([kind, message]).toEqual(['unreachable', `127.0.0.1:${port} could not be reached`])
   })
 
-  it('says that a name has no address', async () => {
+  it('reports that a name has no address', async () => {
     const { kind, message } = await fails(open([])('http://no..name/'))
     expect([kind, message]).toEqual(['unreachable', 'no..name could not be reached'])
   })

@@ -17,7 +17,7 @@ async function run(code: string) {
 }
 
 describe('The bound of a child’s memory', () => {
-  it('ends a child that cannot be watched, and says why', async () => {
+  it('ends a child that cannot be watched, with that reason', async () => {
     const child = await run(`
       import { spawn } from 'node:child_process'
       import { once } from 'node:events'
@@ -34,7 +34,7 @@ describe('The bound of a child’s memory', () => {
     })
   })
 
-  it('is exceeded by what it says, and by nothing less', async () => {
+  it('is exceeded only above its value', async () => {
     const watch = async (maxBytes: number) => {
       const child = spawn('/bin/cat', { stdio: ['pipe', 'ignore', 'ignore'] })
       const bound = boundMemory(child, maxBytes)

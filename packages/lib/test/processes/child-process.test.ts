@@ -31,10 +31,10 @@ const { signal } = new AbortController()
 const run = (input: object, more: object = {}) => runJob({ ...JOB, ...more }, input, signal)
 
 describe('The check of a process', () => {
-  it('finds one that starts', () =>
+  it('accepts one that starts', () =>
     checkProcess(new URL('../../src/processes/job-process.ts', import.meta.url)))
 
-  it('says why one does not start', async () => {
+  it('reports why one does not start', async () => {
     const nowhere = new URL('./nowhere.ts', import.meta.url)
     const failure = await checkProcess(nowhere).catch((error: unknown) => error)
     expect(failure).toMatchObject({ message: 'ended with exit code 1' })
@@ -43,26 +43,26 @@ describe('The check of a process', () => {
 })
 
 describe('A job', () => {
-  it('is given its input, and gives its output, without any of the environment', async () => {
+  it('receives its input and returns its output, without any environment variable', async () => {
     expect(await run({ what: 'echo', value: 'hello' })).toEqual({
       value: 'hello',
       environment: [],
     })
   })
 
-  it('refuses in its own words', async () => {
+  it('refuses with its own message', async () => {
     const refused = run({ what: 'refuse', value: 'The file is none' })
     await expect(refused).rejects.toThrow(new Refusal('The file is none'))
   })
 
-  it('that fails is a fault of ours, not a refusal', async () => {
+  it('that fails is an internal error, not a refusal', async () => {
     const failure = await run({ what: 'fail', value: 'hunter2' }).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(Error)
     expect(failure).not.toBeInstanceOf(Refusal)
     expect(failure).not.toBeInstanceOf(JobExhausted)
   })
 
-  it('that reads what it may not says what it may', async () => {
+  it('that reads a forbidden path reports which paths are allowed', async () => {
     const packages = join(ROOT.pathname, 'node_modules')
     await expect(run({ what: 'read', value: '/etc/hostname' })).rejects.toThrow(
       new RegExp(`may not read .+${packages}.+install`),
@@ -82,7 +82,7 @@ describe('A job', () => {
     await expect(run({ what: 'echo', value: () => 1 })).rejects.toThrow(/could not be cloned/)
   })
 
-  it('that is not there is a fault of ours', async () => {
+  it('whose file is missing is an internal error', async () => {
     await expect(run({}, { run: 'nothing' })).rejects.toThrow(/The job failed: TypeError/)
   })
 
@@ -118,7 +118,7 @@ describe('A job', () => {
     },
   )
 
-  it('is ended for its memory also while this process is busy', async () => {
+  it('is ended for its memory even while this process is busy', async () => {
     const ended = run({ what: 'hoard at once' }).catch((error: unknown) => error)
     await setImmediate()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
@@ -141,7 +141,7 @@ describe('A job', () => {
     await expect(job).rejects.toBe(reason)
   })
 
-  it('is not started for a caller that has left', async () => {
+  it('is not started for a caller that hung up', async () => {
     const reason = new Error('gone')
     const job = runJob(JOB, { what: 'echo' }, AbortSignal.abort(reason))
     await expect(job).rejects.toBe(reason)
@@ -156,7 +156,7 @@ it.each([
   expect(jobsAtOnce(bytes)).toBe(jobs)
 })
 
-describe('What a job may not', () => {
+describe('A job may not', () => {
   it('read: the keys in .env, and the data beside the program', async () => {
     for (const value of [join(root, '.env'), join(root, 'data', 'agent-server.db')]) {
       await expect(run({ what: 'read', value })).rejects.toThrow(/has been restricted/)

@@ -18,7 +18,7 @@ async function printed<Name extends string>(program: string): Promise<Record<Nam
 }
 
 describe('Freeing what is young', () => {
-  it('gives back the memory of buffers that nobody holds', async () => {
+  it('releases the memory of unreferenced buffers', async () => {
     const { wasted, left } = await printed<'wasted' | 'left'>(`
       import { freeYoungMemory } from ${MODULE}
       const held = () => process.memoryUsage().arrayBuffers
@@ -62,7 +62,7 @@ describe('Freeing all', () => {
 })
 
 describe('A thread that has nothing more to do', () => {
-  it('gives back what its work has left, and only then, while another works', async () => {
+  it('releases what its work has left, and only then, while another works', async () => {
     const { grown, left } = await printed<'grown' | 'left'>(`
       import { freeMemoryWhenIdle } from ${MODULE}
       import { getHeapStatistics } from 'node:v8'

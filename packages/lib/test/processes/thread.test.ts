@@ -24,7 +24,7 @@ describe('A thread', () => {
     expect(await orderOf([call('wait', 50), call('wait', 1)])).toEqual([50, 1])
   })
 
-  it('lets calls overlap when asked to', async () => {
+  it('lets calls overlap if configured', async () => {
     const { call } = start({ data: 'overlapping' })
     expect(await orderOf([call('wait', 200), call('wait', 1)])).toEqual([1, 200])
   })
@@ -37,7 +37,7 @@ describe('A thread', () => {
     expect(bytes.length).toBe(0)
   })
 
-  it('hands errors on: those for clients whole, others with their message', async () => {
+  it('passes on errors: those for clients unchanged, others with their message', async () => {
     const { call } = start()
     const refused = await call('refuse', undefined).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(AppError)
@@ -51,14 +51,14 @@ describe('A thread', () => {
     expect(await call('wait', 1)).toBe(1)
   })
 
-  it('says unasked what it has to say, before it answers', async () => {
+  it('sends its own messages before the answer', async () => {
     const notices: unknown[] = []
     const { call } = start({ onNotice: (notice) => notices.push(notice) })
     await call('tell', 'news')
     expect(notices).toEqual([{ message: 'news', fields: { from: 'thread' } }])
   })
 
-  it('rejects every call under way and to come when it crashes, and says so once', async () => {
+  it('rejects pending and later calls when it crashes, and reports the crash once', async () => {
     const crashes: string[] = []
     const { call } = start({ onCrash: ({ message }) => crashes.push(message) })
     const calls = await Promise.allSettled([call('crash', undefined), call('wait', 1)])

@@ -25,7 +25,7 @@ describe('The lines of a stream', () => {
     expect(await linesOf(parts)).toEqual(lines)
   })
 
-  it('hold characters that two parts share', async () => {
+  it('keep characters that two parts share', async () => {
     const [first, second] = [Buffer.from('ä').subarray(0, 1), Buffer.from('ä').subarray(1)]
     const parts = async function* () {
       yield first
@@ -36,7 +36,7 @@ describe('The lines of a stream', () => {
     expect(line?.bytes?.toString()).toBe('ä')
   })
 
-  it('that are too long are told as that, and the next ones follow', async () => {
+  it('that are too long are reported as such, and the next ones follow', async () => {
     expect(await linesOf(['1234\n12345\n', '123', '456\n1\n'], 4)).toEqual([
       '1 1234',
       '2 too long',

@@ -24,7 +24,7 @@ describe('The segments of a text', () => {
     expect(segments(text, 100)[0]).toBe(first)
   })
 
-  it('are none for an empty text and one for a short text', () => {
+  it('are none for an empty text, and one for a short text', () => {
     expect(segments('', 100)).toEqual([])
     expect(segments('short', 100)).toEqual(['short'])
   })

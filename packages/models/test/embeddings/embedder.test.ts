@@ -136,7 +136,7 @@ describe('a text', () => {
     expect(server.requests.at(-1)?.input).toEqual(['x'.repeat(875)])
   })
 
-  it('that the model refuses fails alone, for a reason that is told', async () => {
+  it('that the model refuses fails alone, with its reason', async () => {
     const { embedder } = await startEmbedder(({ input }) =>
       input.includes('bad') ? refusal('bad word') : undefined,
     )
@@ -189,7 +189,7 @@ describe('an embedder that does not work', () => {
     expect(inspect(error)).not.toContain(API_KEY)
   })
 
-  it('is asked again where that may help, when it says', async () => {
+  it('is retried if that may help, after the requested delay', async () => {
     const { server, embedder } = await startEmbedder((_request, number) =>
       number < 3 ? { status: 503, body: '', headers: SOON } : undefined,
     )
@@ -206,7 +206,7 @@ describe('an embedder that does not work', () => {
     })
   })
 
-  it('is told from one that gives vectors of another dimension', async () => {
+  it('is distinguished from one with vectors of another dimension', async () => {
     const { embedder } = await startEmbedder(undefined, { dimension: 384 })
     await expect(embedder.embedQuery('a', signal)).rejects.toMatchObject({
       kind: 'changed',

@@ -101,7 +101,7 @@ describe('a question that leans on the one before', () => {
     expect(text).toContain('Sunday: closed [1]')
   })
 
-  it('is told apart from the passages that stand in the same message', async () => {
+  it('is separated from the passages in the same message', async () => {
     const block = `<passages>\n[1] Library guide\n${LIBRARY.text}\n</passages>\n\n`
     expect((await ask(`${block}When was it founded?`)).text).toContain('founded in 1901. [1]')
     expect((await ask(`${block}What is the capital of Mongolia?`)).text).toBe(NOTHING)

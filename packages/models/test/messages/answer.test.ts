@@ -71,7 +71,7 @@ describe('An answer in Messages', () => {
     })
   })
 
-  it('that has nothing says why', async () => {
+  it('without text says why', async () => {
     const { upstream, ask } = await startModel({ api })
     upstream.script(messagesReply([], { stopReason: 'refusal' }))
     expect((await ask()).finish).toMatchObject({
@@ -114,7 +114,7 @@ describe('An answer in Messages', () => {
 })
 
 describe('A prompt in Messages', () => {
-  it('that is too long is told with its size and that of the window', async () => {
+  it('that is too long is refused with its size and that of the window', async () => {
     const { upstream, ask, model } = await startModel({ api })
     upstream.script(refusalReply(400, 'prompt is too long: 210000 tokens > 200000 maximum'))
     const failure = await ask().catch((error: unknown) => error)

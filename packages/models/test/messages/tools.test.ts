@@ -87,7 +87,7 @@ describe('The tools of a request in Messages', () => {
     })
   })
 
-  it('that have no result are told so, and the conversation ends with the user', async () => {
+  it('without a result are sent with a placeholder, and the conversation ends with the user', async () => {
     const { upstream, ask } = await startModel({ api })
     upstream.script(answerReply('At nine.'))
     const [, call] = afterCall()
@@ -104,7 +104,7 @@ describe('The tools of a request in Messages', () => {
     })
   })
 
-  it('are told as text where none are offered any more', async () => {
+  it('are sent as text if no tool is offered any more', async () => {
     const { upstream, ask } = await startModel({ api })
     upstream.script(answerReply('At nine.'))
     await ask({ messages: afterCall() })

@@ -190,7 +190,7 @@ describe('Roles that a template refuses', () => {
     expect(test.model.supportsTools).toBe(false)
   })
 
-  it('are told with the cause on the next line', async () => {
+  it('are reported with the cause on the next line', async () => {
     const { upstream, ask } = await startModel()
     const message = 'Unable to generate parser for this template. It failed:\nunknown filter'
     upstream.always(errorReply(400, message))
@@ -277,7 +277,7 @@ describe('The usage', () => {
     expect((await ask()).finish?.usage?.cachedTokens).toBe(5)
   })
 
-  it('tells the speed, or the server does', async () => {
+  it('reports the speed, or the server does', async () => {
     const { upstream, model, ask } = await startModel()
     const usage = { prompt_tokens: 9, completion_tokens: 20 }
     const isBegun = Promise.withResolvers<void>()

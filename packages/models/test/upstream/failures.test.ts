@@ -321,7 +321,7 @@ describe('passing failures', () => {
     expect(logged).toEqual([expect.objectContaining({ message: 'retrying the chat model' })])
   })
 
-  it('is told as what it is where Anthropic reports it within the stream', async () => {
+  it('keeps its kind if Anthropic reports it within the stream', async () => {
     const { upstream, ask } = await startModel()
     const error = { type: 'overloaded_error', message: 'Overloaded' }
     upstream.script(streamReply(chunk({ content: 'At' }), event({ type: 'error', error })))
@@ -366,7 +366,7 @@ function manyCalls() {
   )
 }
 
-it('A model that is gone is told with those that the key can use', async () => {
+it('A retired model is reported with those that the key can use', async () => {
   const { upstream, ask } = await startModel({ model: 'gpt-5-mini' })
   const data = ['gpt-6-luna', 'gpt-6.1-terra', 'text-embedding-4'].map((id) => ({ id }))
   upstream.tell({ '/v1/models': { object: 'list', data } })

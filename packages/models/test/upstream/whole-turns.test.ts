@@ -22,7 +22,7 @@ it('Results follow their calls, in the order of these', () => {
   expect(contents).toEqual(['call_0', 'call_1', 'call_2'])
 })
 
-it('A result that came before is told by the user', () => {
+it('A result that came before its call is sent as the user’s text', () => {
   const again = { role: 'tool' as const, callId: 'call_0', content: 'once more' }
   const turns = wholeTurns([...conversation(1), again], true, ABILITIES)
   expect(turns.slice(2)).toEqual([

@@ -11,7 +11,7 @@ const specify = (more: object, rows = ROWS) =>
 const channel = (x: object, rows = ROWS) => specify({ x }, rows).encoding
 
 describe('The specification of a chart', () => {
-  it('holds the rows, the size, the font, and what was asked for', () => {
+  it('holds the rows, the size, the font and the request', () => {
     const asked = {
       title: 'Cities',
       x: { field: 'city' },
@@ -108,14 +108,14 @@ describe('A channel', () => {
     expect(specify({ x: { field: 'a.b[0]' } }, rows).data).toEqual({ values: [{ a_b_0_: 1 }] })
   })
 
-  it('of a column that is not there is refused, with those that are', () => {
+  it('of an unknown column is refused, with the known ones', () => {
     expect(() => channel({ field: 'zebra' })).toThrow(
       new Refusal('there is no column "zebra", only city, n, day, open'),
     )
   })
 })
 
-describe('What a chart has to say has room', () => {
+describe('A chart has room for its words', () => {
   const departments = ['Department of Public Works and Transport', 'Education, Youth and Sports']
   const long = [...departments, 'Labour and Social Affairs'].map((name, n) => ({ name, n }))
 
@@ -163,7 +163,7 @@ describe('What a chart has to say has room', () => {
     expect(lines).toEqual(['Number of complaints in the first', 'half of the year, by department'])
   })
 
-  it('small pies tell their values, large ones do not', () => {
+  it('small pies have labels of values, large ones do not', () => {
     const pie = (rows: ChartRow[]) =>
       specify({ mark: 'pie', theta: { field: 'n' }, color: { field: 'name' } }, rows)
     expect(pie(long).layer).toMatchObject([
@@ -174,7 +174,7 @@ describe('What a chart has to say has room', () => {
     expect(pie(many)).toMatchObject({ mark: { type: 'arc' } })
   })
 
-  it('a legend stands below where beside the chart it would take too much', () => {
+  it('a legend stands below if it is too wide for the side', () => {
     const many = Array.from({ length: 40 }, (_, n) => ({ name: `number ${n} of many more`, n }))
     const legendOf = (rows: ChartRow[]) =>
       specify({ x: { field: 'n' }, color: { field: 'name' }, height: 200 }, rows).encoding

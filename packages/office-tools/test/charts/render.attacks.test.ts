@@ -257,7 +257,7 @@ describe('A hostile specification', () => {
   })
 })
 
-describe('A specification without measure', () => {
+describe('A specification without bounds', () => {
   const bombs: [string, object][] = [
     ['size', { ...BAR, width: 60_000, height: 60_000 }],
     ['steps', { ...BAR, data: { values: many(5_000) }, width: { step: 1e6 } }],

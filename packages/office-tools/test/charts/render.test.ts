@@ -76,13 +76,13 @@ describe('a chart', () => {
     })
   })
 
-  it('takes columns whatever they are called', onlyLong, async () => {
+  it('accepts columns of any name', onlyLong, async () => {
     const rows = [{ 'a.b[0]': 1, "it's": 'x' }]
     const { svg } = await draw({ rows, x: { field: "it's" }, y: { field: 'a.b[0]' } })
     expect(svg).toContain('a.b[0]')
   })
 
-  it('names the columns that there are where one is not', () => {
+  it('names the known columns if one is unknown', () => {
     expect(() => toChartSpecification(request({ x: { field: 'nothing' } }), ROWS)).toThrow(
       /no column "nothing", only region, amount, day/,
     )
@@ -134,12 +134,12 @@ describe('The process that draws', () => {
     await expect(run({ ...bars, data, transform })).rejects.toThrow(Refusal)
   })
 
-  it('refuses a picture without measure', onlyLong, async () => {
+  it('refuses a picture without bounds', onlyLong, async () => {
     const data = { values: [{ a: 1 }] }
     await expect(run({ ...bars, data, width: 60_000, height: 60_000 })).rejects.toThrow(/too large/)
   })
 
-  it('is ended when its time is over', async () => {
+  it('is ended at its deadline', async () => {
     const transform = [{ sequence: { start: 0, stop: 1e9 } }]
     const endless = { ...bars, data: { sequence: { start: 0, stop: 1e9, as: 'a' } } }
     const drawn = run({ ...endless, transform: transform.slice(1) }, { deadlineMs: 1_500 })

@@ -18,7 +18,7 @@ const textOf = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toStr
 describe('A text with placeholders', () => {
   const TEXT = 'Dear {{ name }},\n\nyour order {{order-no}} of {{name}}.\n{{ not a } }}'
 
-  it('has a field for each name, once', async () => {
+  it('has one field for each name', async () => {
     const { fields, unfilled, bytes } = await fill('text', TEXT)
     expect(fields).toEqual([
       { name: 'name', kind: 'text' },
@@ -28,7 +28,7 @@ describe('A text with placeholders', () => {
     expect(bytes).toBeUndefined()
   })
 
-  it('is filled where a value is known, and stays as it is elsewhere', async () => {
+  it('is filled where a value is given, and unchanged elsewhere', async () => {
     const { bytes, unfilled } = await fill('text', TEXT, { name: 'Привет $& 李' })
     expect(textOf(bytes)).toBe(
       'Dear Привет $& 李,\n\nyour order {{order-no}} of Привет $& 李.\n{{ not a } }}',
@@ -36,7 +36,7 @@ describe('A text with placeholders', () => {
     expect(unfilled).toEqual(['order-no'])
   })
 
-  it('does not take a value for a field that is not there', async () => {
+  it('ignores a value for an unknown field', async () => {
     const { mistakes, bytes } = await fill('text', TEXT, { nmae: 'Ada' })
     expect(mistakes).toEqual(['There is no field "nmae"'])
     expect(bytes).toBeUndefined()
@@ -64,7 +64,7 @@ describe('A form in JSON Schema', () => {
     ])
   })
 
-  it('is filled with what fits, and lists the rest', async () => {
+  it('is filled with valid values, and lists the others', async () => {
     const { bytes, unfilled } = await fill('schema', SCHEMA, { name: 'Ada', agree: true })
     expect(JSON.parse(textOf(bytes))).toEqual({ name: 'Ada', agree: true })
     expect(unfilled).toEqual(['age', 'plan'])
@@ -116,7 +116,7 @@ describe('A PDF form', () => {
     expect(form.getDropdown('city').getSelected()).toEqual(['Oslo'])
   })
 
-  it('is drawn in letters that a reader of PDF gets back as they were', onlyLong, async () => {
+  it('is drawn in letters that a PDF reader extracts unchanged', onlyLong, async () => {
     const values = { name: 'Привет Ångström Ωμέγα Ελλάς' }
     const { bytes } = await fill('pdf', await createPdf(), values)
     const pdf = await getDocument({ data: bytes ?? new Uint8Array(), verbosity: 0 }).promise
@@ -137,7 +137,7 @@ describe('A PDF form', () => {
     },
   )
 
-  it('tells what a field asks for, how long it may be, and what it can be', async () => {
+  it('describes a field’s label, length and options', async () => {
     const document = await PDFDocument.create()
     const page = document.addPage()
     const form = document.getForm()
@@ -180,7 +180,7 @@ describe('A Word form', () => {
     expect((await fill('docx', form)).fields.map(({ name }) => name)).toEqual(['name', 'day'])
   })
 
-  it('is filled, with what XML would read as its own written out', async () => {
+  it('is filled, with the characters of XML escaped', async () => {
     const form = docx(paragraph('Dear {{na', 'me}},'), paragraph('As it was'))
     const xml = xmlOf((await fill('docx', form, { name: '李 & <co>' })).bytes)
     expect(xml).toContain('Dear 李 &amp; &lt;co&gt;,')
@@ -202,7 +202,7 @@ describe('A Word form', () => {
     await expect(fill('docx', bytes)).rejects.toThrow('not a Word document')
   })
 
-  it('is refused before it is unpacked, where that would be too much', async () => {
+  it('is refused before it is unpacked if it would be too large', async () => {
     const large = { content: '<w:document/>', claimedSize: 49_000_000 }
     const bomb = zipFile(
       ['document', 'header1', 'footer1'].map((name) => ({ name: `word/${name}.xml`, ...large })),

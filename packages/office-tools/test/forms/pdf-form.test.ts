@@ -134,7 +134,7 @@ describe.skipIf(!hasFonts)('A value of a PDF form (needs the optional fonts)', (
     },
   )
 
-  it('brings no more of its font than it needs', async () => {
+  it('embeds only the glyphs that it needs', async () => {
     const sizes = [
       ...(await fontSizes(await fill('東京 Привет'))),
       ...(await fontSizes(await fill('Ω'))),
@@ -171,7 +171,7 @@ describe.skipIf(!hasFonts)('A value of several lines (needs the optional fonts)'
     expect(await readBack(bytes)).toContainEqual(expect.objectContaining({ fieldValue: LONG }))
   })
 
-  it('is broken at spaces where there are some', async () => {
+  it('is broken at spaces if it has any', async () => {
     const bytes = await fill('one two three four five six', {
       multiline: true,
       width: 60,
@@ -180,7 +180,7 @@ describe.skipIf(!hasFonts)('A value of several lines (needs the optional fonts)'
     expect((await drawnText(bytes, 'text')).lines).toBeGreaterThan(2)
   })
 
-  it('keeps the lines that it has', async () => {
+  it('keeps its line breaks', async () => {
     const bytes = await fill('北京\n上海', { multiline: true, fontSize: 12 })
     expect((await drawnText(bytes, 'text')).lines).toBe(2)
     expect(await readBack(bytes)).toContainEqual(
@@ -189,7 +189,7 @@ describe.skipIf(!hasFonts)('A value of several lines (needs the optional fonts)'
   })
 })
 
-describe('A value that would not come out right', () => {
+describe('A value that cannot be drawn correctly', () => {
   it.each([
     ['สวัสดี', /^text: the script of ส ว ั . cannot be drawn|^text: the script of/],
     ['नमस्ते', /^text: the script of न म/],
@@ -211,7 +211,7 @@ describe('A value that would not come out right', () => {
     expect(mistake.length).toBeLessThan(80)
   })
 
-  it('is refused where it is longer than the field takes', async () => {
+  it('is refused if it is longer than the field allows', async () => {
     const form = await createForm({ maxLength: 3 })
     expect(form.check?.({ text: 'abcd' })).toEqual(['text: must not have more than 3 characters'])
     expect(form.check?.({ text: 'abc' })).toEqual([])

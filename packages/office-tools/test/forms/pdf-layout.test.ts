@@ -19,7 +19,7 @@ describe('Lines', () => {
     expect(broken(text, most)).toEqual(lines)
   })
 
-  it('do not begin with what closes, nor end with what opens', () => {
+  it('do not begin with closing, nor end with opening punctuation', () => {
     expect(broken('一二三。四', 3)).toEqual(['一二', '三。四'])
     expect(broken('一二「三四」', 3)).toEqual(['一二', '「三', '四」'])
   })

@@ -78,7 +78,7 @@ describe('A book', () => {
     )
   })
 
-  it('is damaged where it does not say what it consists of', async () => {
+  it('is damaged without its list of parts', async () => {
     const entries = { ...ENTRIES, 'META-INF/container.xml': '<container/>' }
     await expect(extract(entries)).rejects.toMatchObject({ code: 'damaged_file' })
   })

@@ -46,7 +46,7 @@ describe('A page', () => {
     expect(await textOf(`<body>${html}</body>`)).toBe(LONG.trim())
   })
 
-  it('is all of it, where what it marks so is a small part', async () => {
+  it('is the whole page if the marked part is small', async () => {
     const text = await textOf(`<body><main><p>One.</p></main><p>${LONG}</p></body>`)
     expect(text).toBe(`One.\n\n${LONG.trim()}`)
   })

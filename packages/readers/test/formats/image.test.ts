@@ -62,7 +62,7 @@ describe('A picture of a page', () => {
   })
 })
 
-describe('A picture that is none, or too large, fails alone', () => {
+describe('An invalid or too large picture fails alone', () => {
   it.each([
     [
       'a PNG of 1,600,000,000 pixels in 100 bytes',

@@ -72,7 +72,7 @@ describe('Lines of records', () => {
   })
 })
 
-it('What is no JSON at all is kept as it is', () => {
+it('A text that is no JSON at all is unchanged', () => {
   expect(extractJson('{ name: "unquoted" }').text).toContain('{ name: "unquoted" }')
 })
 

@@ -90,7 +90,7 @@ describe('An attachment', () => {
     expect(text).toContain('## Attachment: b.md\n\n# Two\n')
   })
 
-  it('that cannot be read is told of, and spoils nothing', async () => {
+  it('that cannot be read is named, and affects nothing else', async () => {
     const text = await textOf(multipart(attachment('a.exe', 'MZ'), attachment('b.txt', 'Read me.')))
     expect(text).toMatch(
       /## Attachment: a\.exe\n\n\(application\/octet-stream, \d+ bytes\. .*a Windows program\.\)/,

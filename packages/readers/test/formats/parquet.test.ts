@@ -3,7 +3,7 @@ import { extractParquet } from '../../src/formats/parquet.ts'
 import { sourceFile, sourceFixture } from '../source-file.ts'
 
 describe('A Parquet table', () => {
-  it('tells its columns and its first rows', async () => {
+  it('shows its columns and first rows', async () => {
     const { text } = await extractParquet(sourceFixture('tides.parquet'))
     expect(text).toBe(
       [
@@ -26,7 +26,7 @@ describe('A Parquet table', () => {
     )
   })
 
-  it('tells its columns alone where its rows cannot be read', async () => {
+  it('shows only its columns if its rows cannot be read', async () => {
     const { bytes } = sourceFixture('tides.parquet')
     const broken = Buffer.from(bytes)
     broken.fill(0xff, 4, 60)

@@ -102,7 +102,7 @@ describe('A table', () => {
     expect(texts).toBe(`${TABLE}\n\n${head}\n| East | 4 | 2 |\n| Sea | 5 |  |`)
   })
 
-  it('is none where columns of text are side by side', async () => {
+  it('is absent if columns of text are side by side', async () => {
     const texts = [...linesAt(300, 101, 9, 'Right'), ...linesAt(60, 100, 9, 'Left')]
     expect(await textOf([{ texts }])).not.toContain('|')
   })
@@ -134,7 +134,7 @@ describe('A table', () => {
     expect(await textOf([{ texts, boxes }])).toBe(`${TABLE}\n\n${TABLE}`)
   })
 
-  it('is none where blanks spread words over the width of a line', async () => {
+  it('is absent if blanks spread words over a line', async () => {
     const font = await (await PDFDocument.create()).embedFont('Helvetica')
     const spread = (words: readonly string[], y: number): Drawn['texts'] => {
       const widths = words.map((word) => font.widthOfTextAtSize(word, 10))

@@ -20,7 +20,7 @@ const pageOf = (text: string, starts: readonly number[], page: number) =>
   text.slice(starts[page - 1], starts[page]).trim()
 
 describe('A PDF', () => {
-  it('is read page by page, and tells where each begins', async () => {
+  it('is read page by page, with each page’s offset', async () => {
     const { text, pageStarts = [] } = await extractPdf(fixture('owls.pdf'))
     expect(pageStarts).toHaveLength(3)
     expect(pageOf(text, pageStarts, 1)).toMatch(

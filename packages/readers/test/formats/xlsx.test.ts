@@ -202,7 +202,7 @@ describe('No cell is lost', () => {
 describe('A long table', () => {
   const rows = Array.from({ length: 60 }, (_, i) => [i])
 
-  it('says every so often which rows follow, counted with the head', () => {
+  it('states at intervals which rows follow, counted with the head', () => {
     const headings = linesOf([['number'], ...rows]).filter((line) => line.startsWith('#'))
     expect(headings).toEqual(['### Rows 2 to 26', '### Rows 27 to 51', '### Rows 52 to 61'])
   })

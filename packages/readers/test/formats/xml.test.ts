@@ -13,7 +13,7 @@ function eventsOf(xml: string): string[] {
 }
 
 describe('XML', () => {
-  it('is told element by element', () => {
+  it('is reported element by element', () => {
     expect(eventsOf('<a:b c="1&amp;2">x<D/></a:b>')).toEqual([
       '<a:b {"c":"1&2"}',
       'x',

@@ -11,7 +11,7 @@ const program = all.slice(all.indexOf('--') + 1)
 const placeOf = (option: string, value: string) =>
   own.findIndex((word, i) => word === option && own[i + 1] === value)
 
-describe('What bubblewrap is told', () => {
+describe('The arguments of bubblewrap', () => {
   it.each([
     '--unshare-all',
     '--unshare-user',

@@ -88,7 +88,7 @@ open("out/deep/new.txt", "w").write(str(list(open("below/same.bin", "rb").read()
       expect((await run('1')).files).toEqual([])
     })
 
-    it('keeps output within its limit, and says that there was more', async () => {
+    it('cuts output at its limit, and says so', async () => {
       const flood = 'for _ in range(300): print("x" * 10_000)\nprint("done", file=sys.stderr)'
       const result = await run(`import sys\n${flood}`)
       expect(result).toMatchObject({ outcome: 'finished', exitCode: 0, outputCut: true })
@@ -123,7 +123,7 @@ open("out/deep/new.txt", "w").write(str(list(open("below/same.bin", "rb").read()
       expect(fits.stderr).toBe('')
     })
 
-    it('sleeps for as long as it is told to', async () => {
+    it('sleeps for the requested time', async () => {
       const code = `import time
 wall = time.monotonic()
 time.sleep(0.2)
@@ -131,7 +131,7 @@ print(time.monotonic() - wall >= 0.19)`
       expect((await run(code)).stdout).toBe('True\n')
     })
 
-    it('runs what is asked for at the same time one after the other', onlyLong, async () => {
+    it('runs simultaneous requests one after another', onlyLong, async () => {
       const runs = await Promise.all([1, 2, 3].map((n) => run(`order = ${n}\nprint(order)`)))
       expect(runs.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n'])
     })

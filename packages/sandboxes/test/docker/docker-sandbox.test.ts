@@ -19,7 +19,7 @@ const LIMITS = SandboxLimits.parse({ memoryMegabytes: 128, cpus: 0.5, processes:
 const { signal } = new AbortController()
 
 describe('A sandbox in containers', () => {
-  it('says what to do where no engine answers', async () => {
+  it('says what to do if no engine answers', async () => {
     const host = `unix://${join(await temporaryDirectory(), 'socket')}`
     const log = { warn: () => undefined }
     const sandbox = createDockerSandbox({ limits: LIMITS, image: 'x', host, owner: 'x', log })
@@ -52,7 +52,7 @@ describe('A sandbox in containers', () => {
 })
 
 describe('The engine', () => {
-  it('is asked once for what an earlier server has left, also where a container cannot be started', async () => {
+  it('is asked once for leftovers of an earlier server, also if a container cannot be started', async () => {
     const asked: string[] = []
     // The address of a creation holds the whole program.
     const engine = createServer({ maxHeaderSize: 2 ** 20 }, ({ method, url = '' }, response) => {
@@ -96,7 +96,7 @@ describe('The engine', () => {
     expect(await channel.ended).toMatch(/^the connection to the container broke: /)
   })
 
-  it('is not waited for without an end where it removes no container', async () => {
+  it('has a deadline for removing a container', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const never = () => new Promise<never>(() => undefined)

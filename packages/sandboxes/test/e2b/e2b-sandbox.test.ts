@@ -124,7 +124,7 @@ describe('A sandbox at E2B', () => {
     expect(stub.sandboxes).toBe(0)
   })
 
-  it('is ended where it takes no input any more, and not when the time of the run is over', async () => {
+  it('is ended if it takes no input any more, before the run’s deadline', async () => {
     const launch = () => ({ ...fakeInterpreter(), refusesInput: true })
     const { stub, sandbox } = await create({ launch, seconds: 50 })
     const session = await sandbox.open(signal)
@@ -132,7 +132,7 @@ describe('A sandbox at E2B', () => {
     expect(stub.sandboxes).toBe(0)
   })
 
-  it('is ended where whoever opens it waits no longer for a daemon that says nothing', async () => {
+  it('is ended if its caller stops waiting for a silent daemon', async () => {
     const launch = () => ({ ...fakeInterpreter(), isSilent: true })
     const { stub, sandbox } = await create({ launch })
     const late = AbortSignal.timeout(300)
@@ -175,7 +175,7 @@ async function* streamOf(chunks: readonly Buffer[]) {
 }
 
 describe('The messages of a stream', () => {
-  it('are read in whatever pieces they come, until the end', async () => {
+  it('are read to the end, however the bytes are split', async () => {
     const bytes = Buffer.concat([encodeEnvelope({ n: 1 }), encodeEnvelope({ n: 2 }), END])
     expect(await read(bytes)).toEqual([{ n: 1 }, { n: 2 }])
     expect(await read(...[...bytes].map((byte) => Buffer.of(byte)))).toEqual([{ n: 1 }, { n: 2 }])

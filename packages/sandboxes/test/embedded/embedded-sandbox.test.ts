@@ -71,7 +71,7 @@ describe('The embedded sandbox', () => {
     },
   )
 
-  it('runs no interpreter but the one that is expected', async () => {
+  it('runs only the expected interpreter', async () => {
     const path = join(await temporaryDirectory(), 'python.wasm')
     await copyFile(PACKAGED_INTERPRETER.path, path)
     const limits = SandboxLimits.parse({})
@@ -83,13 +83,13 @@ describe('The embedded sandbox', () => {
     await expect(other.open(signal)).rejects.toMatchObject({ code: 'sandbox_unavailable' })
   })
 
-  it('starts its process to see whether it could run code, and leaves none behind', async () => {
+  it('starts its process for the check, and leaves none behind', async () => {
     const { limits, mark } = marked(37)
     await createEmbeddedSandbox({ limits }).check(signal)
     expect(await processesWith(mark)).toEqual([])
   })
 
-  it('says where it looked for an interpreter that is not there', async () => {
+  it('reports where it looked for a missing interpreter', async () => {
     const path = join(await temporaryDirectory(), 'nothing.wasm')
     const interpreter = { path, sha256: '0'.repeat(64) }
     const sandbox = createEmbeddedSandbox({ limits: SandboxLimits.parse({}), interpreter })

@@ -26,7 +26,7 @@ function openFile(file: MemoryFile | undefined, flags = 0) {
 }
 
 describe('A directory in memory', () => {
-  it('holds files and directories by their paths', () => {
+  it('keeps files and directories by path', () => {
     const root = createRoot()
     expect(root.place('a/b/c.txt', bytesOf('deep'))).toBeInstanceOf(MemoryFile)
     expect(root.place('d.txt', bytesOf('flat'))).toBeInstanceOf(MemoryFile)
@@ -84,7 +84,7 @@ describe('A file in memory', () => {
     expect(Buffer.from(one.fd_read(100).data).toString()).toBe('llo')
   })
 
-  it('is appended to at its end, wherever that is by then', () => {
+  it('is appended to at its current end', () => {
     const file = createRoot().place('a', bytesOf('one'))
     const appending = openFile(file, wasi.FDFLAGS_APPEND)
     openFile(file).fd_pwrite(bytesOf('two'), 3n)
@@ -115,7 +115,7 @@ describe('A file in memory', () => {
     },
   )
 
-  it('gives its room back when it is deleted or cut, but not while a descriptor holds it', () => {
+  it('frees its room when it is deleted or truncated, but not while a descriptor is open', () => {
     const open = new Set<unknown>()
     const quota: Quota = createQuota({ bytes: 1_000, nodes: 10 }, () => measureUsage(root, open))
     const root = new MemoryDirectory(quota)
@@ -145,13 +145,13 @@ describe('A file in memory', () => {
     expect(root.place('b', new Uint8Array(900))).toBeUndefined()
   })
 
-  it('refuses a position before its beginning, and a whence that there is not', () => {
+  it('refuses a position before its beginning, and an unknown whence', () => {
     const open = openFile(createRoot().place('a', bytesOf('abc')))
     expect(open.fd_seek(-1n, wasi.WHENCE_SET)).toMatchObject({ ret: wasi.ERRNO_INVAL })
     expect(open.fd_seek(0n, 7)).toMatchObject({ ret: wasi.ERRNO_INVAL })
   })
 
-  it('tells when it was changed, at the places where a program looks', () => {
+  it('reports when it was changed, where programs look', () => {
     const before = BigInt(Date.now()) * 1_000_000n
     const file = createRoot().place('a', bytesOf('abc'))
     const view = new DataView(new ArrayBuffer(64))
@@ -178,7 +178,7 @@ describe('A quota', () => {
     expect(measured).toBe(1)
   })
 
-  it('refuses what there is no room for, and counts nothing of it', () => {
+  it('refuses what exceeds it, and counts nothing of that', () => {
     const quota = createQuota({ bytes: 100, nodes: 2 }, () => ({ bytes: 0, nodes: 0 }))
     expect(quota.take(101, 0)).toBe(false)
     expect(quota.take(0, 3)).toBe(false)
