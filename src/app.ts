@@ -36,8 +36,8 @@ import type { FeedbackService } from './conversations/feedback.ts'
 import { chatRoutes } from './dialects/chat/routes.ts'
 import { completionRoutes } from './dialects/completions/routes.ts'
 import { conversationRoutes } from './dialects/conversations/routes.ts'
-import type { KeptResponses } from './dialects/responses/kept-responses.ts'
 import { responseRoutes } from './dialects/responses/routes.ts'
+import type { StoredResponses } from './dialects/responses/stored-responses.ts'
 import type { UploadServices } from './documents/corpus-access.ts'
 import { FEATURES } from './features.ts'
 import type { Keys } from './operator/keys/keys.ts'
@@ -64,7 +64,7 @@ export interface Services {
     conversations: Conversations
     answers: Answers
     feedback: FeedbackService
-    kept: KeptResponses
+    storedResponses: StoredResponses
   }
   operator: {
     admin: AdminServices
@@ -103,7 +103,7 @@ export interface AppOptions extends HttpOptions {
 /** Builds the whole server apart from its process: the hooks that run before every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { corpus, agent, conversations, operator } = services
-  const { identify } = operator.keys
+  const identify: Identify = (key) => operator.keys.identify(key)
   const app = await openApp({ ...options, identify }, operator.metrics.requestEnded)
   // While connections are open, so that whoever follows an answer is told its end.
   app.addHook('onClose', () => conversations.answers.close())

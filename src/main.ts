@@ -14,7 +14,6 @@ import { z } from 'zod'
 import type { AppOptions } from './app.ts'
 import type { Command } from './commands/command.ts'
 import {
-  type Activity,
   compose,
   composeIdle,
   openActivity,
@@ -274,7 +273,7 @@ let output: DestinationStream | undefined
  * Logs to standard output (formatted on a terminal, JSON elsewhere), to the activity that the web UI shows, and to
  * OpenTelemetry if asked to.
  */
-function createLog({ LOG_LEVEL: level }: Config, activity?: Activity) {
+function createLog({ LOG_LEVEL: level }: Config, activity?: ProcessParts['activity']) {
   const redact = { paths: ['*.authorization', '*.apiKey', '*.headers.authorization'], remove: true }
   const options = { level, redact }
   output ??= process.stdout.isTTY ? pino.transport(PRETTY) : pino.destination(1)

@@ -5,8 +5,8 @@ import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createAdmission } from '../documents/ingestion/documents.ts'
 import type { Phase } from '../operator/admin/server-state.ts'
-import { createKeys, type Keys } from '../operator/keys/keys.ts'
-import { type Activity, createActivity } from '../operator/ops/activity.ts'
+import { Keys } from '../operator/keys/keys.ts'
+import { Activity } from '../operator/ops/activity.ts'
 import { notLaunched } from '../operator/ops/readiness.ts'
 import { createRunHistory } from '../operator/ops/runs.ts'
 import { composeAdmin, type ProcessParts } from './admin.ts'
@@ -40,8 +40,8 @@ export async function compose(
   const search = createSearch(config, knowledge, model, log)
   const corpus = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(corpus.close)
-  const keys = createKeys({ store: store.keys, log })
-  opened.defer(keys.close)
+  const keys = new Keys({ store: store.keys, log })
+  opened.defer(() => keys.close())
   const runs = createRunHistory(config.RUNS_KEPT)
   const { configuration } = loaded
   const agents = await openAgentSide({
@@ -148,10 +148,9 @@ async function loadAgentFile(
 }
 
 export type { Phase, RestartAs } from '../operator/admin/server-state.ts'
-export type { Activity } from '../operator/ops/activity.ts'
 
 /** Where a process writes its log besides its output, so that the web UI can show it. */
-export const openActivity = (): Activity => createActivity()
+export const openActivity = () => new Activity()
 
 /**
  * The services of a server that is not launched: only those to set it up. Opens nothing that stores or finds documents.

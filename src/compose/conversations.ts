@@ -2,7 +2,7 @@ import { createAnswers } from '../conversations/answers.ts'
 import { createConversations } from '../conversations/conversations.ts'
 import { createFeedback } from '../conversations/feedback.ts'
 import { ITEM_FORM } from '../dialects/responses/items.ts'
-import { createKeptResponses } from '../dialects/responses/kept-responses.ts'
+import { StoredResponses } from '../dialects/responses/stored-responses.ts'
 import type { CorpusFor } from '../documents/corpus-access.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 import type { AgentSide } from './agent.ts'
@@ -19,10 +19,10 @@ interface Parts {
 export function composeConversations({ store, agent, corpusFor, conversationDeleted }: Parts) {
   const { conversations: conversationStore, feedback: feedbackStore } = store
   const conversations = createConversations(conversationStore, conversationDeleted)
-  const kept = createKeptResponses(store.responses, conversations)
+  const storedResponses = new StoredResponses(store.responses)
   return {
     conversations,
-    kept,
+    storedResponses,
     answers: createAnswers({
       agent,
       corpusFor,
@@ -30,6 +30,6 @@ export function composeConversations({ store, agent, corpusFor, conversationDele
       conversations,
       itemForm: ITEM_FORM,
     }),
-    feedback: createFeedback({ feedbackStore, conversationStore, responses: kept }),
+    feedback: createFeedback({ feedbackStore, conversationStore, responses: storedResponses }),
   }
 }

@@ -20,17 +20,19 @@ const chatModel = { name: 'scripted', generates: true, supportsTools: true, supp
 const settings = { modelName: 'agent', defaultTopK: 5, chatModel }
 const messages = [{ role: 'user', content: 'When?' }]
 /** Keeps nothing. */
-const kept = {
-  gather: async () => [{ role: 'user' as const, content: 'When?' }],
-  add: async () => undefined,
-  converse: async () => undefined,
+const history = {
+  storedResponses: { find: async () => undefined, add: async () => undefined, maximumBytes: 1_000 },
+  conversations: { history: async () => [], append: async () => undefined },
 }
 
 const exchanges = {
   'a chat completion': () =>
     createCompletionsDialect(settings).read(CompletionRequest.parse({ messages }), MASTER),
   'an answer of the Responses protocol': () =>
-    createResponsesDialect(settings, kept).read(ResponseRequest.parse({ input: 'When?' }), MASTER),
+    createResponsesDialect(settings, history).read(
+      ResponseRequest.parse({ input: 'When?', store: false }),
+      MASTER,
+    ),
 }
 
 it.each([

@@ -4,26 +4,35 @@ import { CodeScanner, type Span } from '@agent-server/lib/markdown/code-spans.ts
  * Splits a streamed answer into text and code: as JSON if that was requested or the answer begins with `{`, otherwise as
  * Markdown. In JSON, strings are text; everything else, such as arrays of numbers, is code, up to the end of the value.
  */
-export function createAnswerScanner(isJsonAsked: boolean) {
-  const markdown = new CodeScanner()
-  let json: JsonScanner | undefined
-  let isBegun = false
+export class AnswerScanner {
+  readonly #markdown = new CodeScanner()
+  readonly #isJsonAsked: boolean
+  #json: JsonScanner | undefined
+  #isBegun = false
 
-  return {
-    /** Takes the next piece; returns what is decided. */
-    write(piece: string): Span[] {
-      const [first] = piece.trimStart()
-      if (!isBegun && first === undefined) return [{ text: piece, code: 'none' }]
-      if (!isBegun && (isJsonAsked || first === '{')) json = new JsonScanner()
-      isBegun = true
-      if (!json) return markdown.write(piece)
-      const { spans, rest } = json.take(piece)
-      return [...spans, ...markdown.write(rest)]
-    },
-    /** Ends the text; returns the rest of it. */
-    end: (): Span[] => markdown.end(),
-    /** Whether the answer is known to be Markdown. */
-    isMarkdown: () => isBegun && !json,
+  constructor(isJsonAsked: boolean) {
+    this.#isJsonAsked = isJsonAsked
+  }
+
+  /** Takes the next piece; returns what is decided. */
+  write(piece: string): Span[] {
+    const [first] = piece.trimStart()
+    if (!this.#isBegun && first === undefined) return [{ text: piece, code: 'none' }]
+    if (!this.#isBegun && (this.#isJsonAsked || first === '{')) this.#json = new JsonScanner()
+    this.#isBegun = true
+    if (!this.#json) return this.#markdown.write(piece)
+    const { spans, rest } = this.#json.take(piece)
+    return [...spans, ...this.#markdown.write(rest)]
+  }
+
+  /** Ends the text; returns the rest of it. */
+  end(): Span[] {
+    return this.#markdown.end()
+  }
+
+  /** Whether the answer is known to be Markdown. */
+  get isMarkdown(): boolean {
+    return this.#isBegun && !this.#json
   }
 }
 

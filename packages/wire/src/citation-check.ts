@@ -1,8 +1,6 @@
 import { endsInCodeName } from '@agent-server/lib/markdown/code-names.ts'
 import type { Span } from '@agent-server/lib/markdown/code-spans.ts'
-import { createAnswerScanner } from './answer-code.ts'
-
-export type CitationCheck = ReturnType<typeof createCitationCheck>
+import { AnswerScanner } from './answer-code.ts'
 
 /** Influences the output: receives all text and marks in their order. */
 interface Attribution {
@@ -22,98 +20,110 @@ const MAX_BEFORE = 40
  * output does not depend on how the text is split into pieces. Code, JSON arrays and links keep their brackets. An
  * attribution, if there is one, gets all text and marks, and decides what is shown.
  */
-export function createCitationCheck(
-  known: KnownNumbers,
-  isJsonAsked = false,
-  attribution?: Attribution,
-) {
-  const scanner = createAnswerScanner(isJsonAsked)
-  let pending = ''
+export class CitationCheck {
+  readonly #known: KnownNumbers
+  readonly #scanner: AnswerScanner
+  readonly #attribution: Attribution | undefined
+  /** The brackets that are held back. */
+  #pending = ''
   /** The last characters shown. */
-  let before = ''
-  let isIndex = false
+  #before = ''
+  #isIndex = false
 
-  return {
-    /** Takes the next piece; returns the text that can be shown now. */
-    write: (piece: string): string => scanner.write(piece).map(read).join(''),
-    /** Ends the text, which is whole unless it was cut off; returns the rest of it. */
-    end(isWhole = true): string {
-      const shown = scanner.end().map(read).join('')
-      const rest = pending.endsWith(']') ? settle() : flush()
-      return shown + rest + (attribution?.end(isWhole) ?? '')
-    },
+  constructor(known: KnownNumbers, isJsonAsked = false, attribution?: Attribution) {
+    this.#known = known
+    this.#scanner = new AnswerScanner(isJsonAsked)
+    this.#attribution = attribution
   }
 
-  function read({ text, code }: Span): string {
-    if (code === 'none') return readText(text)
-    const released = release(text.charAt(0))
-    remember(text)
-    return released + (repaired()?.code(text) ?? text)
+  /** Takes the next piece; returns the text that can be shown now. */
+  write(piece: string): string {
+    return this.#readAll(this.#scanner.write(piece))
   }
 
-  function readText(text: string): string {
+  /** Ends the text, which is whole unless it was cut off; returns the rest of it. */
+  end(isWhole = true): string {
+    const shown = this.#readAll(this.#scanner.end())
+    const rest = this.#pending.endsWith(']') ? this.#settle() : this.#flush()
+    return shown + rest + (this.#attribution?.end(isWhole) ?? '')
+  }
+
+  #readAll(spans: readonly Span[]): string {
+    return spans
+      .map(({ text, code }) => (code === 'none' ? this.#readText(text) : this.#readCode(text)))
+      .join('')
+  }
+
+  #readCode(code: string): string {
+    const released = this.#release(code.charAt(0))
+    this.#remember(code)
+    return released + (this.#repairing?.code(code) ?? code)
+  }
+
+  #readText(text: string): string {
     let shown = ''
     for (let at = 0; at < text.length; ) {
-      const plain = pending === '' ? (text.slice(at).split('[', 1)[0] ?? '') : ''
-      shown += plain === '' ? take(text.charAt(at)) : show(plain)
+      const plain = this.#pending === '' ? (text.slice(at).split('[', 1)[0] ?? '') : ''
+      shown += plain === '' ? this.#take(text.charAt(at)) : this.#show(plain)
       at += plain.length || 1
     }
     return shown
   }
 
   /** Takes a character outside of code; returns the text that can be shown now. */
-  function take(character: string): string {
-    const released = release(character)
-    if (pending !== '') pending += character
-    else if (character === '[' && !continuesName()) pending = character
-    else return released + show(character)
-    return !attribution && isSettled(pending, known) ? released + flush() : released
+  #take(character: string): string {
+    const released = this.#release(character)
+    if (this.#pending !== '') this.#pending += character
+    else if (character === '[' && !this.#continuesName()) this.#pending = character
+    else return released + this.#show(character)
+    const isReady = !this.#attribution && isSettled(this.#pending, this.#known)
+    return isReady ? released + this.#flush() : released
   }
 
-  function release(next: string): string {
-    if (pending === '' || goesOn(next)) return ''
-    return pending.endsWith(']') && next !== '(' ? settle() : flush()
+  /** What the next character shows not to become a longer mark. */
+  #release(next: string): string {
+    if (this.#pending === '' || this.#goesOn(next)) return ''
+    return this.#pending.endsWith(']') && next !== '(' ? this.#settle() : this.#flush()
   }
 
   /** Whether the held text may still become a citation with the next character. */
-  function goesOn(next: string): boolean {
-    if (pending.endsWith(']')) return false
-    if (next === ']') return isCitationMark(pending + next)
-    return pending.length < MAX_MARK && WITHIN_MARK.test(next)
+  #goesOn(next: string): boolean {
+    if (this.#pending.endsWith(']')) return false
+    if (next === ']') return isCitationMark(this.#pending + next)
+    return this.#pending.length < MAX_MARK && WITHIN_MARK.test(next)
   }
 
-  function continuesName(): boolean {
-    isIndex = endsInCodeName(before) || (isIndex && before.endsWith(']'))
-    return isIndex
+  #continuesName(): boolean {
+    this.#isIndex = endsInCodeName(this.#before) || (this.#isIndex && this.#before.endsWith(']'))
+    return this.#isIndex
   }
 
-  function settle(): string {
-    const mark = pending
-    pending = ''
-    const settled = settleMark(mark, known, before.endsWith(']'))
-    if (!settled.startsWith('[')) return show(settled)
-    remember(settled)
-    return repaired()?.marks(settled) ?? settled
+  #settle(): string {
+    const settled = settleMark(this.#pending, this.#known, this.#before.endsWith(']'))
+    this.#pending = ''
+    if (!settled.startsWith('[')) return this.#show(settled)
+    this.#remember(settled)
+    return this.#repairing?.marks(settled) ?? settled
   }
 
-  function flush(): string {
-    const text = pending
-    pending = ''
-    return show(text)
+  #flush(): string {
+    const text = this.#pending
+    this.#pending = ''
+    return this.#show(text)
   }
 
-  function show(text: string): string {
-    remember(text)
-    return repaired()?.text(text) ?? text
+  #show(text: string): string {
+    this.#remember(text)
+    return this.#repairing?.text(text) ?? text
   }
 
   /** The attribution, where it has a say. */
-  function repaired(): Attribution | undefined {
-    return scanner.isMarkdown() ? attribution : undefined
+  get #repairing(): Attribution | undefined {
+    return this.#scanner.isMarkdown ? this.#attribution : undefined
   }
 
-  function remember(text: string): void {
-    before = (before.slice(-MAX_BEFORE) + text.slice(-MAX_BEFORE)).slice(-MAX_BEFORE)
+  #remember(text: string): void {
+    this.#before = (this.#before.slice(-MAX_BEFORE) + text.slice(-MAX_BEFORE)).slice(-MAX_BEFORE)
   }
 }
 
@@ -197,7 +207,7 @@ export function citationsIn(text: string, count: number, isJsonAsked: boolean) {
     // Must be as long as the mark, so that indexes stay the same.
     mark: (number: number) => `${NO_MARK}${number}${NO_MARK}`,
   }
-  const check = createCitationCheck(known, isJsonAsked)
+  const check = new CitationCheck(known, isJsonAsked)
   const marked = check.write(text) + check.end()
   const marks = marked.matchAll(new RegExp(`${NO_MARK}(\\d+)${NO_MARK}`, 'g'))
   return Array.from(marks, ({ 1: number, index }) => ({ number: Number(number), index }))
@@ -207,7 +217,7 @@ export function citationsIn(text: string, count: number, isJsonAsked: boolean) {
 export function withoutCitations(text: string): string {
   if (!/\[[\d?]/.test(text)) return text
   const has = (number: number) => String(number).length <= MAX_DIGITS
-  const check = createCitationCheck({ has, onUnknown: () => undefined, mark: () => NO_MARK })
+  const check = new CitationCheck({ has, onUnknown: () => undefined, mark: () => NO_MARK })
   const unmarked = check.write(text) + check.end()
   return unmarked.replaceAll(MARKS, '')
 }

@@ -13,9 +13,8 @@ export { AgentExtra, toAgentExtra } from './agent-extra.ts'
 export { toAnswerFormat } from './answer-format.ts'
 export { citedBy, inputOf, textOf } from './answer-parts.ts'
 export {
-  type CitationCheck,
+  CitationCheck,
   citationsIn,
-  createCitationCheck,
   withoutCitations,
 } from './citation-check.ts'
 export { ClientFunction, MAX_TOOLS } from './client-function.ts'

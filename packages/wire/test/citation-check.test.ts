@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { citationsIn, createCitationCheck, withoutCitations } from '../src/citation-check.ts'
+import { CitationCheck, citationsIn, withoutCitations } from '../src/citation-check.ts'
 
 /** Three things were retrieved. */
 const HITS = 3
@@ -10,7 +10,7 @@ function check(pieces: readonly string[], hits = HITS, isJsonAsked = false) {
     has: (number: number) => number >= 1 && number <= hits,
     onUnknown: (number: number) => unknown.push(number),
   }
-  const citations = createCitationCheck(known, isJsonAsked)
+  const citations = new CitationCheck(known, isJsonAsked)
   const shown = pieces.map((piece) => citations.write(piece))
   return { shown, text: [...shown, citations.end()].join(''), unknown }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
-import { type CitationCheck, createCitationCheck } from '@agent-server/wire'
+import { CitationCheck } from '@agent-server/wire'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { createAttribution, type TermsOf } from './attribution.ts'
 
@@ -50,7 +50,7 @@ export function createCitations(before?: { hits: readonly Hit[] }) {
       const onUnknown = (number: number) => unknown.add(number)
       const repairs = termsOf && !isJsonAsked && all.length > 0
       const attribution = repairs ? createAttribution(all, termsOf) : undefined
-      return createCitationCheck({ has, onUnknown }, isJsonAsked, attribution)
+      return new CitationCheck({ has, onUnknown }, isJsonAsked, attribution)
     },
     /** The cited numbers that no hit has, ascending. */
     unknown: () => [...unknown].toSorted((a, b) => a - b),

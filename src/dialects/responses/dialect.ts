@@ -2,20 +2,25 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Dialect, DialectSettings } from '@agent-server/wire'
 import { isSearch } from '@agent-server/wire'
-import { conversationIdOf, type KeptResponses } from './kept-responses.ts'
 import { toAgentRequest } from './request.ts'
+import {
+  continueConversation,
+  conversationIdOf,
+  gatherItems,
+  type ResponseHistory,
+} from './response-input.ts'
 import type { ResponseEvent, ResponseObject } from './response-schema.ts'
 import type { ResponseRequest } from './schema.ts'
 import { createResponseWriter } from './writer.ts'
 
-/** OpenAI's Responses; `kept` has the responses that a request may continue. */
+/** OpenAI's Responses; `history` has what a request may continue. */
 export function createResponsesDialect(
   settings: DialectSettings,
-  kept: Pick<KeptResponses, 'gather' | 'add' | 'converse'>,
+  history: ResponseHistory,
 ): Dialect<ResponseRequest, ResponseEvent, ResponseObject> {
   return {
     async read(body, caller) {
-      const items = await kept.gather(body, caller)
+      const items = await gatherItems(history, body, caller)
       const request = {
         ...toAgentRequest(body, items, caller, settings),
         conversationId: conversationIdOf(body),
@@ -33,8 +38,9 @@ export function createResponsesDialect(
         async write(events) {
           waiting.push(...events.flatMap(writer.take))
           const isWhole = events.at(-1)?.type === 'run-end'
-          if (isWhole && body.store) await kept.add(writer.response, items, caller)
-          if (isWhole) await kept.converse(body, writer.response, items, caller)
+          if (isWhole && body.store)
+            await history.storedResponses.add(writer.response, items, caller)
+          if (isWhole) await continueConversation(history, body, writer.response, items, caller)
           // Held back until the model begins to answer: a failure before that becomes an HTTP status.
           if (!hasBegun && events.every(isSearch)) return []
           hasBegun = true

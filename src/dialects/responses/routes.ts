@@ -3,8 +3,8 @@ import { errorResponses } from '@agent-server/schemas/error.ts'
 import { createEndpoint, type DialectServices, tokensOf } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { createResponsesDialect } from './dialect.ts'
-import type { KeptResponses } from './kept-responses.ts'
 import { toAgentRequest } from './request.ts'
+import { gatherItems, type ResponseHistory } from './response-input.ts'
 import {
   InputItemList,
   InputTokens,
@@ -13,15 +13,16 @@ import {
   ResponseObject,
 } from './response-schema.ts'
 import { InputItemsQuery, ResponseParams, ResponseQuery, ResponseRequest } from './schema.ts'
+import type { StoredResponses } from './stored-responses.ts'
 
-interface Services extends DialectServices {
-  kept: KeptResponses
+interface Services extends DialectServices, ResponseHistory {
+  storedResponses: StoredResponses
 }
 
 export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   groupRoutes(app, 'chat', ['chat'])
-  const { kept } = services
-  const dialect = createResponsesDialect(services.dialects, kept)
+  const { storedResponses } = services
+  const dialect = createResponsesDialect(services.dialects, services)
   const responses = createEndpoint(services, dialect)
 
   app.post('/v1/responses', {
@@ -56,7 +57,7 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
       response: { 200: InputTokens.describe('The estimate.'), ...errorResponses(404) },
     },
     handler: async ({ body, caller }) => {
-      const items = await kept.gather(body, caller)
+      const items = await gatherItems(services, body, caller)
       const request = toAgentRequest(body, items, caller, services.dialects)
       return { object: 'response.input_tokens' as const, input_tokens: tokensOf(request) }
     },
@@ -71,7 +72,7 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
       querystring: ResponseQuery,
       response: { 200: ResponseObject.describe('The response.'), ...errorResponses(404) },
     },
-    handler: ({ params, caller }) => kept.get(params.id, caller),
+    handler: ({ params, caller }) => storedResponses.get(params.id, caller),
   })
 
   app.get('/v1/responses/:id/input_items', {
@@ -84,7 +85,7 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
       querystring: InputItemsQuery,
       response: { 200: InputItemList.describe('A page of items.'), ...errorResponses(404) },
     },
-    handler: ({ params, query, caller }) => kept.inputItems(params.id, query, caller),
+    handler: ({ params, query, caller }) => storedResponses.inputItems(params.id, query, caller),
   })
 
   app.delete('/v1/responses/:id', {
@@ -96,7 +97,7 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
       response: { 200: ResponseDeleted.describe('Deleted.'), ...errorResponses(404) },
     },
     handler: async ({ params: { id }, caller }) => {
-      await kept.remove(id, caller)
+      await storedResponses.remove(id, caller)
       return { id, object: 'response' as const, deleted: true as const }
     },
   })

@@ -11,7 +11,7 @@ import {
   type NewApiKey,
 } from '@agent-server/schemas/operator/api-key.ts'
 import type { KeyStore, StoredKey, UsedKey } from '../../stores/key-store.ts'
-import { createUsage } from './usage.ts'
+import { KeyUsage } from './usage.ts'
 
 const SECRET_BYTES = 32
 const ID_BYTES = 6
@@ -24,89 +24,106 @@ interface Dependencies {
   now?: () => number
 }
 
-export type Keys = ReturnType<typeof createKeys>
-
 /**
  * The keys besides the master key. Each request reads its key from the store, so that all servers on it see at once
  * what one of them changes.
  */
-export function createKeys({ store, log, now = Date.now }: Dependencies) {
-  const usage = createUsage({ store, log, now })
+export class Keys {
+  readonly #store: KeyStore
+  readonly #usage: KeyUsage
+  readonly #log: Dependencies['log']
+  readonly #now: () => number
 
-  const findCurrent = async (id: string): Promise<UsedKey | undefined> => {
-    const key = await store.find(id)
-    return key && isCurrent(key, now()) ? key : undefined
+  constructor({ store, log, now = Date.now }: Dependencies) {
+    this.#store = store
+    this.#usage = new KeyUsage({ store, log, now })
+    this.#log = log
+    this.#now = now
   }
+
+  /** The caller of a key; undefined if unknown, revoked or expired. Throws `rate_limited`, and store errors. */
+  async identify(token: string): Promise<Caller | undefined> {
+    const [, id, secret] = TOKEN.exec(token) ?? []
+    if (id === undefined || secret === undefined) return undefined
+    const key = await this.#findCurrent(id)
+    if (!isSecretOf(secret, key)) return undefined
+    const payer = await this.#payerOf(key)
+    if (!payer) return undefined
+    this.#usage.admit(key)
+    if (payer !== key) this.#usage.admit(payer)
+    return this.#toCaller(key, payer)
+  }
+
+  async list(): Promise<ApiKey[]> {
+    const keys = await this.#store.list()
+    return keys.map((key) => toApiKey(key, this.#usage.tokensOf(key)))
+  }
+
+  /**
+   * Throws `too_many_keys`, and `insufficient_scope` or `invalid_request` if the key would allow more than the key
+   * that creates it.
+   */
+  async create(request: NewApiKey, { key: by }: Caller): Promise<ApiKeyCreated> {
+    const id = randomBytes(ID_BYTES).toString('hex')
+    const secret = randomBytes(SECRET_BYTES).toString('base64url')
+    const digest = digestOf(secret).toString('base64url')
+    const key = { ...toKey(request, this.#now()), createdBy: by?.id, id, digest }
+    if (by) {
+      const maker = await this.#findCurrent(by.id)
+      if (!maker) throw revokedKey()
+      refuseWider(key, maker)
+    }
+    if (!(await this.#store.add(key, MAX_KEYS))) throw revokedKey()
+    const { name, scopes, collections } = key
+    this.#log.info({ made: { id, name, scopes, collections }, by: by?.id }, 'API key created')
+    return { ...toApiKey({ ...key, use: undefined }, 0), secret: `ask_${id}_${secret}` }
+  }
+
+  /** Revokes a key and those that it created. Throws `key_not_found`. */
+  async revoke(id: string, { key: by }: Caller): Promise<void> {
+    if (!(await this.#store.remove(id))) {
+      throw new AppError('key_not_found', `There is no API key "${id}"`, { param: 'id' })
+    }
+    this.#log.info({ revoked: id, by: by?.id }, 'API key revoked')
+  }
+
+  /** Stores how keys were used. */
+  async close(): Promise<void> {
+    await this.#usage.close()
+  }
+
+  async #findCurrent(id: string): Promise<UsedKey | undefined> {
+    const key = await this.#store.find(id)
+    return key && isCurrent(key, this.#now()) ? key : undefined
+  }
+
   /** What is used with OAuth counts against the key that allowed it. Undefined if that key has been revoked. */
-  const payerOf = async (key: UsedKey) =>
-    isGrant(key) && key.createdBy !== undefined ? findCurrent(key.createdBy) : key
-  const toCaller = (key: UsedKey, payer: UsedKey): Caller => ({
-    key: { id: key.id, name: key.name },
-    scopes: key.scopes,
-    collections: key.collections,
-    async verify(spending = false) {
-      const current = await findCurrent(key.id)
-      if (!current) throw revokedKey()
-      if (!spending) return
-      usage.checkTokens(current)
-      const paying = await payerOf(current)
-      if (!paying) throw revokedKey()
-      usage.checkTokens(paying)
-    },
-    spend(tokens) {
-      usage.spend(key, tokens)
-      if (payer !== key) usage.spend(payer, tokens)
-    },
-  })
+  async #payerOf(key: UsedKey): Promise<UsedKey | undefined> {
+    return isGrant(key) && key.createdBy !== undefined ? this.#findCurrent(key.createdBy) : key
+  }
 
-  return {
-    /** The caller of a key; undefined if unknown, revoked or expired. Throws `rate_limited`, and store errors. */
-    async identify(token: string): Promise<Caller | undefined> {
-      const [, id, secret] = TOKEN.exec(token) ?? []
-      if (id === undefined || secret === undefined) return undefined
-      const key = await findCurrent(id)
-      if (!isSecretOf(secret, key)) return undefined
-      const payer = await payerOf(key)
-      if (!payer) return undefined
-      usage.admit(key)
-      if (payer !== key) usage.admit(payer)
-      return toCaller(key, payer)
-    },
+  #toCaller(key: UsedKey, payer: UsedKey): Caller {
+    return {
+      key: { id: key.id, name: key.name },
+      scopes: key.scopes,
+      collections: key.collections,
+      verify: (spending = false) => this.#verify(key, spending),
+      spend: (tokens) => {
+        this.#usage.spend(key, tokens)
+        if (payer !== key) this.#usage.spend(payer, tokens)
+      },
+    }
+  }
 
-    async list(): Promise<ApiKey[]> {
-      return (await store.list()).map((key) => toApiKey(key, usage.tokensOf(key)))
-    },
-
-    /**
-     * Throws `too_many_keys`, and `insufficient_scope` or `invalid_request` if the key would allow more than the key
-     * that creates it.
-     */
-    async create(request: NewApiKey, { key: by }: Caller): Promise<ApiKeyCreated> {
-      const id = randomBytes(ID_BYTES).toString('hex')
-      const secret = randomBytes(SECRET_BYTES).toString('base64url')
-      const digest = digestOf(secret).toString('base64url')
-      const key = { ...toKey(request, now()), createdBy: by?.id, id, digest }
-      if (by) {
-        const maker = await findCurrent(by.id)
-        if (!maker) throw revokedKey()
-        refuseWider(key, maker)
-      }
-      if (!(await store.add(key, MAX_KEYS))) throw revokedKey()
-      const { name, scopes, collections } = key
-      log.info({ made: { id, name, scopes, collections }, by: by?.id }, 'API key created')
-      return { ...toApiKey({ ...key, use: undefined }, 0), secret: `ask_${id}_${secret}` }
-    },
-
-    /** Revokes a key and those that it created. Throws `key_not_found`. */
-    async revoke(id: string, { key: by }: Caller): Promise<void> {
-      if (!(await store.remove(id))) {
-        throw new AppError('key_not_found', `There is no API key "${id}"`, { param: 'id' })
-      }
-      log.info({ revoked: id, by: by?.id }, 'API key revoked')
-    },
-
-    /** Stores how keys were used. */
-    close: usage.close,
+  /** Throws `unauthorized` if the key was revoked since; if it is to spend tokens, `rate_limited`, too. */
+  async #verify({ id }: UsedKey, spending: boolean): Promise<void> {
+    const key = await this.#findCurrent(id)
+    if (!key) throw revokedKey()
+    if (!spending) return
+    this.#usage.checkTokens(key)
+    const payer = await this.#payerOf(key)
+    if (!payer) throw revokedKey()
+    this.#usage.checkTokens(payer)
   }
 }
 
@@ -158,8 +175,8 @@ function refuseWider(key: StoredKey, maker: StoredKey): void {
     throw new AppError('insufficient_scope', message, { param: 'scopes' })
   }
   for (const field of ['expiresAt', 'requestsPerMinute', 'tokensPerDay'] as const) {
-    const [most, asked] = [maker[field], key[field]]
-    if (most === undefined || (asked !== undefined && asked <= most)) continue
+    const [most, value] = [maker[field], key[field]]
+    if (most === undefined || (value !== undefined && value <= most)) continue
     throw refusal(field, 'is required and must not exceed that of the key used for this request')
   }
 }

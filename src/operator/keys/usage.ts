@@ -25,88 +25,106 @@ interface Dependencies {
 }
 
 /** Counts the use of keys in memory, and stores it batched and infrequently. */
-export function createUsage({ store, log, now }: Dependencies) {
-  const uses = new Map<string, Use>()
-  let timer: NodeJS.Timeout | undefined
-  const today = () => Math.floor(now() / DAY_MS)
+export class KeyUsage {
+  readonly #store: Dependencies['store']
+  readonly #log: Dependencies['log']
+  readonly #now: () => number
+  /** By the key's id. */
+  readonly #uses = new Map<string, Use>()
+  #timer: NodeJS.Timeout | undefined
 
-  const useOf = ({ id, requestsPerMinute: room = 0 }: UsedKey): Use => {
-    const existing = uses.get(id)
-    const use = existing ?? { room, at: now(), lastUsedAt: undefined, day: today(), tokens: 0 }
-    if (use.day !== today()) Object.assign(use, { day: today(), tokens: 0 })
-    uses.set(id, use)
+  constructor({ store, log, now }: Dependencies) {
+    this.#store = store
+    this.#log = log
+    this.#now = now
+  }
+
+  /** Counts a request. Throws `rate_limited`. */
+  admit(key: UsedKey): void {
+    const use = this.#useOf(key)
+    const { requestsPerMinute: most } = key
+    if (most !== undefined) {
+      const elapsed = Math.max(0, this.#now() - use.at)
+      use.room = Math.min(most, use.room + (elapsed * most) / MINUTE_MS)
+      use.at = this.#now()
+      if (use.room < 1) {
+        const message = `This key is limited to ${most} requests per minute`
+        throw limited(message, ((1 - use.room) * MINUTE_MS) / most)
+      }
+      use.room -= 1
+    }
+    this.#changed(use)
+  }
+
+  /** Throws `rate_limited` if the day's tokens are used up. */
+  checkTokens(key: UsedKey): void {
+    const { tokensPerDay: most } = key
+    if (most === undefined || this.tokensOf(key) < most) return
+    const message = `This key has used its ${most} tokens for today; the limit is reset at midnight UTC`
+    throw limited(message, (this.#today() + 1) * DAY_MS - this.#now())
+  }
+
+  spend(key: UsedKey, tokens: number): void {
+    const use = this.#useOf(key)
+    use.tokens += tokens
+    this.#changed(use)
+  }
+
+  /** The tokens of today. */
+  tokensOf(key: UsedKey): number {
+    return this.#useOf(key).tokens + (key.use?.day === this.#today() ? key.use.tokens : 0)
+  }
+
+  /** Stores what is not stored yet. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#save()
+  }
+
+  #today(): number {
+    return Math.floor(this.#now() / DAY_MS)
+  }
+
+  #useOf({ id, requestsPerMinute: room = 0 }: UsedKey): Use {
+    const [at, day] = [this.#now(), this.#today()]
+    const use = this.#uses.get(id) ?? { room, at, lastUsedAt: undefined, day, tokens: 0 }
+    if (use.day !== day) Object.assign(use, { day, tokens: 0 })
+    this.#uses.set(id, use)
     return use
   }
-  const tokensOf = (key: UsedKey) =>
-    useOf(key).tokens + (key.use?.day === today() ? key.use.tokens : 0)
 
-  const noteUse = (use: Use) => {
-    use.lastUsedAt = now()
-    timer ??= setTimeout(() => void save(), STORE_MS).unref()
+  #changed(use: Use): void {
+    use.lastUsedAt = this.#now()
+    this.#timer ??= setTimeout(() => void this.#save(), STORE_MS).unref()
   }
 
-  const save = async () => {
-    timer = undefined
-    const unsaved = uses.entries().flatMap(([id, { lastUsedAt, day, tokens }]) => {
+  async #save(): Promise<void> {
+    this.#timer = undefined
+    const unsaved = this.#uses.entries().flatMap(([id, { lastUsedAt, day, tokens }]) => {
       return lastUsedAt === undefined ? [] : [{ id, lastUsedAt, day, tokens }]
     })
     const saving = [...unsaved]
     if (saving.length === 0) return
     try {
-      await store.addUse(saving)
+      await this.#store.addUse(saving)
     } catch (error) {
-      log.warn({ err: error }, 'saving the usage of API keys failed; retried with the next request')
+      const message = 'saving the usage of API keys failed; retried with the next request'
+      this.#log.warn({ err: error }, message)
       return
     }
     for (const { id, lastUsedAt, day, tokens } of saving) {
-      const use = uses.get(id)
+      const use = this.#uses.get(id)
       if (use?.day === day) use.tokens -= tokens
       if (use?.lastUsedAt === lastUsedAt) use.lastUsedAt = undefined
     }
-    forgetIdle()
+    this.#forgetIdle()
   }
 
   /** Keys unused for a minute may make as many requests as new ones. */
-  const forgetIdle = () => {
-    for (const [id, { at, lastUsedAt }] of uses) {
-      if (lastUsedAt === undefined && at < now() - MINUTE_MS) uses.delete(id)
+  #forgetIdle(): void {
+    for (const [id, { at, lastUsedAt }] of this.#uses) {
+      if (lastUsedAt === undefined && at < this.#now() - MINUTE_MS) this.#uses.delete(id)
     }
-  }
-
-  return {
-    /** Counts a request. Throws `rate_limited`. */
-    admit(key: UsedKey): void {
-      const use = useOf(key)
-      const { requestsPerMinute: most } = key
-      if (most !== undefined) {
-        use.room = Math.min(most, use.room + (Math.max(0, now() - use.at) * most) / MINUTE_MS)
-        use.at = now()
-        if (use.room < 1) {
-          const message = `This key is limited to ${most} requests per minute`
-          throw limited(message, ((1 - use.room) * MINUTE_MS) / most)
-        }
-        use.room -= 1
-      }
-      noteUse(use)
-    },
-    /** Throws `rate_limited` if the day's tokens are used up. */
-    checkTokens(key: UsedKey): void {
-      const { tokensPerDay: most } = key
-      if (most === undefined || tokensOf(key) < most) return
-      const message = `This key has used its ${most} tokens for today; the limit is reset at midnight UTC`
-      throw limited(message, (today() + 1) * DAY_MS - now())
-    },
-    spend(key: UsedKey, tokens: number): void {
-      const use = useOf(key)
-      use.tokens += tokens
-      noteUse(use)
-    },
-    tokensOf,
-    /** Stores what is not stored yet. */
-    async close(): Promise<void> {
-      clearTimeout(timer)
-      await save()
-    },
   }
 }
 

@@ -23,9 +23,7 @@ const FOLLOW_MS = 250
 const MAX_BATCH = 500
 const RETRY_AFTER_SECONDS = 10
 
-export type Activity = ReturnType<typeof createActivity>
-
-interface KeptLine {
+interface LogLine {
   id: number
   line: string
 }
@@ -34,73 +32,76 @@ interface KeptLine {
 const SUCCESSFUL_REQUEST = /^\{"level":30,.*"status":[123]\d\d,"milliseconds":/
 
 /** What the server has done recently: the last lines of its log, and an hour of samples. */
-export function createActivity() {
-  const requests: KeptLine[] = []
-  const others: KeptLine[] = []
-  const samples: ActivityEvent[] = []
-  // Starts at the time, so that the ids of an earlier process are smaller.
-  let last = Date.now()
-  let followers = 0
+export class Activity {
+  readonly #requests: LogLine[] = []
+  readonly #others: LogLine[] = []
+  readonly #samples: ActivityEvent[] = []
+  /** Starts at the time, so that the ids of an earlier process are smaller. */
+  #lastId = Date.now()
+  #followers = 0
 
-  function since(id: number): ActivityEvent[] {
-    const all = [...requests, ...others, ...samples].filter((kept) => kept.id > id)
-    return all
-      .toSorted((one, other) => one.id - other.id)
-      .slice(0, MAX_BATCH)
-      .map((kept) => ('line' in kept ? toEvent(kept) : kept))
+  /** Takes a log line, as JSON. This makes it a stream that pino can write to. */
+  write(line: string): void {
+    const lines = SUCCESSFUL_REQUEST.test(line) ? this.#requests : this.#others
+    lines.push({ id: this.#nextId(), line: line.length > MAX_LINE ? shorten(line) : line })
+    if (lines.length > MAX_LINES) lines.shift()
   }
 
-  async function* read(after: number, follow: boolean, signal: AbortSignal) {
-    let lastId = after > last ? 0 : after
-    let events = since(lastId)
-    while (follow || events.length > 0) {
-      if (events.length > 0) yield events
-      if (follow) await pause(FOLLOW_MS, signal)
-      lastId = events.at(-1)?.id ?? lastId
-      events = since(lastId)
+  /** Takes samples until the returned function is called. */
+  watch(metrics: { sample(): Sample }): () => void {
+    const timer = setInterval(() => this.#addSample(metrics.sample()), SAMPLE_MS).unref()
+    return () => clearInterval(timer)
+  }
+
+  /**
+   * Yields, in batches, the events after the one with the id `after` and, if `follow`, those that happen from now on.
+   * A slow reader misses events that are no longer kept. Throws `too_much_at_once`, and the reason of `signal`.
+   */
+  async *events(
+    { after, follow }: { after: number; follow: boolean },
+    signal: AbortSignal,
+  ): AsyncGenerator<ActivityEvent[]> {
+    if (this.#followers >= MAX_FOLLOWERS) {
+      const message = `${MAX_FOLLOWERS} clients already follow the activity`
+      throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
+    }
+    this.#followers += 1
+    try {
+      let lastId = after > this.#lastId ? 0 : after
+      let events = this.#since(lastId)
+      while (follow || events.length > 0) {
+        if (events.length > 0) yield events
+        if (follow) await pause(FOLLOW_MS, signal)
+        lastId = events.at(-1)?.id ?? lastId
+        events = this.#since(lastId)
+      }
+    } finally {
+      this.#followers -= 1
     }
   }
 
-  function sample(newSample: Sample): void {
-    last += 1
-    samples.push({ type: 'sample', id: last, at: new Date().toISOString(), ...newSample })
-    if (samples.length > MAX_SAMPLES) samples.shift()
+  #nextId(): number {
+    this.#lastId += 1
+    return this.#lastId
   }
 
-  return {
-    /** Takes a log line, as JSON. This makes it a stream that pino can write to. */
-    write(line: string): void {
-      last += 1
-      const lines = SUCCESSFUL_REQUEST.test(line) ? requests : others
-      lines.push({ id: last, line: line.length > MAX_LINE ? shorten(line) : line })
-      if (lines.length > MAX_LINES) lines.shift()
-    },
+  #addSample(sample: Sample): void {
+    this.#samples.push({
+      type: 'sample',
+      id: this.#nextId(),
+      at: new Date().toISOString(),
+      ...sample,
+    })
+    if (this.#samples.length > MAX_SAMPLES) this.#samples.shift()
+  }
 
-    /** Takes samples until the returned function is called. */
-    watch(metrics: { sample(): Sample }): () => void {
-      const timer = setInterval(() => sample(metrics.sample()), SAMPLE_MS).unref()
-      return () => clearInterval(timer)
-    },
-
-    /**
-     * Yields, in batches, the events after the one with the id `after` and, if `follow`, those that happen from now on.
-     * A slow reader misses events that are no longer kept. Throws `too_much_at_once`, and the reason of `signal`.
-     */
-    async *events(
-      { after, follow }: { after: number; follow: boolean },
-      signal: AbortSignal,
-    ): AsyncGenerator<ActivityEvent[]> {
-      if (followers >= MAX_FOLLOWERS) {
-        const message = `${MAX_FOLLOWERS} clients already follow the activity`
-        throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
-      }
-      followers += 1
-      try {
-        yield* read(after, follow, signal)
-      } finally {
-        followers -= 1
-      }
-    },
+  #since(id: number): ActivityEvent[] {
+    const all = [...this.#requests, ...this.#others, ...this.#samples]
+    return all
+      .filter((one) => one.id > id)
+      .toSorted((one, other) => one.id - other.id)
+      .slice(0, MAX_BATCH)
+      .map((one) => ('line' in one ? toEvent(one) : one))
   }
 }
 
@@ -121,7 +122,7 @@ function shorten(line: string): string {
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 
-function toEvent({ id, line }: { id: number; line: string }): ActivityEvent {
+function toEvent({ id, line }: LogLine): ActivityEvent {
   const {
     level,
     time,

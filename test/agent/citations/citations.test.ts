@@ -36,8 +36,10 @@ describe('the numbers of hits', () => {
 it('numbers that were cited and given to nothing are remembered, each once and in their order', () => {
   const citations = createCitations()
   citations.add([hitOf('a')])
-  const { write, end } = citations.check()
-  expect(write('As [9], [1] and [3] and [9] say') + end()).toBe('As [?], [1] and [?] and [?] say')
+  const check = citations.check()
+  expect(check.write('As [9], [1] and [3] and [9] say') + check.end()).toBe(
+    'As [?], [1] and [?] and [?] say',
+  )
   expect(citations.unknown()).toEqual([3, 9])
 })
 

@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelToolCall } from '@agent-server/models'
 import type { AgentRequest } from '@agent-server/wire'
-import { createCitationCheck } from '@agent-server/wire'
+import { CitationCheck } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
 import { createRunBudget } from '../../../src/agent/run/budget.ts'
 import { createLinkFilter } from '../../../src/agent/run/link-filter.ts'
@@ -74,7 +74,7 @@ const late = ofTime(true)
 
 function turnWith(more: Partial<ConstructorParameters<typeof ModelTurn>[0]> = {}) {
   return new ModelTurn({
-    citations: createCitationCheck(NO_CITATIONS),
+    citations: new CitationCheck(NO_CITATIONS),
     answerText: new AnswerText(),
     links: createLinkFilter('all', () => false),
     onText: () => undefined,

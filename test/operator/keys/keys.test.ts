@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { type Caller, MASTER, type NewApiKey } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
-import { createKeys } from '../../../src/operator/keys/keys.ts'
+import { Keys } from '../../../src/operator/keys/keys.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
@@ -13,7 +13,7 @@ const log = { info: () => undefined, warn: () => undefined }
 async function open() {
   const { keys: store } = await openSqliteStore()
   const clock = { now: NOON }
-  return { clock, server: () => createKeys({ store, log, now: () => clock.now }) }
+  return { clock, server: () => new Keys({ store, log, now: () => clock.now }) }
 }
 
 const codeOf = (work: Promise<unknown>) =>
@@ -114,7 +114,7 @@ describe('the use of a key that cannot be stored', () => {
       ...store,
       addUse: (uses) => (isDown ? Promise.reject(new Error('down')) : store.addUse(uses)),
     }
-    const keys = createKeys({ store: failing, log, now: () => NOON })
+    const keys = new Keys({ store: failing, log, now: () => NOON })
     const { secret } = await keys.create(WANTED, MASTER)
     const caller = await keys.identify(secret)
     caller?.spend(2)

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { createActivity } from '../../../src/operator/ops/activity.ts'
+import { Activity } from '../../../src/operator/ops/activity.ts'
 
 const line = (message: string, more: object = {}) =>
   `${JSON.stringify({ level: 30, time: Date.now(), pid: 1, hostname: 'h', ...more, msg: message })}\n`
 
-const kept = async (activity: ReturnType<typeof createActivity>, after = 0) =>
+const kept = async (activity: Activity, after = 0) =>
   (
     await Array.fromAsync(activity.events({ after, follow: false }, AbortSignal.timeout(1_000)))
   ).flat()
 
 describe('The activity', () => {
   it('separates requests and runs from other lines, in order', async () => {
-    const activity = createActivity()
+    const activity = new Activity()
     activity.write(
       line('query', {
         reqId: 'r',
@@ -36,7 +36,7 @@ describe('The activity', () => {
   })
 
   it('keeps the last thousand lines, and of a very long one what it says', async () => {
-    const activity = createActivity()
+    const activity = new Activity()
     for (let n = 0; n < 1_500; n += 1) activity.write(line(`line ${n}`))
     activity.write(line('long', { text: 'x'.repeat(1e6) }))
     const events = await kept(activity)
@@ -46,7 +46,7 @@ describe('The activity', () => {
   })
 
   it('keeps failures, however many requests succeed later', async () => {
-    const activity = createActivity()
+    const activity = new Activity()
     const request = { method: 'GET', path: '/documents', milliseconds: 1 }
     activity.write(line('run', { outcome: 'upstream_failed', milliseconds: 9, tools: {} }))
     const write = (status: number) => {
@@ -62,7 +62,7 @@ describe('The activity', () => {
   })
 
   it('streams events to at most sixteen followers', async () => {
-    const activity = createActivity()
+    const activity = new Activity()
     const over = new AbortController()
     activity.write(line('before'))
     const follow = () => activity.events({ after: 0, follow: true }, over.signal)

@@ -28,7 +28,7 @@ interface Services {
 /** OAuth 2.1 for `/mcp`; its RFCs describe the routes, so they are not in the contract. */
 export const signInRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   const { serverApiKey, publicUrl, keyStore: store, log } = services
-  const { identify } = services.keys
+  const identify: Identify = (key) => services.keys.identify(key)
   const clientDocuments = createClientDocuments(services.outboundAllow ?? [])
   app.addHook('onClose', clientDocuments.close)
   const oauth = createOAuth(createGrants({ store, log }), clientDocuments, serverApiKey)
