@@ -182,7 +182,8 @@ const TEXTS: Record<TextKind, Read<TextFile>> = {
         ),
     }),
   json: async ({ text }) => (await import('./formats/json.ts')).extractJson(text),
-  csv: async ({ text, isCut }) => (await import('./formats/csv.ts')).extractCsv(text, isCut),
+  csv: async ({ text, isCut, name }) =>
+    (await import('./formats/csv.ts')).extractCsv(text, isCut, name),
   code: async ({ text, name }) => ({ text: fenced(text, extensionOf(name)) }),
   markdown: async ({ text }) => ({ text }),
   text: async ({ text }) => ({ text }),
@@ -204,6 +205,7 @@ async function extractKnown(file: SourceFile, sight: Sight): Promise<Extracted> 
   if (text === undefined) throw unsupported('it is neither a document nor text')
   const isCut = file.bytes.length > maxBytes
   const extracted = await TEXTS[textKindOf(text, file.name)]({ ...file, text, isCut }, sight)
+  warnings.push(...(extracted.warnings ?? []))
   return warnings.length > 0 ? { ...extracted, warnings } : extracted
 }
 

@@ -1,3 +1,4 @@
+import type { ChosenDialect } from './formats/csv-dialect.ts'
 import { type SheetTable, sheetTables } from './sheet-tables.ts'
 
 // The tables of a file as rows; the readers of formats, each loaded on demand, write them as text.
@@ -14,8 +15,11 @@ export async function tablesOfWorkbook(
 /** The tables of a text with a delimiter, such as CSV. All values are texts. */
 export async function tablesOfText(
   text: string,
-): Promise<{ delimiter: string; tables: SheetTable[] }> {
-  const { delimiterOf, parseRows } = await import('./formats/csv.ts')
-  const rows = parseRows(text, Number.MAX_SAFE_INTEGER)
-  return { delimiter: delimiterOf(text), tables: sheetTables(rows) }
+  name = '',
+): Promise<{ dialect: ChosenDialect; tables: SheetTable[] }> {
+  const { dialectOf } = await import('./formats/csv-dialect.ts')
+  const { readDelimited } = await import('./formats/delimited-rows.ts')
+  const dialect = dialectOf(text, name)
+  const { rows } = readDelimited(text.slice(dialect.start), dialect)
+  return { dialect, tables: sheetTables(rows) }
 }

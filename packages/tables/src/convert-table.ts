@@ -100,7 +100,7 @@ async function partsOf(job: ConvertJob): Promise<Part[]> {
   if (format === 'xlsx') return workbookParts(source)
   await toUtf8(source)
   if (format === 'markdown') return markdownParts(source)
-  if (format !== 'jsonl') return textParts(source)
+  if (format !== 'jsonl') return textParts(source, format)
   return [
     engineRead(`read_json(${quoteText(source)}, format = 'newline_delimited', sample_size = -1)`),
   ]
@@ -111,20 +111,34 @@ const engineRead = (source: string): Part => ({ name: '', source, notes: [] })
 const READ_TEXTS = 'all_varchar = true, header = true'
 
 /** The tables of a text file; of a long one, the engine reads everything from the first head on, as one table. */
-async function textParts(path: string): Promise<Part[]> {
+async function textParts(path: string, format: 'csv' | 'tsv'): Promise<Part[]> {
   const { text, isWhole } = await beginningOf(path)
-  const { delimiter, tables } = await tablesOfText(text)
-  const hasDecimalComma = delimiter === ';'
+  const { dialect, tables } = await tablesOfText(text, `.${format}`)
+  const hasDecimalComma = dialect.delimiter === ';'
+  const doubt = dialect.doubt === undefined ? [] : [`The columns are uncertain: ${dialect.doubt}`]
   if (isWhole) {
     if (!tables.some(hasColumns)) throw new Refusal('The file has no rows')
-    return writeParts(path, [{ sheet: '', tables }], hasDecimalComma)
+    const parts = await writeParts(path, [{ sheet: '', tables }], hasDecimalComma)
+    return parts.map((part) => ({ ...part, notes: [...part.notes, ...doubt] }))
   }
   const [first] = tables
-  const above = Math.max(0, (first?.first ?? 0) - 1)
+  const isDeclared = dialect.start > 0
+  const above = Math.max(0, (first?.first ?? 0) - 1) + Number(isDeclared)
   // Quoted line breaks above the head would count as lines; such a file is read from its start.
   const skip = text.split('\n').slice(0, above).join('').includes('"') ? 0 : above
-  const source = `read_csv(${quoteText(path)}, ${READ_TEXTS}, delim = ${quoteText(delimiter)}, skip = ${skip})`
-  const notes = first?.notes ?? []
+  const options = [
+    READ_TEXTS,
+    `delim = ${quoteText(dialect.delimiter)}`,
+    `quote = ${quoteText(dialect.quote)}`,
+    `escape = ${quoteText(dialect.hasBackslashes ? '\\' : dialect.quote)}`,
+    `skip = ${skip}`,
+  ]
+  const source = `read_csv(${quoteText(path)}, ${options.join(', ')})`
+  // The engine does not read such values as quoted.
+  const spaced = dialect.hasSpacedQuotes
+    ? ['The columns are uncertain: values are quoted after blanks']
+    : []
+  const notes = [...(first?.notes ?? []), ...doubt, ...spaced]
   return [{ name: '', source, notes, texts: { plain: new Set(), hasDecimalComma } }]
 }
 
@@ -209,18 +223,23 @@ async function writeParts(
   for (const [index, { name, table }] of entries.slice(0, MAX_SHEETS).entries()) {
     const { head, rows, notes } = table
     const csvPath = `${path}.${index}.csv`
-    const cells: TableRow = head ?? rows[0]?.map(() => '') ?? []
+    const filled = rows.filter(isFilled)
+    const width = filled.reduce((most, row) => Math.max(most, row.length), head?.length ?? 0)
     const names = distinctNames(
-      cells.map((cell, n) => String(cell ?? '').trim() || `column${n + 1}`),
+      Array.from({ length: width }, (_, n) => head?.[n]?.trim() || `column${n + 1}`),
     )
-    await writeFile(
-      csvPath,
-      [names, ...rows.filter(isFilled)].map((row) => row.map(toField).join(',')).join('\n'),
-    )
-    const source = `read_csv(${quoteText(csvPath)}, ${READ_TEXTS}, delim = ',')`
+    const lines = filled.map((row) => names.map((_, n) => toField(row[n])).join(','))
+    await writeFile(csvPath, lines.join('\n'))
+    const source = readWritten(csvPath, names)
     parts.push({ name, source, notes, texts: { plain: plainColumns(rows), hasDecimalComma } })
   }
   return parts
+}
+
+/** Nothing is left to the engine's guess, which takes a value with quotation marks for another way of quoting. */
+function readWritten(path: string, names: readonly string[]): string {
+  const columns = names.map((name) => `${quoteText(name)}: 'VARCHAR'`).join(', ')
+  return `read_csv(${quoteText(path)}, auto_detect = false, header = false, delim = ',', quote = '"', escape = '"', columns = {${columns}})`
 }
 
 const isFilled = (row: TableRow) => row.some((cell) => cell !== null && cell !== '')

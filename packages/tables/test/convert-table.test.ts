@@ -100,6 +100,24 @@ it.each(someOf(VALUES, 12))('%s is read as %s, %s', long, async (text, value, ty
   expect([table?.values[0]?.[1], table?.types[1]]).toEqual([value, type])
 })
 
+it('Values with line breaks and quotation marks are queried as they are shown', async () => {
+  const [table] = await read('id, note\n1, "a; b;\nc"\n2, "d ""e""; f\n3, x\n')
+  expect(table?.values).toEqual([
+    ['1', 'a; b;\nc'],
+    ['2', '"d ""e""; f'],
+    ['3', 'x'],
+  ])
+  const [backslashes] = await read('id,note\n1,"\\"a\\", b"\n2,c\n')
+  expect(backslashes?.values[0]).toEqual(['1', '"a", b'])
+})
+
+it('A table whose columns are uncertain says so', async () => {
+  const [table] = await read('x,y;z\na,b;c\nd,e;f\n')
+  expect(table?.notes).toEqual([
+    'The columns are uncertain: its values are divided at semicolons, though commas would divide them as evenly',
+  ])
+})
+
 it('What is written in two ways, or in two currencies, stays text', async () => {
   const [table] = await read('a;b;c\n1,50;€ 1,50;5/13/2024\n1.25;$ 2,50;13/5/2024\n')
   expect(table?.types).toEqual(['VARCHAR', 'VARCHAR', 'VARCHAR'])

@@ -33,6 +33,64 @@ describe('The separator of a table is found', () => {
   })
 })
 
+describe('The separator is found with quotation marks paired first:', () => {
+  it.each([
+    ['line breaks in quotes', 'bird,note\ntern,"a; b;\nc; d; e"\ngull,"f;\ng"'],
+    ['a blank before a quote', 'bird, note\ntern, "a; b;\nc; d; e"\ngull, "f;\ng"'],
+    ['semicolons around commas', 'bird;note\ntern;"a; b;\nc; d; e"\ngull;"f;\ng"'],
+    ['apostrophes as quotes', "bird,note\ntern,'a; b;\nc; d; e'\ngull,'f;\ng'"],
+    ['a first line that says it', 'sep=;\nbird;note\ntern;"a; b;\nc; d; e"\ngull;"f;\ng"'],
+  ])('%s', (_name, text) => {
+    expect(linesOf(text)).toEqual(['- bird: tern; note: a; b; c; d; e', '- bird: gull; note: f; g'])
+  })
+
+  it('backslashes before quotes', () => {
+    expect(linesOf('id,note\n1,"says \\"kirr, kirr\\""\n2,"a, b"')).toEqual([
+      '- id: 1; note: says "kirr, kirr"',
+      '- id: 2; note: a, b',
+    ])
+  })
+
+  it('the name of a file with tabs', () => {
+    const text = 'bird\tsize, weight\ntern, big\t5,1\ngull, small\t6,2'
+    expect(extractCsv(text, false, 'birds.TSV').text).toBe(
+      '- bird: tern, big; size, weight: 5,1\n- bird: gull, small; size, weight: 6,2\n',
+    )
+  })
+
+  it('numbers with decimal commas, without a head', () => {
+    expect(linesOf('1,5;2,5\n3,5;4,5')).toEqual(['- 1,5; 2,5', '- 3,5; 4,5'])
+  })
+
+  it('a quotation mark that is never closed does not swallow the rows up to another', () => {
+    expect(linesOf('a,b\n"open,1\nx,"2"')).toEqual(['- a: "open; b: 1', '- a: x; b: 2'])
+  })
+})
+
+it('A warning says that another separator is as likely, or that quotation marks are astray', () => {
+  expect(extractCsv('x,y;z\na,b;c\nd,e;f', false).warnings).toEqual([
+    {
+      code: 'uncertain_columns',
+      message:
+        'The columns of this file are uncertain: its values are divided at semicolons, though commas would divide them as evenly',
+    },
+  ])
+  const [astray] = extractCsv('a,b\n"x,"y,1\nz,2\n', false).warnings ?? []
+  expect(astray?.message).toMatch(/quotation marks are not closed/)
+  expect(extractCsv('a,b\n"x, y",1\nz,2\n', false).warnings).toBeUndefined()
+})
+
+it('Many quotation marks take time in proportion to them', () => {
+  const ms = (text: string) => {
+    const start = performance.now()
+    extractCsv(text, false)
+    return performance.now() - start
+  }
+  for (const shape of ['"a,', '"', '" ', '"\n', '\\"', "'", ',"a"b', ' ,', '"\t']) {
+    expect(ms(shape.repeat(200_000)), shape).toBeLessThan(5_000)
+  }
+})
+
 describe('A table is read', () => {
   it('with quoted values, lines within them, and doubled quotation marks', () => {
     const text = 'bird,note\ntern,"says ""kirr"",\nand dives"'
