@@ -1,7 +1,8 @@
 import { posix } from 'node:path'
 import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
-import { elementToMarkdown, parsePage } from './html.ts'
+import { elementToMarkdown } from './html.ts'
+import { parsePage } from './html-page.ts'
 import { createShowEntry, type SeePicture, type ShowPicture } from './image.ts'
 import { readXml } from './xml.ts'
 

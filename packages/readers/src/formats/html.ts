@@ -1,19 +1,24 @@
-import { Parser } from 'htmlparser2'
-import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
-import { createBoundedText, type Extracted, ExtractionError, oneLine } from '../extracted.ts'
+import { createBoundedText, type Extracted, fenced, oneLine } from '../extracted.ts'
+import { withoutMarks } from '../marks.ts'
+import { LABEL, type RaisedClasses, raisedClassesOf, writeShown } from './html-marks.ts'
+import { type PageElement, parsePage } from './html-page.ts'
+import { addTableRules, evenTables, shapeOf } from './html-tables.ts'
 import type { ShowPicture } from './image.ts'
 
 /** Share of the page's text that `main` must have; otherwise the whole page is used. */
-const MIN_SHARE = 0.5
+const MIN_SHARE = 0.9
 /** Navigation has at least this share of its text in links. */
 const LINKED_SHARE = 0.5
 
 /** The whole text of a page but for what is hidden and its navigation, under the page's title. */
 export async function extractHtml(html: string, show: ShowPicture = showNone): Promise<Extracted> {
-  const { body, title } = parsePage(html)
-  const heading = oneLine(title)
-  const text = body ? await elementToMarkdown(contentOf(body), show) : ''
+  const page = parsePage(html)
+  const { body } = page
+  const heading = oneLine(page.title)
+  const css = Array.from(page.querySelectorAll('style'), ({ textContent }) => textContent)
+  const classes = raisedClassesOf(css.join('\n'))
+  const text = body ? await elementToMarkdown(contentOf(body), show, classes) : ''
   return { text: heading === '' || text.startsWith('# ') ? text : `# ${heading}\n\n${text}` }
 }
 
@@ -62,55 +67,6 @@ function lettersIn({ textContent }: PageElement): number {
   return (textContent ?? '').replaceAll(/\s+/g, '').length
 }
 
-/** Converts tables to Markdown, with the first row as the head; tables used only for layout are dissolved. */
-function addTableRules(service: TurndownService): void {
-  service.addRule('cell', {
-    filter: ['th', 'td'],
-    replacement: (content, node: PageElement) =>
-      shapeOf(node).isArrangement
-        ? `\n\n${content}\n\n`
-        : ` ${oneLine(content.replaceAll('|', '/'))} |`,
-  })
-  service.addRule('row', {
-    filter: 'tr',
-    replacement(content, node: PageElement) {
-      const { isArrangement, head } = shapeOf(node)
-      if (isArrangement) return content
-      return `\n|${content}${head === node ? `\n|${' --- |'.repeat(node.children.length)}` : ''}`
-    },
-  })
-  service.addRule('rows', {
-    filter: ['thead', 'tbody', 'tfoot'],
-    replacement: (content) => content,
-  })
-  service.addRule('table', {
-    filter: 'table',
-    replacement: (content) => `\n\n${content.trim()}\n\n`,
-  })
-}
-
-interface TableShape {
-  /** Whether the table is only used for layout, as in mails and old pages. */
-  isArrangement: boolean
-  head: PageElement | undefined
-}
-
-/** Cached per table, so that it is not determined again for each cell. */
-const shapes = new WeakMap<PageElement, TableShape>()
-
-/** The shape of the table that a row or cell belongs to. */
-function shapeOf(node: PageElement): TableShape {
-  const table = node.closest('table')
-  if (!table) return { isArrangement: true, head: undefined }
-  const cached = shapes.get(table)
-  if (cached) return cached
-  const rows = Array.from(table.querySelectorAll('tr'))
-  const isPlain = rows.every(({ children }) => children.length < 2)
-  const shape = { isArrangement: isPlain || table.querySelector('table') !== null, head: rows[0] }
-  shapes.set(table, shape)
-  return shape
-}
-
 const OMITTED = 'title script style noscript template iframe object svg canvas'.split(' ')
 
 /** Behind a heading, to copy its address. */
@@ -132,9 +88,31 @@ service.addRule('picture', {
   filter: 'img',
   replacement: (_, node: PageElement) => node.getAttribute('alt') ?? '',
 })
+service.addRule('code', {
+  filter: (node: PageElement) => node.nodeName === 'PRE' && node.querySelector('code') !== null,
+  replacement(_, node: PageElement) {
+    const code = node.querySelector('code')
+    const [, language = ''] = /(?:^|\s)language-(\S+)/.exec(code?.getAttribute('class') ?? '') ?? []
+    return `\n\n${fenced((node.textContent ?? '').replace(/^\n/, ''), language)}\n`
+  },
+})
+service.addRule('item', { filter: 'li', replacement: writeItem })
 addTableRules(service)
 // The text is read, not rendered: a word with escapes would not be found.
 service.escape = (text) => text
+
+/** A list whose items only hold other lists is no level of its own. */
+function writeItem(content: string, node: PageElement): string {
+  const [first, ...more] = node.children
+  const isWrapper = first && more.length === 0 && /^[OU]L$/.test(first.nodeName)
+  const words = content.trim()
+  if (isWrapper && oneLine(first.textContent ?? '') === oneLine(node.textContent ?? '')) {
+    return `${words}\n`
+  }
+  const label = node.getAttribute(LABEL)
+  const sign = label === null ? '-   ' : `${label}  `
+  return `${sign}${words.replaceAll('\n', `\n${' '.repeat(sign.length)}`)}\n`
+}
 
 /** Converts a fragment of HTML to Markdown. */
 export async function htmlToMarkdown(html: string, show: ShowPicture = showNone): Promise<string> {
@@ -143,11 +121,17 @@ export async function htmlToMarkdown(html: string, show: ShowPicture = showNone)
 }
 
 /** Converts an element to Markdown. Throws `text_too_long`. */
-export async function elementToMarkdown(element: PageElement, show: ShowPicture): Promise<string> {
+export async function elementToMarkdown(
+  element: PageElement,
+  show: ShowPicture,
+  classes?: RaisedClasses,
+): Promise<string> {
   const text = createBoundedText()
   await showPictures(element, show)
   keepLabels(element)
-  text.add(service.turndown(element))
+  writeShown(element, classes)
+  evenTables(element)
+  text.add(withoutMarks(service.turndown(element)))
   return text.toString()
 }
 
@@ -179,56 +163,4 @@ function blockOf(image: PageElement): PageElement {
     above = above.parentElement?.closest(WITHIN) ?? null
   }
   return block
-}
-
-/** Real pages nest up to a hundred levels. The time and the stack needed for a tree grow with its depth. */
-const MAX_DEPTH = 1_000
-
-/** The part of the DOM that is used here: the server's type declarations have no DOM. */
-interface PageElement {
-  readonly nodeName: string
-  readonly ownerDocument: { createElement(name: string): PageElement }
-  readonly parentElement: PageElement | null
-  readonly textContent: string | null
-  readonly children: { readonly length: number }
-  getAttribute(name: string): string | null
-  setAttribute(name: string, value: string): void
-  closest(selectors: string): PageElement | null
-  querySelector(selectors: string): PageElement | null
-  querySelectorAll(selectors: string): Iterable<PageElement>
-  remove(): void
-  after(element: PageElement): void
-  replaceWith(text: string): void
-}
-
-export interface Page {
-  readonly body: PageElement | null
-  readonly title: string
-}
-
-/** Also parses HTML without the elements `html` and `body`. Throws `file_too_complex` if elements nest too deeply. */
-export function parsePage(html: string): Page {
-  refuseDepth(html)
-  return parseHTML(asDocument(html)).document
-}
-
-/** Adds the elements that browsers add but this parser does not: it would take the first element for the root. */
-function asDocument(html: string): string {
-  const body = html.search(/<body[\s>]/i)
-  if (body < 0) return `<html><head></head><body>${withoutFrame(html)}</body></html>`
-  return `<html><head>${withoutFrame(html.slice(0, body))}</head>${html.slice(body)}`
-}
-
-function withoutFrame(html: string): string {
-  return html.replaceAll(/<(?:!doctype|\/?html|\/?head)(?:\s[^>]*)?>/gi, '')
-}
-
-function refuseDepth(html: string): void {
-  let depth = 0
-  const onopentagname = () => {
-    depth++
-    if (depth <= MAX_DEPTH) return
-    throw new ExtractionError('file_too_complex', 'The page is nested too deeply')
-  }
-  new Parser({ onopentagname, onclosetag: () => void depth-- }).end(html)
 }

@@ -177,3 +177,131 @@ describe('A table becomes a table', () => {
 
   it('though it is empty', async () => expect(await htmlToMarkdown('<table></table>')).toBe(''))
 })
+
+describe('A cell that spans several places', () => {
+  const table = (...rows: string[]) =>
+    htmlToMarkdown(`<table>${rows.map((row) => `<tr>${row}</tr>`).join('')}</table>`)
+
+  it('is repeated in each of its rows, and keeps those after it under their heads', async () => {
+    expect(
+      await table(
+        '<th>Quay<th>Shift<th>Crane<th>Fee',
+        '<td rowspan=2>West<td>day<td>K1<td>4.10',
+        '<td>night<td>K2<td>2.60',
+        '<td colspan=3>Together<td>6.70',
+      ),
+    ).toBe(
+      '| Quay | Shift | Crane | Fee |\n| --- | --- | --- | --- |\n| West | day | K1 | 4.10 |\n| West | night | K2 | 2.60 |\n| Together |  |  | 6.70 |',
+    )
+  })
+
+  it.each([
+    ['', '<td rowspan=2>Route<td colspan=2>Season', '<td>Summer<td>Winter'],
+    ['without a span of rows', '<td>Route<td colspan=2>Season', '<td><td>Summer<td>Winter'],
+  ])('makes one head of two rows %s', async (_case, ...rows) => {
+    expect(await table(...rows, '<td>Isle<td>14<td>9')).toBe(
+      '| Route | Season Summer | Season Winter |\n| --- | --- | --- |\n| Isle | 14 | 9 |',
+    )
+  })
+
+  it('goes before the table as its title, where it is all of the first row', async () => {
+    expect(await table('<td colspan=2>Fees of 2026', '<td>Ship<td>Fee', '<td>Tug<td>12')).toBe(
+      'Fees of 2026\n\n| Ship | Fee |\n| --- | --- |\n| Tug | 12 |',
+    )
+  })
+
+  it('ends with its part of the table, and takes no more than the table has room for', async () => {
+    const html =
+      '<table><thead><tr><th>a<th>b</thead><tbody><tr><td rowspan=0>x<td>1</tr><tr><td>2</tbody><tbody><tr><td rowspan=65534 colspan=1000>y</tbody></table>'
+    expect(await htmlToMarkdown(html)).toMatch(
+      /^\| a \| b \|[^\n]*\n[^\n]*\n\| x \| 1 \|[^\n]*\n\| x \| 2 \|/,
+    )
+  })
+})
+
+describe('What stands above or below the line keeps apart from numbers', () => {
+  it.each([
+    ['10<sup>6</sup> litres', '10^6 litres'],
+    ['10<sup>-6</sup>', '10^-6'],
+    ['45<sup>2</sup> crowns', '45^2 crowns'],
+    ['45<sup><a href="#n2">2</a></sup> crowns', '45^2 crowns'],
+    ['45<a href="notes.xhtml#n2">2</a> crowns', '45[2] crowns'],
+    ['45<sup>1</sup><sup>2</sup>', '45^12'],
+    ['<b>45</b><sup>2</sup>', '**45**^2'],
+    ['45<span style="vertical-align: super">2</span>', '45^2'],
+    ['12 m<sup>2</sup>', '12 m²'],
+    ['the pier<sup>3</sup>', 'the pier^3'],
+    ['2<sup>10</sup>4', '2^{10}4'],
+    ['CO<sub>2</sub> and H<sub>2</sub>SO<sub>4</sub>', 'CO₂ and H₂SO₄'],
+    ['101<sub>2</sub>', '101_2'],
+    ['x<sub>max</sub>', 'x_max'],
+    ['the 21<sup>st</sup>', 'the 21st'],
+    ['M<sup>lle</sup> Owl', 'Mlle Owl'],
+    ['see <a href="#a">1</a>', 'see 1'],
+  ])('%s', async (html, text) => expect(await htmlToMarkdown(`<p>${html}</p>`)).toBe(text))
+
+  it('where only the style sheet says so', async () => {
+    const html = '<style>p { color: red } .c5 { vertical-align: super; font-size: 6pt }</style>'
+    expect(await textOf(`${html}<body><p>45<span class="c5">2</span> crowns</p>`)).toBe(
+      '45^2 crowns',
+    )
+  })
+})
+
+describe('What a browser shows in another way is text', () => {
+  it.each([
+    [
+      'ticks',
+      '<p><input type=checkbox checked> Moored <input type="checkbox"> Adrift</p>',
+      '[x] Moored [ ] Adrift',
+    ],
+    [
+      'a choice',
+      '<p>Sea: <select><option>Arctic<option selected>Baltic</select></p>',
+      'Sea: Baltic',
+    ],
+    ['choices', '<p>Sea: <select><option>Arctic<option>Baltic</select></p>', 'Sea: Arctic, Baltic'],
+    [
+      'what was typed',
+      '<p>Name: <input value="Tern"> <textarea>two\nwords</textarea><input type=hidden value=x></p>',
+      'Name: Tern two words',
+    ],
+    ['how it is read', '<p><ruby>港<rt>みなと</rt></ruby>に</p>', '港(みなと)に'],
+    [
+      'how each sign is read',
+      '<p><ruby>北<rt>běi</rt></ruby><ruby>京<rt>jīng</rt></ruby></p>',
+      '北京(běi jīng)',
+    ],
+    ['the letters of a list', '<ol type="a" start="3"><li>one<li>two</ol>', 'c.  one\nd.  two'],
+    [
+      'the numbers of a list',
+      '<ol><li value="7">one<li>two</ol><ol reversed><li>b<li>a</ol>',
+      '7.  one\n8.  two\n\n2.  b\n1.  a',
+    ],
+    [
+      'all of a listing',
+      '<pre><code>$ </code>unxz\n<code>done</code></pre>',
+      '```\n$ unxz\ndone\n```',
+    ],
+    ['lines of a listing', '<pre><code>one<br>two</code></pre>', '```\none\ntwo\n```'],
+    [
+      'the title of a table',
+      '<table><caption>Pairs</caption><tr><td>a<td>b<tr><td>1<td>2</table>',
+      'Pairs\n\n| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+  ])('%s', async (_case, html, text) => expect(await htmlToMarkdown(html)).toBe(text))
+
+  it('a list of many items takes time that grows with them', async () => {
+    const time = async (count: number) => {
+      const started = processorMs()
+      await htmlToMarkdown(`<ol>${'<li>one</li>'.repeat(count)}</ol>`)
+      return processorMs() - started
+    }
+    expect(await time(20_000)).toBeLessThan(6_000)
+  })
+
+  it('what stands outside the main part of a page', async () => {
+    const html = `<main><p>${LONG}</p></main><section><p>Also told.</p></section><p>${LONG}</p>`
+    expect(await textOf(`<body>${html}</body>`)).toContain('Also told.')
+  })
+})

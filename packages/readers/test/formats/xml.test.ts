@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parsePage } from '../../src/formats/html.ts'
+import { parsePage } from '../../src/formats/html-page.ts'
 import { readXml } from '../../src/formats/xml.ts'
 
 function eventsOf(xml: string): string[] {
