@@ -1146,6 +1146,13 @@ export interface components {
                 protocol?: string;
                 /** @description Why the connection is unavailable. */
                 reason?: string;
+                /** @description Tools that cannot be used as the server defines them. */
+                refused?: {
+                    /** @description Name of the tool, as the model would see it. */
+                    name: string;
+                    /** @description What is wrong with its definition. */
+                    reason: string;
+                }[];
                 /**
                  * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
                  * @enum {string}

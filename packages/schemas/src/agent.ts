@@ -105,6 +105,15 @@ export const Capabilities = z
             .describe(
               'Tools that are new or have changed since they were accepted and cannot be used yet: see `POST /agent/mcp/{connection}/test`.',
             ),
+          refused: z
+            .array(
+              z.object({
+                name: z.string().describe('Name of the tool, as the model would see it.'),
+                reason: z.string().describe('What is wrong with its definition.'),
+              }),
+            )
+            .optional()
+            .describe('Tools that cannot be used as the server defines them.'),
         }),
       )
       .describe('The configured connections to MCP servers.'),

@@ -97,10 +97,15 @@ async function toRecord({ name, settings, connection, tools }: RemoteServer): Pr
     return { ...record, state: 'unavailable', reason }
   }
   const enabled = tools.filter(({ off }) => !off)
-  const waiting = enabled.flatMap(({ refusal, tool }) => (refusal === undefined ? [] : [tool.name]))
+  const notUsed = enabled.flatMap(({ refusal: reason, change, tool: { name } }) =>
+    reason === undefined ? [] : [{ name, reason, change }],
+  )
+  const waiting = notUsed.flatMap(({ name, change }) => (change ? [name] : []))
+  const refused = notUsed.flatMap(({ name, reason, change }) => (change ? [] : [{ name, reason }]))
   const { transport, protocol } = session
-  const usable = enabled.length - waiting.length
-  return { ...record, state: 'on', transport, protocol, tools: usable, waiting }
+  const usable = enabled.length - notUsed.length
+  const connected = { ...record, state: 'on' as const, transport, protocol, tools: usable, waiting }
+  return refused.length > 0 ? { ...connected, refused } : connected
 }
 
 /** A connection verified within this time is not verified again by the step `connect`. */

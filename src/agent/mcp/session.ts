@@ -24,6 +24,7 @@ import {
 } from '@modelcontextprotocol/client'
 import type { AnsweredCall, Elicited } from '../tools/elicitation.ts'
 import { elicitationParams, readElicited } from './elicitation.ts'
+import { withMending } from './mend-messages.ts'
 import type { McpServer } from './settings.ts'
 
 const LIST_MS = 10_000
@@ -92,7 +93,7 @@ async function connect(
     listChanged: { tools: { autoRefresh: false, onChanged: () => events.toolsChanged() } },
     jsonSchemaValidator: { getValidator: acceptAnything },
   })
-  const transport = createTransport(kind, target)
+  const transport = withMending(createTransport(kind, target))
   try {
     await untilAborted(client.connect(transport, { signal }), signal)
   } catch (error) {
@@ -192,12 +193,10 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
       { tool, input, idleMs, answered }: RemoteCall,
       signal: AbortSignal,
     ): Promise<CallOutcome> {
-      // With the schema of the output, the client would refuse a result that asks something.
-      const { outputSchema: _, ...toolDefinition } = tool
       const broken = new AbortController()
       const options = {
         signal: AbortSignal.any([signal, broken.signal]),
-        toolDefinition,
+        toolDefinition: tool,
         allowInputRequired: true,
         timeout: idleMs,
         maxTotalTimeout: MAX_CALL_MS,

@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { freeObject } from '@agent-server/lib/fields.ts'
 import { withExtension } from '@agent-server/lib/media-types.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import { isObject, parseJson } from '@agent-server/lib/text/json.ts'
 import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
 import type { Artifacts } from '../tools/artifacts.ts'
 import { kindOf } from './explain-failure.ts'
+import { faultOf } from './mend-messages.ts'
 import type { RemoteTool } from './session.ts'
 import type { ToolChange } from './tool-lock.ts'
 
@@ -21,6 +24,8 @@ export interface ResolvedTool {
   off: boolean
   /** Why the tool must not be used; absent if it may be. */
   refusal?: string
+  /** What has to be accepted before it may be used. */
+  change?: ToolChange
 }
 
 /** The tools of a server, without duplicate names, each with what forbids its use. */
@@ -33,12 +38,16 @@ export function resolveTools(
   const unique = remotes.filter((remote) => each.get(remote.name) === remote)
   return unique.slice(0, MAX_TOOLS).map((remote) => {
     const off = allowed !== undefined && !allowed.includes(remote.name)
-    const refusal = refuse(remote, changes.get(remote.name))
-    return { remote, off, ...(refusal !== undefined && { refusal }) }
+    const change = changes.get(remote.name)
+    const refusal = refuse(remote, change)
+    return { remote, off, ...(refusal !== undefined && { refusal }), ...(change && { change }) }
   })
 }
 
-function refuse({ inputSchema }: RemoteTool, change: ToolChange | undefined): string | undefined {
+function refuse(remote: RemoteTool, change: ToolChange | undefined): string | undefined {
+  const { inputSchema } = remote
+  const fault = faultOf(remote)
+  if (fault !== undefined) return fault
   if (change === 'new') return `The server added this tool after its tools were accepted; ${HOW}`
   if (change === 'changed') return `The definition has changed since it was accepted; ${HOW}`
   if (JSON.stringify(inputSchema).length > MAX_SCHEMA || !Schema.safeParse(inputSchema).success) {
@@ -137,9 +146,19 @@ export async function readResult(
   const parts = await Array.fromAsync(content.slice(0, MAX_PARTS), readBlock)
   const rest = content.length - MAX_PARTS
   if (rest > 0) parts.push(`[cut: ${rest} more parts]`)
-  const text = parts.join('\n\n')
-  if (text !== '' || structuredContent === undefined) return text || 'The tool answered nothing.'
-  return JSON.stringify(structuredContent)
+  if (structuredContent !== undefined && !saysTheSame(parts, structuredContent)) {
+    parts.push(JSON.stringify(structuredContent))
+  }
+  return parts.join('\n\n') || 'The tool answered nothing.'
+}
+
+/** Whether the text is the structured result over again, in whole or as its only field, as the protocol recommends. */
+function saysTheSame(parts: readonly string[], structured: unknown): boolean {
+  const values = isObject(structured) ? Object.values(structured) : []
+  const same = [structured, ...(values.length === 1 ? values : [])]
+  const read = parts.map((part) => parseJson(part) ?? part)
+  const candidates = [read, ...read, ...parts]
+  return same.some((value) => candidates.some((candidate) => isDeepStrictEqual(candidate, value)))
 }
 
 function lastPart(uri: string): string {

@@ -1,0 +1,105 @@
+import { isObject, type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
+import {
+  type ContentBlock,
+  isSpecType,
+  type JSONRPCMessage,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client'
+
+/** The field of `_meta` in which a tool that cannot be used says why. */
+const FAULT = 'agent-server/fault'
+
+/** UTF-16 code units of a name that a server gave, as far as it is repeated. */
+const MAX_NAME = 100
+
+/** Why a tool of a mended listing cannot be used. */
+export const faultOf = ({ _meta }: Tool): string | undefined => nonEmptyString(_meta?.[FAULT])
+
+/**
+ * Judges each tool and each part of a result alone: the client refuses a whole listing, and with it the server, because
+ * of one field of one tool.
+ */
+export function withMending(transport: Transport): Transport {
+  let handle: Transport['onmessage']
+  Object.defineProperty(transport, 'onmessage', {
+    get: () => handle,
+    set(next: Transport['onmessage']) {
+      handle = next && ((message, extra) => next(mendMessage(message), extra))
+    },
+  })
+  return transport
+}
+
+export function mendMessage<Message extends JSONRPCMessage>(message: Message): Message {
+  if (!('result' in message && isObject(message.result))) return message
+  const result = withoutNulls(message.result)
+  const { tools, content, structuredContent, serverInfo } = result
+  return {
+    ...message,
+    result: {
+      ...result,
+      // The fields of a cache, which only the newest protocol demands.
+      ...(Array.isArray(tools) && { ttlMs: 0, cacheScope: 'private', ...result }),
+      ...(Array.isArray(tools) && { tools: tools.map(mendTool) }),
+      ...(Array.isArray(content) && { content: content.map(mendPart) }),
+      ...(content === undefined && structuredContent !== undefined && { content: [] }),
+      ...(isObject(serverInfo) && { serverInfo: { name: 'unnamed', version: '', ...serverInfo } }),
+    },
+  }
+}
+
+/** The tool with what can be used of it; one that cannot be used at all keeps its name and says why. */
+function mendTool(listed: unknown, at: number): Tool {
+  const { inputSchema, outputSchema: _, ...fields } = withoutNulls(objectOf(listed))
+  const name = nonEmptyString(fields.name) ?? `tool ${at + 1}`
+  const empty = { name, inputSchema: { type: 'object' as const } }
+  if (fields.name !== name) return { ...empty, _meta: { [FAULT]: 'The tool has no name' } }
+  if (objectOf(fields.execution).taskSupport === 'required') {
+    return {
+      ...empty,
+      _meta: { [FAULT]: 'It can only be called as a task, which is not supported' },
+    }
+  }
+  const schema = objectSchema(inputSchema)
+  if (!schema) return { ...empty, _meta: { [FAULT]: 'Its input schema is not that of an object' } }
+  const whole = { ...fields, name, inputSchema: schema }
+  if (isSpecType.Tool(whole)) return whole
+  const { title, description, annotations } = fields
+  const parts = Object.entries({ title, description, annotations }).filter(([key, value]) =>
+    isSpecType.Tool({ ...empty, [key]: value }),
+  )
+  return { ...Object.fromEntries(parts), name, inputSchema: schema }
+}
+
+/** The schema as one of an object, which is the only kind that a tool may have; what it holds is mended for the model. */
+function objectSchema(schema: unknown): Tool['inputSchema'] | undefined {
+  if (schema === undefined) return { type: 'object' }
+  const { type = 'object', properties, required, ...rest } = withoutNulls(objectOf(schema))
+  const isObjects = [type].flat().some((each) => /^object$/i.test(String(each)))
+  if (!(isObject(schema) && isObjects)) return undefined
+  const mended = {
+    ...rest,
+    type: 'object',
+    ...(isObject(properties) && { properties }),
+    ...(Array.isArray(required) && {
+      required: required.filter((each) => typeof each === 'string'),
+    }),
+  }
+  const tool = { name: 'any', inputSchema: mended }
+  return isSpecType.Tool(tool) ? tool.inputSchema : undefined
+}
+
+/** A part that the protocol does not know, as a text that says so. */
+function mendPart(listed: unknown): ContentBlock {
+  const part = withoutNulls(objectOf(listed))
+  const { name = part.uri } = part
+  const named = part.type === 'resource_link' ? { ...part, name } : part
+  if (isSpecType.ContentBlock(named)) return named
+  const text = [part.text, objectOf(part.resource).text].find((each) => typeof each === 'string')
+  const type = String(part.type).slice(0, MAX_NAME)
+  return { type: 'text', text: text ?? `[a part of the type "${type}" could not be read]` }
+}
+
+const withoutNulls = (fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { connections, mcpTools, settled, startWith, testOf } from '../support/mcp-connections.ts'
+import { type PlainServer, startPlainMcp } from '../support/plain-mcp.ts'
+
+const GOOD = { name: 'good', description: 'Fine', inputSchema: { type: 'object', properties: {} } }
+
+/** What a server of others sent beside a good tool, and whether the tool can be used. */
+const UNUSUAL: Record<string, { server: PlainServer; refused?: RegExp }> = {
+  list: {
+    server: { tools: [GOOD, { name: 'odd', inputSchema: { type: 'array', items: {} } }] },
+    refused: /not that of an object/,
+  },
+  text: { server: { tools: [GOOD, { name: 'odd', inputSchema: 'none' }] }, refused: /an object/ },
+  nameless: { server: { tools: [{ description: 'x' }, GOOD] }, refused: /has no name/ },
+  numbered: { server: { tools: [GOOD, { ...GOOD, name: 7 }] }, refused: /has no name/ },
+  word: { server: { tools: ['odd', GOOD] }, refused: /has no name/ },
+  task: {
+    server: { tools: [GOOD, { ...GOOD, name: 'odd', execution: { taskSupport: 'required' } }] },
+    refused: /as a task/,
+  },
+  typeless: { server: { tools: [GOOD, { name: 'odd', inputSchema: { $id: 'urn:x' } }] } },
+  schemaless: { server: { tools: [GOOD, { name: 'odd', description: 'No arguments' }] } },
+  either: {
+    server: { tools: [GOOD, { name: 'odd', inputSchema: { type: ['object', 'null'] } }] },
+  },
+  nulls: {
+    server: {
+      tools: [GOOD, { ...GOOD, name: 'odd', title: null, _meta: null, icons: null }],
+      listing: { nextCursor: null },
+      initialize: { instructions: null },
+    },
+  },
+  output: { server: { tools: [GOOD, { ...GOOD, name: 'odd', outputSchema: { type: 'string' } }] } },
+  marked: { server: { tools: [GOOD, { ...GOOD, name: 'odd', annotations: ['read-only'] }] } },
+  described: { server: { tools: [GOOD, { ...GOOD, name: 'odd', description: ['a', 'b'] }] } },
+  pictured: { server: { tools: [GOOD, { ...GOOD, name: 'odd', icons: 'icon.png' }] } },
+  ruled: {
+    server: {
+      tools: [GOOD, { name: 'odd', inputSchema: { ...GOOD.inputSchema, required: true } }],
+    },
+  },
+  unversioned: { server: { tools: [GOOD], initialize: { serverInfo: { name: 'x' } } } },
+}
+
+const urls = await Promise.all(
+  Object.entries(UNUSUAL).map(async ([name, { server }]) => {
+    return [name, { url: (await startPlainMcp(server)).url }] as const
+  }),
+)
+const ANSWERS: Record<string, object> = {
+  counted: {
+    content: [{ type: 'text', text: '3 projects' }],
+    structuredContent: { items: [{ id: 71, name: 'Halcyon' }] },
+  },
+  repeated: {
+    content: [{ type: 'text', text: '{"a": 1}' }],
+    structuredContent: { a: 1 },
+  },
+  wrapped: {
+    content: [
+      { type: 'text', text: 'one' },
+      { type: 'text', text: 'two' },
+    ],
+    structuredContent: { result: ['one', 'two'] },
+  },
+  bare: { structuredContent: { free: 5 } },
+  denied: {
+    isError: true,
+    content: [{ type: 'text', text: 'refused' }],
+    structuredContent: { code: 'NEEDS_HUMAN' },
+  },
+  strange: {
+    content: [
+      { type: 'video', data: 'AAAA' },
+      { type: 'text', text: 'beside it', annotations: null },
+      { type: 'text', text: 'and this', annotations: { priority: 'high' } },
+    ],
+  },
+}
+const answering = await startPlainMcp({
+  tools: Object.keys(ANSWERS).map((name) => ({ ...GOOD, name })),
+  call: (name) => ANSWERS[name] ?? {},
+})
+const { server } = await startWith({
+  ...Object.fromEntries(urls),
+  answering: { url: answering.url },
+})
+
+describe('one unusual tool of an MCP server', () => {
+  it.each(Object.entries(UNUSUAL))('leaves its server on: %s', async (name, { refused }) => {
+    await settled(server, name, 'on')
+    const state = (await connections(server)).find((one) => one.name === name)
+    const tools = (await mcpTools(server)).filter(({ source }) => source === `mcp:${name}`)
+    expect(tools).toContainEqual(
+      expect.objectContaining({ name: `mcp__${name}__good`, state: 'on' }),
+    )
+    if (refused) {
+      expect(state?.refused).toEqual([
+        { name: expect.stringMatching(`^mcp__${name}__`), reason: expect.stringMatching(refused) },
+      ])
+      const odd = tools.find((tool) => tool.name === state?.refused?.[0]?.name)
+      expect(odd).toMatchObject({ state: 'unavailable', reason: expect.stringMatching(refused) })
+    } else {
+      expect(state?.refused).toBeUndefined()
+      expect(tools.every((tool) => tool.state === 'on')).toBe(true)
+    }
+  })
+})
+
+describe('the structured part of a result', () => {
+  const output = async (tool: string) => {
+    await settled(server, 'answering', 'on')
+    return (await testOf(server, 'answering', { tool })).output
+  }
+
+  it.each([
+    [
+      'beside a text that says less',
+      'counted',
+      '3 projects\n\n{"items":[{"id":71,"name":"Halcyon"}]}',
+    ],
+    ['without any text', 'bare', '{"free":5}'],
+    ['not twice where the text is the same', 'repeated', '{"a": 1}'],
+    ['not twice where it only wraps the text', 'wrapped', 'one\n\ntwo'],
+  ])('reaches the model %s', async (_case, tool, expected) => {
+    expect(await output(tool)).toBe(expected)
+  })
+
+  it('reaches it with a refusal, too', async () => {
+    const { steps } = await testOf(server, 'answering', { tool: 'denied' })
+    expect(steps.at(-1)?.message).toBe('refused\n\n{"code":"NEEDS_HUMAN"}')
+  })
+
+  it('is not lost to a part of a kind that nobody knows', async () => {
+    const text = '[a part of the type "video" could not be read]\n\nbeside it\n\nand this'
+    expect(await output('strange')).toBe(text)
+  })
+})
