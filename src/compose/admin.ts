@@ -18,7 +18,7 @@ import { AgentFileService } from '../operator/admin/agent-file.ts'
 import { createAgentTrials } from '../operator/admin/agent-trials.ts'
 import { createModelTrials } from '../operator/admin/model-trial.ts'
 import { createServerState, type Phase, type Restart } from '../operator/admin/server-state.ts'
-import { createSettings, type SettingsService } from '../operator/admin/settings.ts'
+import { SettingsService } from '../operator/admin/settings.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
@@ -89,7 +89,7 @@ export function composeAdmin(parts: AdminParts) {
     mode: config.SERVER_MODE,
     running: agents && runningAgent(agents, config, () => settings.environment()),
   })
-  const settings = createSettings({
+  const settings = new SettingsService({
     path: given.file,
     given: given.variables,
     // Those that only the agent configuration refers to are read again with each configuration.

@@ -8,7 +8,10 @@ import { createPictureDescriber } from '../documents/contexts/describe-pictures.
 import { createContextWriter } from '../documents/contexts/write-context.ts'
 import { createVectorBacklog, type VectorBacklog } from '../documents/embedding/backlog.ts'
 import { checkModel } from '../documents/embedding/re-embed.ts'
-import { createCompletionWaiter } from '../documents/ingestion/completion-waiter.ts'
+import {
+  type CompletionWaiter,
+  createCompletionWaiter,
+} from '../documents/ingestion/completion-waiter.ts'
 import {
   createIndexKeeper,
   createOrphanSweep,
@@ -19,7 +22,7 @@ import { untilAvailable } from '../documents/ingestion/retry-policy.ts'
 import { createSources } from '../documents/ingestion/segments.ts'
 import { createIngestion } from '../documents/ingestion/worker.ts'
 import { checkReceiver, openWebhooks } from '../documents/webhooks/webhooks.ts'
-import { createMetrics } from '../operator/ops/metrics.ts'
+import { createMetrics, type Metrics } from '../operator/ops/metrics.ts'
 import type { Embedding } from '../retrieval/embedding.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 import { createIndex } from './chunk-index.ts'
@@ -41,17 +44,19 @@ export async function openKnowledge(
   onFatal: (error: Error) => void,
   signal?: AbortSignal,
 ) {
-  const receiver = receiverOf(config)
-  checkReceiver(receiver)
+  checkReceiver(receiverOf(config))
   ocrOf(config)
   const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
-  await using unfinished = new AsyncDisposableStack()
-  unfinished.defer(store.close)
+  // Closed in reverse order; also if a later part cannot be opened.
+  await using opened = new AsyncDisposableStack()
+  opened.defer(store.close)
   const { embedding, lexicalOnly } = await openEmbedding(config, store, log)
   const preparer = openPreparer(config, log)
-  unfinished.defer(preparer.close)
+  opened.defer(preparer.close)
   const index = await createIndex(config, store, log, onFatal)
+  opened.defer(index.close)
   const extractor = openExtractor(config, log)
+  opened.defer(extractor.close)
   const sweep = index.shared ? createOrphanSweep({ store, index, log }) : undefined
   const parts = { store, index, preparer, log }
   const reconciliation = createReconciliation({ ...parts, sweep, hybrid: embedding !== undefined })
@@ -61,7 +66,77 @@ export async function openKnowledge(
     (each) => each !== undefined,
   )
   const metrics = createMetrics(store.counts, backlog?.progress)
-  const webhooks = openWebhooks(receiver, { outbox: store.outbox, log })
+  const { webhooks, ingestion } = openIngestion(config, {
+    ...parts,
+    extractor,
+    metrics,
+    completionWaiter,
+    backlogs,
+  })
+  opened.defer(webhooks.stop)
+  opened.defer(() => ingestion.stop(INGESTION_GRACE_MS))
+  const nextModel = openNextModel(config, store, embedding !== undefined, log)
+  const keeper = createIndexKeeper({ index, store, reconciliation, log })
+  const stopping = new AbortController()
+  const background: Promise<void>[] = []
+  opened.defer(async () => {
+    stopping.abort()
+    embedding?.close()
+    nextModel?.close()
+    await Promise.all(background)
+  })
+
+  const begin = async (signal: AbortSignal) => {
+    const ingest = () => webhooks.start().then(ingestion.start)
+    await keeper.open(signal)
+    background.push(keeper.watch(signal))
+    await untilAvailable(ingest, log, signal)
+    for (const each of [...backlogs, nextModel]) if (each) background.push(each.run(signal))
+    void sweep?.run(signal)
+  }
+
+  const closing = opened.move()
+  return {
+    store,
+    index,
+    ingestion,
+    completionWaiter,
+    reconciliation,
+    metrics,
+    embedding,
+    lexicalOnly,
+    backlog,
+    ...written,
+    nextModel,
+    preparer,
+    async start() {
+      await begin(stopping.signal).catch((error: unknown) => {
+        // Stopped before the start was complete: the next start continues from there.
+        if (!stopping.signal.aborted) throw error
+      })
+    },
+    close: () => closing.disposeAsync(),
+  }
+}
+
+interface IngestionParts {
+  store: Awaited<ReturnType<typeof openStore>>
+  index: ChunkIndex
+  preparer: ReturnType<typeof openPreparer>
+  extractor: Extractor
+  metrics: Pick<Metrics, 'ingestionEnded'>
+  completionWaiter: CompletionWaiter
+  backlogs: readonly { published(keys: readonly number[]): void; changed(): void }[]
+  log: FastifyBaseLogger
+}
+
+/** Creates the ingestion, and whatever learns of its outcomes. */
+function openIngestion(
+  config: Config,
+  { extractor, metrics, completionWaiter, backlogs, ...parts }: IngestionParts,
+) {
+  const { store, log } = parts
+  const webhooks = openWebhooks(receiverOf(config), { outbox: store.outbox, log })
   const ingestion = createIngestion({
     ...parts,
     onPublished(keys) {
@@ -82,53 +157,7 @@ export async function openKnowledge(
       completionWaiter.ended(id === undefined ? id : { documentId: id })
     },
   })
-  const nextModel = openNextModel(config, store, embedding !== undefined, log)
-  const keeper = createIndexKeeper({ index, store, reconciliation, log })
-  const stopping = new AbortController()
-  const background: Promise<void>[] = []
-
-  const begin = async (signal: AbortSignal) => {
-    const ingest = () => webhooks.start().then(ingestion.start)
-    await keeper.open(signal)
-    background.push(keeper.watch(signal))
-    await untilAvailable(ingest, log, signal)
-    for (const each of [...backlogs, nextModel]) if (each) background.push(each.run(signal))
-    void sweep?.run(signal)
-  }
-
-  unfinished.move()
-  return {
-    store,
-    index,
-    ingestion,
-    completionWaiter,
-    reconciliation,
-    metrics,
-    embedding,
-    lexicalOnly,
-    backlog,
-    ...written,
-    nextModel,
-    preparer,
-    async start() {
-      await begin(stopping.signal).catch((error: unknown) => {
-        // Stopped before the start was complete: the next start continues from there.
-        if (!stopping.signal.aborted) throw error
-      })
-    },
-    async close() {
-      stopping.abort()
-      embedding?.close()
-      nextModel?.close()
-      await Promise.all(background)
-      await ingestion.stop(INGESTION_GRACE_MS)
-      extractor.close()
-      await webhooks.stop()
-      await preparer.close()
-      await index.close()
-      await store.close()
-    },
-  }
+  return { webhooks, ingestion }
 }
 
 /** Makes missing vectors in the background if there is an embedder, and notifies waiting requests. */

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual, parseEnv } from 'node:util'
+import { parseEnv } from 'node:util'
 import { type Environment, isSecret } from '@agent-server/lib/environment.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { type Issue, invalidRequest, refusal } from '@agent-server/schemas/invalid-request.ts'
@@ -9,6 +9,7 @@ import type {
 } from '@agent-server/schemas/operator/admin.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { type Edit, type FileContent, openEditedFile } from './edited-file.ts'
+import { editEnvironment } from './env-file.ts'
 
 /** Variables that the system or the runtime itself reads: the agent configuration cannot make them settable here. */
 const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
@@ -50,15 +51,58 @@ interface Dependencies {
 type Known = ReadonlyMap<string, string | undefined>
 type Changes = Pick<SettingsPatch, 'set' | 'clear'>
 
-export type SettingsService = ReturnType<typeof createSettings>
-
 /** The server's variables: read along with their source, and written to `.env`. */
-export function createSettings(dependencies: Dependencies) {
-  const { path, given, variables, referred, findMistakes } = dependencies
-  const file = openEditedFile(path)
-  const { environmentOf, describe } = createReader(dependencies)
+export class SettingsService {
+  readonly #parts: Dependencies
+  readonly #file: ReturnType<typeof openEditedFile>
+  readonly #view: EnvironmentView
 
-  async function knownNow(): Promise<Known> {
+  constructor(dependencies: Dependencies) {
+    this.#parts = dependencies
+    this.#file = openEditedFile(dependencies.path)
+    this.#view = new EnvironmentView(dependencies)
+  }
+
+  async read(): Promise<Settings> {
+    return this.#view.describe(await this.#file.read(), await this.#knownNow())
+  }
+
+  /** Throws AppError `insufficient_scope` if only the master key may change one of these variables. */
+  permit({ key }: Caller, { set, clear, move = {} }: Changes & Partial<SettingsPatch>): void {
+    if (!key) return
+    const names = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
+    const guarded = names.find((name) => !this.#isFree(name))
+    if (guarded === undefined) return
+    const message = `Only the SERVER_API_KEY may change ${guarded}: see docs/guides/keys.md`
+    throw new AppError('insufficient_scope', message, { param: guarded })
+  }
+
+  /** The environment of a process that started now, whether a server could start with it or not. */
+  async environment(): Promise<Environment> {
+    const { text } = await this.#file.read()
+    return { ...this.#parts.given, ...this.#view.environmentOf(text) }
+  }
+
+  /** The environment of a server with these changes. Throws AppError `invalid_request` for what it would refuse. */
+  async preview(changes: Changes): Promise<Environment> {
+    const { text } = await this.#file.read()
+    return this.#apply(text, changes, await this.#knownNow()).environment
+  }
+
+  /** Throws AppError `invalid_request` with the variable's name, and what `change` of the file throws. */
+  async save(patch: SettingsPatch, signal: AbortSignal): Promise<SettingsSaved> {
+    const known = await this.#knownNow()
+    const edit: Edit<SettingsSaved> = async ({ text }, replace) => {
+      const before = this.#view.environmentOf(text)
+      const { edited, environment } = this.#apply(text, withMoves(patch, before), known)
+      const changed = [...known.keys()].filter((name) => before[name] !== environment[name])
+      return { changed, settings: this.#view.describe(await replace(edited), known) }
+    }
+    return this.#file.change(patch.basedOn, edit, signal)
+  }
+
+  async #knownNow(): Promise<Known> {
+    const { variables, referred } = this.#parts
     const known = new Map(variables.map((variable) => [variable.name, variable.default]))
     for (const name of await referred()) {
       if (!known.has(name) && !OF_THE_SYSTEM.test(name)) known.set(name, undefined)
@@ -66,88 +110,68 @@ export function createSettings(dependencies: Dependencies) {
     return known
   }
 
-  function apply(text: string, changes: Changes, known: Known) {
-    refuseNames(changes, known, dependencies)
+  #isFree(name: string): boolean {
+    const isListed = () =>
+      this.#parts.variables.some((each) => each.name === name && each.values !== '')
+    return PLAIN_TEXT.test(name) || isListed()
+  }
+
+  #apply(text: string, changes: Changes, known: Known) {
+    refuseNames(changes, known, this.#parts)
     const { set, clear } = changes
     const cleared = clear.map((name): [string, undefined] => [name, undefined])
     const edited = editEnvironment(text, new Map([...Object.entries(set), ...cleared]), known)
-    const environment = environmentOf(edited)
-    const mistakes = findMistakes(environment).map(({ field, message }) => ({
+    const environment = this.#view.environmentOf(edited)
+    const mistakes = this.#parts.findMistakes(environment).map(({ field, message }) => ({
       field: Object.hasOwn(set, field) ? `set.${field}` : field,
       message,
     }))
     if (mistakes.length > 0) throw invalidRequest(mistakes, undefined)
     return { edited, environment }
   }
-
-  const isFree = (name: string) =>
-    PLAIN_TEXT.test(name) || variables.some((each) => each.name === name && each.values !== '')
-
-  return {
-    read: async (): Promise<Settings> => describe(await file.read(), await knownNow()),
-
-    /** Throws AppError `insufficient_scope` if only the master key may change one of these variables. */
-    permit({ key }: Caller, { set, clear, move = {} }: Changes & Partial<SettingsPatch>): void {
-      if (!key) return
-      const names = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
-      const guarded = names.find((name) => !isFree(name))
-      if (guarded === undefined) return
-      const message = `Only the SERVER_API_KEY may change ${guarded}: see docs/guides/keys.md`
-      throw new AppError('insufficient_scope', message, { param: guarded })
-    },
-
-    /** The environment of a process that started now, whether a server could start with it or not. */
-    environment: async () => ({ ...given, ...environmentOf((await file.read()).text) }),
-
-    /** The environment of a server with these changes. Throws AppError `invalid_request` for what it would refuse. */
-    async preview(changes: Changes) {
-      return apply((await file.read()).text, changes, await knownNow()).environment
-    },
-
-    /** Throws AppError `invalid_request` with the variable's name, and what `change` of the file throws. */
-    async save(patch: SettingsPatch, signal: AbortSignal): Promise<SettingsSaved> {
-      const known = await knownNow()
-      const edit: Edit<SettingsSaved> = async ({ text }, replace) => {
-        const before = environmentOf(text)
-        const { edited, environment } = apply(text, withMoves(patch, before), known)
-        const changed = [...known.keys()].filter((name) => before[name] !== environment[name])
-        return { changed, settings: describe(await replace(edited), known) }
-      }
-      return file.change(patch.basedOn, edit, signal)
-    },
-  }
 }
 
-/** Interprets the text of the file together with the given environment. */
-function createReader(dependencies: Dependencies) {
-  const { path, given, running, variables, labels, findMistakes } = dependencies
-  const byName = new Map(variables.map((variable) => [variable.name, variable]))
+/** What the text of the file means together with the given environment. */
+class EnvironmentView {
+  readonly #parts: Dependencies
+  readonly #variables: ReadonlyMap<string, Dependencies['variables'][number]>
+
+  constructor(dependencies: Dependencies) {
+    this.#parts = dependencies
+    this.#variables = new Map(dependencies.variables.map((variable) => [variable.name, variable]))
+  }
 
   /** The environment of a server that started now; an empty value counts as not set, as it does at start. */
-  function environmentOf(text: string): Record<string, string | undefined> {
+  environmentOf(text: string): Record<string, string | undefined> {
+    const { given } = this.#parts
     const inFile = parseEnv(text)
-    const names = new Set([...Object.keys(inFile), ...byName.keys()])
+    const names = new Set([...Object.keys(inFile), ...this.#variables.keys()])
     return Object.fromEntries(
       [...names].map((name) => [name, given[name] || inFile[name] || undefined]),
     )
   }
 
-  /** What people read about a variable. */
-  function wordsOf(name: string) {
-    const { group, meaning, choices } = byName.get(name) ?? OF_AGENT
-    const labelOrPair = labels[name] ?? name
-    const [label, unit] = typeof labelOrPair === 'string' ? [labelOrPair, undefined] : labelOrPair
-    const choiceList = choices.length > 0 && { choices: [...choices] }
-    return { label, group, meaning, ...(unit && { unit }), ...choiceList }
+  describe({ text, digest }: FileContent, known: Known): Settings {
+    const { path, given, findMistakes } = this.#parts
+    const environment = this.environmentOf(text)
+    return {
+      path,
+      digest,
+      mistakes: [...findMistakes(environment)],
+      settings: Array.from(known, ([name, initial]) =>
+        this.#describeOne(name, initial, environment[name] ?? (given[name] || undefined)),
+      ),
+    }
   }
 
-  function describeOne(name: string, initial: string | undefined, value: string | undefined) {
+  #describeOne(name: string, initial: string | undefined, value: string | undefined) {
+    const { given, running } = this.#parts
     // Values that are sent to other servers are mostly keys, and there is no telling which are not.
-    const secret = !byName.has(name) || isSecret(name, value)
+    const secret = !this.#variables.has(name) || isSecret(name, value)
     const ending = name !== MASTER_KEY && value && value.length >= MIN_SHOWN_LENGTH
     return {
       name,
-      ...wordsOf(name),
+      ...this.#wordsOf(name),
       secret,
       ...(initial !== undefined && { default: initial }),
       source: sourceOf(given[name], value),
@@ -157,19 +181,13 @@ function createReader(dependencies: Dependencies) {
     }
   }
 
-  return {
-    environmentOf,
-    describe({ text, digest }: FileContent, known: Known): Settings {
-      const environment = environmentOf(text)
-      return {
-        path,
-        digest,
-        mistakes: [...findMistakes(environment)],
-        settings: Array.from(known, ([name, initial]) =>
-          describeOne(name, initial, environment[name] ?? (given[name] || undefined)),
-        ),
-      }
-    },
+  /** What people read about a variable. */
+  #wordsOf(name: string) {
+    const { group, meaning, choices } = this.#variables.get(name) ?? OF_AGENT
+    const labelOrPair = this.#parts.labels[name] ?? name
+    const [label, unit] = typeof labelOrPair === 'string' ? [labelOrPair, undefined] : labelOrPair
+    const choiceList = choices.length > 0 && { choices: [...choices] }
+    return { label, group, meaning, ...(unit && { unit }), ...choiceList }
   }
 }
 
@@ -222,51 +240,4 @@ function refusalOfValue(value: string): string | undefined {
 function sourceOf(given: string | undefined, value: string | undefined) {
   if (given) return 'environment' as const
   return value === undefined ? ('default' as const) : ('file' as const)
-}
-
-/**
- * Returns the text of a `.env` with variables set, or cleared where the value is undefined: each on its line, or on the
- * line where it was commented out, or at the end. Throws AppError `invalid_request` for what such a file cannot hold.
- */
-function editEnvironment(
-  text: string,
-  changes: ReadonlyMap<string, string | undefined>,
-  defaults: ReadonlyMap<string, string | undefined>,
-): string {
-  let edited = text
-  const expected = { ...parseEnv(text) }
-  for (const [name, value] of changes) {
-    edited =
-      value === undefined
-        ? edited.replaceAll(lineOf(name, 'gm'), `#${name}=${defaults.get(name) ?? ''}`)
-        : setLine(edited, name, `${name}=${quote(value)}`)
-    if (value === undefined) delete expected[name]
-    else expected[name] = value
-    // Checks that nothing else has changed, even in a file with multi-line values.
-    const parsed = parseEnv(edited)
-    if (isDeepStrictEqual({ ...parsed }, expected)) continue
-    const message = 'cannot be written to this file; edit the file by hand'
-    throw refusal(value === undefined ? name : `set.${name}`, message)
-  }
-  return edited
-}
-
-function lineOf(name: string, flags: string, before = ''): RegExp {
-  return new RegExp(`^${before}[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=.*$`, flags)
-}
-
-function setLine(text: string, name: string, line: string): string {
-  const lines = [...text.matchAll(lineOf(name, 'gm'))]
-  const place = lines.at(-1) ?? lineOf(name, 'm', '#[ \\t]*').exec(text)
-  // If a file names a variable twice, the last one counts.
-  if (place) return text.slice(0, place.index) + line + text.slice(place.index + place[0].length)
-  const end = text.includes('\r\n') ? '\r\n' : '\n'
-  return `${text}${text === '' || text.endsWith('\n') ? '' : end}${line}${end}`
-}
-
-/** Unquoted where that is safe, else in a quotation mark that does not occur in the value. */
-function quote(value: string): string {
-  if (/^[\w./:@%+,=*?&~!;()[\]{}<>|^$-]+$/.test(value)) return value
-  const mark = ["'", '`', '"'].find((one) => !value.includes(one)) ?? "'"
-  return `${mark}${value}${mark}`
 }
