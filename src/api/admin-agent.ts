@@ -16,13 +16,13 @@ import {
   AgentVersionParams,
   AgentVersions,
 } from '@agent-server/schemas/operator/admin.ts'
-import { type Caller, checkScope } from '@agent-server/schemas/operator/api-key.ts'
+import { checkScope } from '@agent-server/schemas/operator/api-key.ts'
 import { SandboxReport } from '@agent-server/schemas/sandbox.ts'
 import { answerEvents } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { CHAT_FORMAT, createChatDialect } from '../dialects/chat/dialect.ts'
 import type { AgentFileService } from '../operator/admin/agent-file.ts'
-import type { AgentTrials, DraftAgent } from '../operator/admin/agent-trials.ts'
+import type { AgentTrials } from '../operator/admin/agent-trials.ts'
 
 export interface AgentFileServices {
   agentFile: AgentFileService
@@ -109,16 +109,6 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
   })
 }
 
-async function* answerDraft(
-  { agent, dialects, unavailable }: DraftAgent,
-  body: AgentQuestion,
-  caller: Caller,
-  signal: AbortSignal,
-): AsyncGenerator<ChatFrame[]> {
-  yield [{ type: 'draft', unavailable }]
-  yield* answerEvents(agent, () => createChatDialect(dialects).read(body, caller), signal)
-}
-
 /** Each takes the text of a configuration that is still being edited. */
 export const trialRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (app, services) => {
   const { agentFile, trials } = services
@@ -140,10 +130,12 @@ export const trialRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (app,
     handler({ body, caller }, reply) {
       const signal = callSignal(reply)
       checkScope(caller, 'chat')
-      async function* answer() {
+      async function* answer(): AsyncGenerator<ChatFrame[]> {
         const configuration = await agentFile.tried(body.text, caller)
-        const use = (draft: DraftAgent) => answerDraft(draft, body, caller, signal)
-        yield* trials.agent(configuration, use, signal)
+        await using draft = await trials.draft(configuration, signal)
+        yield [{ type: 'draft', unavailable: draft.unavailable }]
+        const begin = () => createChatDialect(draft.dialects).read(body, caller)
+        yield* answerEvents(draft.agent, begin, signal)
       }
       sendEvents(reply, answer(), CHAT_FORMAT)
     },

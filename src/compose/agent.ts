@@ -179,12 +179,12 @@ async function openDraft(
   opened.defer(async () => void (await Promise.all(agent.parts.map((part) => part.close()))))
   await Promise.all([agent.mcp.connected(signal), agent.skills.reload({ accept: false }, signal)])
   const unavailable = await unavailableIn(agent)
-  const kept = opened.move()
+  const closing = opened.move()
   return {
     agent: agent.agent,
     dialects: dialectsOf(shared, () => agent),
     unavailable,
-    close: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
 

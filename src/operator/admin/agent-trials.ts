@@ -14,10 +14,9 @@ const RETRY_AFTER_SECONDS = 5
 export type AgentTrials = ReturnType<typeof createAgentTrials>
 
 /** An agent that is opened for one question. */
-export interface DraftAgent extends Pick<DraftFrame, 'unavailable'> {
+export interface DraftAgent extends Pick<DraftFrame, 'unavailable'>, AsyncDisposable {
   agent: Agent
   dialects: { modelName: string; defaultTopK: number; chatModel: ChatModel }
-  close(): Promise<void>
 }
 
 interface Dependencies {
@@ -71,28 +70,21 @@ export function createAgentTrials({ openMcp, openSandbox, openSkills, openAgent 
       }
     },
 
-    /** Opens an agent, which is closed after `use`. Throws AppError `not_launched`, `too_many_runs`. */
-    async *agent<Event>(
-      configuration: AgentConfiguration,
-      use: (draft: DraftAgent) => AsyncGenerator<Event>,
-      signal: AbortSignal,
-    ): AsyncGenerator<Event> {
+    /** Opens an agent for one question. Throws AppError `not_launched`, `too_many_runs`. */
+    async draft(configuration: AgentConfiguration, signal: AbortSignal): Promise<DraftAgent> {
       if (!openAgent) throw new AppError('not_launched', NOT_LAUNCHED)
       if (drafts >= MAX_DRAFTS) {
         const message = `${MAX_DRAFTS} drafts are being tried; try again shortly`
         throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
       }
       drafts += 1
-      try {
-        const draft = await openAgent(configuration, signal)
-        try {
-          yield* use(draft)
-        } finally {
-          await draft.close()
-        }
-      } finally {
+      await using opened = new AsyncDisposableStack()
+      opened.defer(() => {
         drafts -= 1
-      }
+      })
+      const draft = opened.use(await openAgent(configuration, signal))
+      const closing = opened.move()
+      return { ...draft, [Symbol.asyncDispose]: () => closing.disposeAsync() }
     },
   }
 }
