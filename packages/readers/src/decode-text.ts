@@ -1,4 +1,5 @@
-import { MAX_CHARACTERS, tooLong } from './extracted.ts'
+import { isAscii, isUtf8 } from 'node:buffer'
+import { MAX_CHARACTERS, type ReadingWarning, tooLong } from './extracted.ts'
 
 /** Enough bytes to detect an encoding. */
 const SAMPLE_BYTES = 65_536
@@ -49,6 +50,11 @@ export async function decodeText(
   return isText(text.slice(0, SAMPLE_BYTES)) ? text : undefined
 }
 
+export const uncertainEncoding = (encoding: string): ReadingWarning => ({
+  code: 'uncertain_encoding',
+  message: `Read as ${encoding}; if letters are wrong, save the file as UTF-8 and send it again`,
+})
+
 /** The encoding's name as `TextDecoder` knows it; undefined if the bytes are not text. */
 export async function encodingOf(
   bytes: Buffer,
@@ -57,12 +63,17 @@ export async function encodingOf(
   const [encoding] =
     BYTE_ORDER_MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? []
   if (encoding !== undefined) return encoding
-  const sample = bytes.subarray(0, SAMPLE_BYTES)
-  const zeros = [zerosAt(sample, 0), zerosAt(sample, 1)] as const
-  if (zeros[0] + zeros[1] > 0) return wideEncoding(zeros, sample.length / 2)
-  if (isUtf8(sample, sample.length < bytes.length))
-    return TO_JAPANESE.some((mark) => sample.includes(mark)) ? 'iso-2022-jp' : 'utf-8'
-  const declaration = declaredIn(sample.toString('latin1', 0, PROLOG_BYTES))
+  const start = bytes.subarray(0, SAMPLE_BYTES)
+  const zeros = [zerosAt(start, 0), zerosAt(start, 1)] as const
+  if (zeros[0] + zeros[1] > 0) return wideEncoding(zeros, start.length / 2)
+  if (isUtf8(bytes) || isUtf8ButForEnd(bytes))
+    return TO_JAPANESE.some((mark) => bytes.includes(mark)) ? 'iso-2022-jp' : 'utf-8'
+  const sample = linesBeyondAscii(bytes)
+  if (isMostlyUtf8(sample)) {
+    onGuess('utf-8')
+    return 'utf-8'
+  }
+  const declaration = declaredIn(start.toString('latin1', 0, PROLOG_BYTES))
   if (declaration !== undefined && shareOfText(sample, declaration) >= LIKELY) return declaration
   const { name, confidence } = await likeliest(sample)
   if (name !== undefined && confidence < SURE) onGuess(name)
@@ -164,14 +175,63 @@ function zerosAt(bytes: Buffer, first: number): number {
   return zeros
 }
 
-/** If the sample is cut off, so may be its last character. */
-function isUtf8(sample: Buffer, isCut: boolean): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: isCut })
-    return true
-  } catch {
-    return false
+/** Of ASCII alone, the last letter may as well be one of another encoding. */
+function isUtf8ButForEnd(bytes: Buffer): boolean {
+  const whole = bytes.subarray(0, wholeCharacters(bytes))
+  return whole.length < bytes.length && isUtf8(whole) && !isAscii(whole)
+}
+
+/** The length without a last character that is cut off, if it would be one of UTF-8. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let back = 1; back < MAX_BYTES_PER_CHARACTER && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte >= 0xc0) return byte >= (CUT_OFF[back - 1] ?? 0) ? bytes.length - back : bytes.length
+    if (byte < 0x80) return bytes.length
   }
+  return bytes.length
+}
+
+/** The least first byte of a character of UTF-8 of which only so many bytes are there. */
+const CUT_OFF = [0xc0, 0xe0, 0xf0]
+
+/**
+ * The lines with characters beyond ASCII, wherever they are, as many as are enough; those that stand first come with all
+ * that is around them.
+ */
+function linesBeyondAscii(bytes: Buffer): Buffer {
+  const lines: Buffer[] = []
+  let [length, position] = [0, 0]
+  while (length < SAMPLE_BYTES) {
+    const at = beyondAscii(bytes, position)
+    if (at < 0) break
+    const before = bytes.lastIndexOf(LINE_FEED, at)
+    const from = Math.max(before + 1, position, at - SAMPLE_BYTES / 2)
+    const after = bytes.indexOf(LINE_FEED, at)
+    const end = Math.min(after < 0 ? bytes.length : after + 1, from + SAMPLE_BYTES)
+    lines.push(bytes.subarray(from, end))
+    length += end - from
+    position = Math.max(end, at + 1)
+  }
+  return Buffer.concat(lines).subarray(0, SAMPLE_BYTES)
+}
+
+const LINE_FEED = 0x0a
+
+function beyondAscii(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length; at++) if ((bytes[at] ?? 0) > 0x7f) return at
+  return -1
+}
+
+/** The share of characters beyond ASCII that may be damaged in a text that is UTF-8 nevertheless. */
+const MAX_DAMAGED = 0.1
+/** So many characters of UTF-8 do not come about by chance. */
+const MIN_WHOLE = 10
+
+function isMostlyUtf8(sample: Buffer): boolean {
+  const text = new TextDecoder().decode(sample)
+  const damaged = text.match(/\ufffd/g)?.length ?? 0
+  const whole = (text.match(/[^\0-\x7f\ufffd]/gu) ?? []).length
+  return whole >= MIN_WHOLE && damaged <= (whole + damaged) * MAX_DAMAGED
 }
 
 function isKnown(encoding: string): boolean {

@@ -194,19 +194,19 @@ async function extractKnown(file: SourceFile, sight: Sight): Promise<Extracted> 
   if (format) return format.read(file, sight)
   // The beginning of a table is enough: the agent's tools read the whole table.
   const maxBytes = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
-  const { decodeText } = await import('./decode-text.ts')
+  const { decodeText, uncertainEncoding } = await import('./decode-text.ts')
   const warnings: ReadingWarning[] = []
   const text = await decodeText(file.bytes.subarray(0, maxBytes), (encoding) =>
-    warnings.push({
-      code: 'uncertain_encoding',
-      message: `Read as ${encoding}; if letters are wrong, save the file as UTF-8 and send it again`,
-    }),
+    warnings.push(uncertainEncoding(encoding)),
   )
   if (text === undefined) throw unsupported('it is neither a document nor text')
   const isCut = file.bytes.length > maxBytes
   const extracted = await TEXTS[textKindOf(text, file.name)]({ ...file, text, isCut }, sight)
   warnings.push(...(extracted.warnings ?? []))
-  return warnings.length > 0 ? { ...extracted, warnings } : extracted
+  const all = [
+    ...new Map([...(extracted.warnings ?? []), ...warnings].map((one) => [one.code, one])).values(),
+  ]
+  return all.length > 0 ? { ...extracted, warnings: all } : extracted
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { Entry, ZipFile } from 'yauzl'
+import { encodingOf } from './decode-text.ts'
 import { ExtractionError, passwordProtected } from './extracted.ts'
 
 export const ZIP_MARK = Buffer.from('PK\x03\x04')
@@ -40,9 +41,14 @@ export async function openZip(bytes: Buffer) {
   return {
     has: (name: string) => entries.has(name),
     readBytes,
-    /** Throws like `readBytes`. */
-    readText: async (name: string): Promise<string> =>
-      new TextDecoder().decode(await readBytes(name)),
+    /** Decodes it as it declares. Throws like `readBytes`. */
+    async readText(name: string): Promise<string> {
+      const bytes = await readBytes(name)
+      const encoding = (await encodingOf(bytes)) ?? 'utf-8'
+      const text = new TextDecoder(encoding).decode(bytes)
+      if (encoding !== 'utf-8') refuseEntities(text.slice(0, PROLOG_BYTES))
+      return text
+    },
 
     /** Unpacks everything once, a chunk at a time, on behalf of a parser that would trust the declared sizes. */
     async verify(): Promise<void> {
@@ -108,7 +114,7 @@ async function eachPart(zip: ZipFile, entry: Entry, take: (part: Buffer) => void
 }
 
 /** Nested entities can expand a few bytes to any size. No office program writes them. */
-function refuseEntities(prolog: Buffer): void {
+function refuseEntities(prolog: Buffer | string): void {
   if (!prolog.includes('<!ENTITY')) return
   throw new ExtractionError(
     'file_too_complex',

@@ -133,6 +133,42 @@ describe('Text is decoded', () => {
   it('from nothing', async () => expect(await decodeText(Buffer.alloc(0))).toBe(''))
 })
 
+describe('An encoding is decided by the whole text', () => {
+  const late = (text: string, encoding: 'latin1' | Buffer) =>
+    Buffer.concat([
+      Buffer.from('Nothing but plain letters here.\n'.repeat(5_000)),
+      encoding === 'latin1' ? Buffer.from(text, encoding) : encoding,
+    ])
+
+  it('though its first letter beyond ASCII comes late', async () => {
+    expect(await decodeText(late('A café in Århus.\n', 'latin1'))).toMatch(/A café in Århus\.\n$/)
+  })
+
+  it('though its first Japanese comes late', async () => {
+    const japanese = fixture('japanese.shift-jis.txt')
+    expect(await decodeText(late('', japanese))).toContain('ふくろうは夜の森で狩りをします')
+    const escaped = Buffer.from('\u001b$B%U%/%m%&\u001b(B\n')
+    expect(await decodeText(late('', escaped))).toMatch(/フクロウ\n$/)
+  })
+
+  it('and is UTF-8 though a few letters are damaged, which is said', async () => {
+    const guesses: string[] = []
+    const bytes = Buffer.concat([
+      late('', Buffer.from('Grüße aus Århus. '.repeat(20))),
+      Buffer.from([0xe9]),
+      Buffer.from(' Schöne Grüße.\n'),
+    ])
+    const text = await decodeText(bytes, (guess) => guesses.push(guess))
+    expect(text).toMatch(/Grüße aus Århus\. \ufffd Schöne Grüße\.\n$/)
+    expect(guesses).toEqual(['utf-8'])
+  })
+
+  it('and is UTF-8 though its last letter is cut off', async () => {
+    const bytes = Buffer.from('Grüße aus Århus, schö')
+    expect(await encodingOf(bytes.subarray(0, -1))).toBe('utf-8')
+  })
+})
+
 describe('What is no text', () => {
   it.each([
     ['zeros', Buffer.alloc(1_000)],

@@ -20,6 +20,22 @@ describe('An archive', () => {
     expect(await zip.readText('a.txt')).toBe('Eins')
   })
 
+  it.each([
+    ['UTF-16', Buffer.from('\ufeff<?xml version="1.0" encoding="UTF-16"?><a>Möwe</a>', 'utf16le')],
+    ['UTF-16 without a mark', Buffer.from('<?xml version="1.0"?><a>Möwe</a>', 'utf16le').swap16()],
+    ['Latin-1', Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>Möwe</a>', 'latin1')],
+    ['UTF-8 with a mark', Buffer.from('\ufeff<a>Möwe</a>')],
+  ])('decodes a part in %s', async (_encoding, content) => {
+    const zip = await open({ name: 'a.xml', content })
+    expect(await zip.readText('a.xml')).toMatch(/^<[\s\S]*<?a>Möwe<\/a>$/)
+  })
+
+  it('may not declare entities in any encoding', async () => {
+    const content = Buffer.from('\ufeff<!DOCTYPE a [<!ENTITY b "c">]><a/>', 'utf16le')
+    const zip = await open({ name: 'a.xml', content })
+    await expect(zip.readText('a.xml')).rejects.toMatchObject(complex)
+  })
+
   it('may hold much that is packed well, up to a point', async () => {
     const zip = await open({ name: 'a', content: zeros(20_000_000) })
     expect(await zip.readText('a')).toHaveLength(20_000_000)

@@ -129,7 +129,7 @@ function spread(rows: readonly PageElement[]): Grid {
   for (const [index, row] of rows.entries()) {
     let column = 0
     for (const cell of row.children) {
-      while (grid[index]?.[column]) column++
+      column = nextFree(grid[index] ?? [], column)
       const width = Math.min(spanOf(cell, 'colspan'), MAX_SPAN)
       const last = room > 0 ? lastRow(rows, index, spanOf(cell, 'rowspan')) : index + 1
       const places = Array.from({ length: width * (last - index) }, (_, at) => ({
@@ -146,6 +146,12 @@ function spread(rows: readonly PageElement[]): Grid {
   return grid.map((places) =>
     Array.from({ length: Math.max(least, places.length) }, (_, column) => places[column]),
   )
+}
+
+function nextFree(places: readonly (Place | undefined)[], from: number): number {
+  let column = from
+  while (places[column]) column++
+  return column
 }
 
 /** A span of 0 rows ends with the part of the table; none goes beyond it. */

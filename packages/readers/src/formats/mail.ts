@@ -1,12 +1,15 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime'
+import { uncertainEncoding } from '../decode-text.ts'
 import {
   createBoundedText,
   type Extracted,
   ExtractionError,
+  type ReadingWarning,
   type SourceFile,
 } from '../extracted.ts'
 import { extractHtml } from './html.ts'
 import { createShowPicture, dataOf, type SeePicture, type ShowPicture } from './image.ts'
+import { withCharsets } from './mail-charsets.ts'
 
 const MAX_ATTACHMENTS = 100
 /** A mail may contain a mail that contains a mail, and so on. */
@@ -23,7 +26,9 @@ interface Readers {
  * them.
  */
 export async function extractMail(bytes: Buffer, { extract, see }: Readers): Promise<Extracted> {
-  const mail = await PostalMime.parse(bytes, { maxNestingDepth: MAX_NESTING })
+  const warnings: ReadingWarning[] = []
+  const named = await withCharsets(bytes, (guess) => warnings.push(uncertainEncoding(guess)))
+  const mail = await PostalMime.parse(named, { maxNestingDepth: MAX_NESTING })
   const attachments = mail.attachments.slice(0, MAX_ATTACHMENTS)
   const inline = inlineIn(attachments)
   const show = createShowPicture(see, (source) => inline.get(source) ?? dataOf(source))
@@ -38,7 +43,7 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
   for (const [index, attachment] of files.entries()) {
     text.add(await attachmentToText(attachment, (file) => extract(file, index + 1)))
   }
-  return { text: text.toString() }
+  return { text: text.toString(), ...(warnings.length > 0 && { warnings: warnings.slice(0, 1) }) }
 }
 
 /** The pictures of the body, by the source that the body names. */
@@ -62,9 +67,32 @@ function toName({ name, address }: Address): string {
   return name && address ? `${name} <${address}>` : name || (address ?? '')
 }
 
-async function bodyOf({ text, html }: Email, show: ShowPicture): Promise<string> {
-  if (text?.trim()) return text.trim()
-  return html ? (await extractHtml(html, show)).text : ''
+/** The page says more than the text by this factor, or lacks this share of its words, if the text is only a stub. */
+const MORE_WORDS = 2
+const MISSING = 0.5
+/** A stub has no more words. */
+const STUB_WORDS = 40
+
+/** The text, unless it only stands in for the page; both, if each says something else. */
+async function bodyOf({ text = '', html }: Email, show: ShowPicture): Promise<string> {
+  const plain = text.trim()
+  const words = wordsIn(plain)
+  if (!html) return plain
+  const page = words.length === 0 ? [] : wordsIn((await extractHtml(html)).text)
+  const isWhole = page.length <= words.length * MORE_WORDS && lacking(words, page) <= MISSING
+  if (isWhole && words.length > 0) return plain
+  const shown = (await extractHtml(html, show)).text
+  const isStub = words.length <= STUB_WORDS || lacking(page, words) <= MISSING
+  return isStub ? shown : `${plain}\n\n${shown}`
+}
+
+const wordsIn = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+
+/** The share of the other words that these lack. */
+function lacking(words: readonly string[], others: readonly string[]): number {
+  const known = new Set(words)
+  const all = [...new Set(others)]
+  return all.filter((word) => !known.has(word)).length / Math.max(all.length, 1)
 }
 
 async function attachmentToText(

@@ -112,3 +112,93 @@ describe('An attachment', () => {
     expect(text.match(/^## Attachment/gm)).toHaveLength(100)
   })
 })
+
+describe('The letters of a mail are kept', () => {
+  const rawMail = (headers: string[], ...body: string[]) =>
+    Buffer.from([...HEAD, ...headers, '', ...body].join('\r\n'), 'latin1')
+
+  it.each([
+    [
+      'whose page alone names their encoding',
+      ['Content-Type: text/html', 'Content-Transfer-Encoding: quoted-printable'],
+      '<html><head><meta charset=3D"iso-8859-1"></head><body>V=E6rtsh=F8jen</body></html>',
+    ],
+    [
+      'that names no encoding',
+      ['Content-Type: text/plain', 'Content-Transfer-Encoding: 8bit'],
+      'V\u00e6rtsh\u00f8jen',
+    ],
+    ['that says nothing of what it is', [], 'V\u00e6rtsh\u00f8jen'],
+    [
+      'that names an encoding which nobody knows',
+      ['Content-Type: text/plain; charset=unknown-8bit'],
+      'V\u00e6rtsh\u00f8jen',
+    ],
+    [
+      'that says it is UTF-8, and is not',
+      ['Content-Type: text/plain; charset="utf-8"; format=flowed'],
+      'V\u00e6rtsh\u00f8jen',
+    ],
+  ])('%s', async (_case, headers, body) => {
+    expect(await textOf(rawMail(['Subject: Fl\u00e5den', ...headers], body))).toMatch(
+      /^# Flåden\n[\s\S]*Værtshøjen/,
+    )
+  })
+
+  it('in a part of a part, and in a mail within a mail', async () => {
+    const part = (...lines: string[]) => ['--b', ...lines]
+    const inner = [...HEAD, 'Subject: Fl\u00e5den', '', 'V\u00e6rtsh\u00f8jen']
+    const bytes = rawMail(
+      ['Subject: Outer', 'Content-Type: multipart/mixed; boundary="b"'],
+      ...part(
+        'Content-Type: multipart/alternative; boundary=c',
+        '',
+        '--c',
+        'Content-Type: text/plain',
+        '',
+        'Sm\u00f8r',
+        '--c--',
+      ),
+      ...part('Content-Type: message/rfc822', '', ...inner),
+      '--b--',
+    )
+    const text = await textOf(bytes)
+    for (const words of ['Smør', 'Flåden', 'Værtshøjen']) expect(text).toContain(words)
+  })
+})
+
+describe('The page of a mail is read', () => {
+  const alternatives = (plain: string, page: string) =>
+    mailOf(
+      ['Subject: Two', 'Content-Type: multipart/alternative; boundary=b'],
+      ...['--b', 'Content-Type: text/plain; charset=utf-8', '', plain],
+      ...['--b', 'Content-Type: text/html; charset=utf-8', '', page, '--b--'],
+    )
+  const PAGE = '<p>Quay 7 is free from Monday. The fee is 120 crowns.</p>'
+
+  it.each([
+    [
+      'says that there is one',
+      'Your program cannot show this message. Open it in a browser, please.',
+    ],
+    ['is nothing to see', '\u200b\u200c \u00a0'],
+    ['is a greeting alone', 'Hello'],
+  ])('where its text %s', async (_case, plain) => {
+    const text = await textOf(alternatives(plain, PAGE))
+    expect(text).toContain('Quay 7 is free from Monday. The fee is 120 crowns.')
+  })
+
+  it('not where its text says the same', async () => {
+    const plain = 'Quay 7 is free from Monday.\r\nThe fee is 120 crowns.'
+    expect(await textOf(alternatives(plain, PAGE))).toContain('Monday.\nThe fee')
+  })
+
+  it('beside its text, where each says something of its own', async () => {
+    const plain = Array.from({ length: 60 }, (_, i) => `wader${i}`).join(' ')
+    const text = await textOf(alternatives(plain, `${PAGE}<p>${LONG_PAGE}</p>`))
+    expect(text).toContain('wader59')
+    expect(text).toContain('120 crowns')
+  })
+})
+
+const LONG_PAGE = Array.from({ length: 50 }, (_, i) => `tern${i}`).join(' ')
