@@ -18,6 +18,8 @@ export interface CorpusStart {
   chunks: number
   /** Neither this chunk key nor any greater one was ever handed out. */
   nextChunkKey: number
+  /** What clients of vector stores call collections. */
+  collectionNames: { collection: string; name: string }[]
 }
 
 /** One document without its chunks, which follow it. Documents are in the order in which they were added. */

@@ -9,13 +9,14 @@ import {
   startAfter,
 } from '../../src/stores/corpus.ts'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
+import type { OpenedStore } from '../../src/stores/opened-store.ts'
 import { FAILURE } from './document-store.fixture.ts'
 
 /** A place for a corpus, empty at first, that removes itself after the test. */
 export interface CorpusPlace {
   corpus: Corpus
   /** Opens the document store over it; the caller closes it. */
-  open(): Promise<DocumentStore>
+  open(): Promise<DocumentStore & Pick<OpenedStore, 'collectionNames'>>
 }
 
 const { signal } = new AbortController()
@@ -26,12 +27,13 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
     const place = await createPlace()
     const store = await place.open()
     await fill(store)
+    await store.collectionNames.set('red', 'Red things')
     await store.close()
     return place
   }
 
   describe(`The corpus in ${name}`, () => {
-    it('arrives elsewhere as it was: documents in their order, texts, chunks, vectors, files', async () => {
+    it('arrives elsewhere as it was: documents in their order, texts, chunks, vectors, files, names of collections', async () => {
       const from = await filled()
       const to = await createPlace()
       await to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal)
@@ -39,6 +41,18 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
         await Array.fromAsync(from.corpus.readCorpus(signal)),
       )
       expect(await snapshot(to)).toEqual(await snapshot(from))
+    })
+
+    it('leaves the name that a collection has elsewhere', async () => {
+      const from = await filled()
+      const to = await createPlace()
+      const before = await to.open()
+      await before.collectionNames.set('red', 'Rot')
+      await before.close()
+      await to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal)
+      const store = await to.open()
+      expect([...(await store.collectionNames.list())]).toEqual([['red', 'Rot']])
+      await store.close()
     })
 
     it('goes on there where it was: jobs, replacements, keys of clients and of chunks', async () => {
@@ -188,7 +202,12 @@ async function fill(store: DocumentStore): Promise<void> {
   await store.add({ id: 'served', text: 'Old text', title: 'Alt ä', url: 'https://example.org/' })
   await ingest(store, 'served', 300)
   const kept = await store.stageFile(stream([Uint8Array.of(1, 2, 3)]))
-  const file = { ...kept, name: 'a.bin', mediaType: 'application/octet-stream' }
+  const file = {
+    ...kept,
+    name: 'a.bin',
+    mediaType: 'application/octet-stream',
+    sha256: 'ab'.repeat(32),
+  }
   const source = { url: 'https://example.org/a', fetchedAt: 1, failures: 0, dueAt: 9, digest: 'd' }
   await store.add({ id: 'file', text: '', file, metadata: { a: 1, b: 'c', d: true }, source })
   await ingest(store, 'file', 1, 'Read out of the file')
@@ -241,6 +260,7 @@ async function snapshot({ open }: CorpusPlace) {
     embedding: await store.embedding(),
     vectors: await store.readVectors(keys),
     counts: await store.counts(),
+    names: [...(await store.collectionNames.list())],
     source: (await store.get(everything(), 'file'))?.source,
     file: await Array.fromAsync((await store.readFile(everything(), 'file')) ?? []),
     filtered: await store.visibleKeys(narrowed(everything(), { field: 'b', eq: 'c' })),

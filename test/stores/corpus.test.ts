@@ -11,6 +11,7 @@ import type { StoredDocument } from '../../src/stores/document-store.ts'
 
 const START: CorpusStart = {
   kind: 'start',
+  collectionNames: [],
   embedding: { model: 'model-a', dimension: 2 },
   documents: 3,
   chunks: 6,

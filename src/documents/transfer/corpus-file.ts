@@ -12,8 +12,17 @@ import { parseJson } from '@agent-server/lib/text/json.ts'
 import { type Line, readLines } from '@agent-server/lib/text/lines.ts'
 import { Metadata } from '@agent-server/schemas/metadata.ts'
 import { z } from 'zod'
-import type { CorpusRecord } from '../../stores/corpus.ts'
-import { DOCUMENT_STATUSES, type DocumentContent } from '../../stores/document-store.ts'
+import type { CorpusDocument, CorpusRecord, CorpusStart } from '../../stores/corpus.ts'
+import {
+  DOCUMENT_STATUSES,
+  type DocumentContent,
+  type EmbeddingModel,
+  type Idempotency,
+  type NewChunk,
+  type StoredDocument,
+} from '../../stores/document-store.ts'
+import type { FileNotes, StoredFile } from '../../stores/file-store.ts'
+import type { StoredSource } from '../../stores/source-store.ts'
 
 /** The name and version of the format; a reader refuses every other. */
 const FORMAT = 'agent-server-corpus'
@@ -98,8 +107,8 @@ function readHeader(file: string, bytes: Buffer): CorpusRecord {
   }
   const header = parse(HeaderLine, bytes)
   if (!header) throw damaged(file, 'has an unreadable header')
-  const { embedding, documents, chunks, nextChunkKey } = header
-  return { kind: 'start', embedding, documents, chunks, nextChunkKey }
+  const { format: _format, version: _version, createdAt: _, ...start } = header
+  return { kind: 'start', ...start }
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, bytes: Buffer) {
@@ -202,44 +211,53 @@ const count = z.int().min(0)
 const time = z.number()
 const Bytes = z.base64().transform((text) => Buffer.from(text, 'base64'))
 
+/** A property that is not named here would be lost on the way. */
+type Fields<Of, Except extends keyof Of = never> = Record<Exclude<keyof Of, Except>, z.ZodType>
+
 /** Like `optional`, but the property is always present: what is absent is `undefined`. */
 const absent = <Schema extends z.ZodType>(schema: Schema) =>
   schema.optional().transform((value) => value)
 
 /** What was reported when the file was read. */
-const FileNotes = z.object({
+const StoredFileNotes = z.object({
   page: count.exactOptional(),
+  tables: count.exactOptional(),
   warnings: z
     .array(z.object({ code: z.string(), message: z.string() }))
     .readonly()
     .exactOptional(),
-})
-const StoredFile = z.object({
+} satisfies Fields<FileNotes>)
+const File = z.object({
   name: z.string(),
   mediaType: z.string(),
   size: count,
-  notes: FileNotes.exactOptional(),
-})
-const EmbeddingModel = z.object({ model: z.string(), dimension: z.int().min(1) })
+  sha256: z.string().exactOptional(),
+  notes: StoredFileNotes.exactOptional(),
+} satisfies Fields<StoredFile>)
+const Embedding = z.object({
+  model: z.string(),
+  dimension: z.int().min(1),
+} satisfies Fields<EmbeddingModel>)
 const Content = {
   title: absent(z.string()),
   url: absent(z.string()),
   metadata: absent(Metadata),
-  file: absent(StoredFile),
+  file: absent(File),
   characters: count,
-}
+} satisfies Fields<DocumentContent, 'collection'>
 
 const HeaderLine = z.object({
   format: z.literal(FORMAT),
   version: z.literal(FORMAT_VERSION),
   createdAt: z.string(),
-  embedding: absent(EmbeddingModel),
+  embedding: absent(Embedding),
   documents: count,
   chunks: count,
   nextChunkKey: count,
-})
+  collectionNames: z.array(z.object({ collection: z.string(), name: z.string() })).default([]),
+} satisfies Fields<CorpusStart & { format: string; version: number; createdAt: string }, 'kind'>)
 
-const StoredSource = z.object({
+const Source = z.object({
   url: z.string(),
   refresh: absent(z.string()),
   title: absent(z.string()),
@@ -251,7 +269,7 @@ const StoredSource = z.object({
   etag: absent(z.string()),
   lastModified: absent(z.string()),
   digest: z.string(),
-})
+} satisfies Fields<StoredSource>)
 
 const DocumentLine = z.object({
   kind: z.literal('document'),
@@ -260,7 +278,7 @@ const DocumentLine = z.object({
       id: z.string(),
       conversation: absent(z.string()),
       ...Content,
-      source: absent(StoredSource),
+      source: absent(Source),
       status: z.enum(DOCUMENT_STATUSES).exclude(['processing']),
       error: absent(z.object({ code: z.string(), message: z.string() })),
       attempts: count,
@@ -269,13 +287,15 @@ const DocumentLine = z.object({
       chunkCount: count,
       createdAt: time,
       updatedAt: time,
-    })
+    } satisfies Fields<StoredDocument, 'collection'>)
     .transform(placed),
   contents: z.array(z.object({ revision: count, text: z.string() })),
   replacement: absent(z.object(Content).transform(placed)),
   dueAt: absent(time),
-  idempotency: z.array(z.object({ key: z.string(), digest: z.string() })),
-})
+  idempotency: z.array(
+    z.object({ key: z.string(), digest: z.string() } satisfies Fields<Idempotency>),
+  ),
+} satisfies Fields<CorpusDocument>)
 
 const ChunksLine = z.object({
   kind: z.literal('chunks'),
@@ -290,7 +310,7 @@ const ChunksLine = z.object({
       page: absent(count),
       pageEnd: absent(count),
       context: absent(z.string()),
-    }),
+    } satisfies Fields<NewChunk>),
   ),
   vectors: z
     .object({

@@ -10,6 +10,7 @@ import {
   startAfter,
 } from '../corpus.ts'
 import { toEmbedding, toNewChunk, toVectors } from './chunks.ts'
+import { createNameReads } from './collection-names.ts'
 import {
   contentColumns,
   documentColumns,
@@ -81,6 +82,8 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
       (SELECT count(*) FROM chunks) AS chunks,
       (SELECT value FROM meta WHERE name = 'next_chunk_key') AS next_key`
 
+  const names = createNameReads(run)
+
   async function* piecesOf(file: Row): AsyncGenerator<CorpusPiece> {
     const [number, revision] = [integer(file, 'number'), integer(file, 'revision')]
     let isEmpty = true
@@ -102,6 +105,10 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
         documents: integer(totals, 'documents'),
         chunks: integer(totals, 'chunks'),
         nextChunkKey: integer(totals, 'next_key'),
+        collectionNames: Array.from(await names.list(), ([collection, name]) => ({
+          collection,
+          name,
+        })),
       }
     },
 
@@ -164,9 +171,13 @@ export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'mov
   let current = { number: 0, revision: 0 }
   let file: { number: number; revision: number; pieces: number } | undefined
 
-  const begin = async ({ embedding, nextChunkKey }: CorpusStart) => {
+  const begin = async ({ embedding, nextChunkKey, collectionNames }: CorpusStart) => {
     nextKey = nextChunkKey
     if (embedding) await insertInto(tx, 'embeddings', { vectors: 'current', ...embedding })
+    // A name that was given here stays.
+    for (const one of collectionNames) {
+      await insertInto(tx, 'collection_names', one, 'ON CONFLICT (collection) DO NOTHING')
+    }
   }
   const addDocument = async (record: CorpusDocument) => {
     const number = await insertDocument(tx, jobs, record)

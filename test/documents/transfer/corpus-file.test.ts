@@ -59,6 +59,7 @@ const recordsWith = (text: string): CorpusRecord[] => [
     documents: 3,
     chunks: 3,
     nextChunkKey: 9,
+    collectionNames: [{ collection: 'red', name: 'Red things' }],
   },
   document('a', 'Words 👋'),
   { kind: 'chunks', chunks: [chunk], vectors: vectors(0.5, -0.25) },
@@ -94,9 +95,13 @@ describe('The file of a corpus', () => {
     expect(await readdir(directory)).toEqual(['corpus.zst'])
   })
 
-  it('keeps what the reader of a file has reported of it', async () => {
-    const notes = { warnings: [{ code: 'page_unreadable', message: 'Page 2 is a picture' }] }
-    const file = { name: 'a.pdf', mediaType: 'application/pdf', size: 3, notes }
+  it('keeps the digest of a file, and what its reader has reported of it', async () => {
+    const notes = {
+      tables: 2,
+      warnings: [{ code: 'page_unreadable', message: 'Page 2 is a picture' }],
+    }
+    const sha256 = '9f64a747e1b97f131fabb6b447296c9b6f0201e79fb3c5356e6c77e89b6a806a'
+    const file = { name: 'a.pdf', mediaType: 'application/pdf', size: 3, sha256, notes }
     const record = document('a', 'Words')
     const sent = { ...record, document: { ...record.document, file } }
     const reading = {
@@ -250,6 +255,7 @@ describe('A corpus', () => {
     async (chunks) => {
       const bare: CorpusRecord = {
         kind: 'start',
+        collectionNames: [],
         embedding: undefined,
         documents: 3,
         chunks,
