@@ -182,9 +182,11 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     for (const selector of ['.question p', '.answer p', '.citation-card .quoted', 'aside li a']) {
       expect(await isRightToLeft(selector), selector).toBe(true)
     }
-    const [whole, written] = [page.locator('.question'), page.locator('.question p')]
-    const widths = [await whole.boundingBox(), await written.boundingBox()]
-    expect((widths[1]?.width ?? 0) / (widths[0]?.width ?? 1)).toBeGreaterThan(0.5)
+    const [whole, bubble] = [page.locator('.question'), page.locator('.question > .stack')]
+    const right = ({ x, width } = { x: Number.NaN, width: 0 }) => Math.round(x + width)
+    expect(right((await bubble.boundingBox()) ?? undefined)).toBe(
+      right((await whole.boundingBox()) ?? undefined),
+    )
     await source.press('Enter')
     await page.locator('.reader mark').first().waitFor()
     for (const selector of ['.reader h2', '.document-text p']) {

@@ -178,7 +178,7 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
         await ask(page, toolCallReply(search), textReply(ANSWER))
         await page.getByText('1 step').waitFor()
         await page.getByText('1 step').click()
-        await page.getByText(/^\d+ sources?$/).click()
+        await page.getByText(/^\d+ sources? cited$/).click()
       },
     ],
     [

@@ -30,6 +30,39 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     expect(complaints).toEqual([])
   })
 
+  it('keeps the citation where it is in the window, and looks active, while it is open', async () => {
+    const lines = Array.from(
+      { length: 40 },
+      (_, line) =>
+        `Line ${line} of the answer, which is long enough to wrap once the reader takes its half of the window.`,
+    )
+    const answer = `${lines.join('\n\n')}\n\nOn Saturdays the library opens at ten [1].\n\n${lines.join('\n\n')}`
+    const { page } = await openAnswer(browser, answer)
+    const source = page.getByRole('button', { name: 'Source 1' })
+    await source.scrollIntoViewIfNeeded()
+    const top = async () => Math.round((await source.boundingBox())?.y ?? Number.NaN)
+    const before = await top()
+    await source.click()
+    await page.locator('.reader mark').first().waitFor()
+    expect(Math.abs((await top()) - before)).toBeLessThan(3)
+    expect(await source.getAttribute('aria-current')).toBe('true')
+    await page.keyboard.press('Escape')
+    await page.locator('.reader').waitFor({ state: 'detached' })
+    expect(Math.abs((await top()) - before)).toBeLessThan(3)
+    expect(await source.getAttribute('aria-current')).toBeNull()
+  })
+
+  it('is closed by Back on a telephone, which stays in the chat', async () => {
+    const { page } = await openAnswer(browser, 'On Saturdays the library opens at ten [1].')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.getByRole('button', { name: 'Source 1' }).click()
+    await page.locator('.reader mark').first().waitFor()
+    await page.goBack()
+    await page.locator('.reader').waitFor({ state: 'detached' })
+    expect(page.url()).toContain('#/chat/')
+    await page.getByRole('button', { name: 'Source 1' }).waitFor()
+  })
+
   it('reads out a cited sentence without its Markdown', async () => {
     const text = 'The library opens at nine on **weekdays** and at ten on _Saturdays_.'
     const { page } = await openAnswer(browser, 'On weekdays the library opens at nine [1].', {

@@ -115,3 +115,11 @@ it('What had come of an answer that breaks off is drawn', async () => {
   expect(turn.answer).toBe('Half ')
   expect(failure).toEqual(new Error('The connection was lost'))
 })
+
+it('What the model thinks is kept beside the answer, up to a bound', async () => {
+  const thought = (text: string) => ({ type: 'reasoning-delta', text })
+  const { turn } = await read(thought('Owls '), thought('hunt.'), delta('At night.'))
+  expect(turn).toMatchObject({ reasoning: 'Owls hunt.', answer: 'At night.' })
+  const long = await read(thought('x'.repeat(200_000)))
+  expect(long.turn.reasoning).toHaveLength(100_000)
+})

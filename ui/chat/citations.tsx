@@ -62,7 +62,7 @@ export function Citations({
     const hit = button && hitOf(button)
     if (!button || !hit) return
     hide()
-    openReader({ hit, quotes: citationOf(button)?.quotes ?? [] })
+    openReader({ hit, quotes: citationOf(button)?.quotes ?? [] }, button)
   }
   // An answer that is rendered again has other marks.
   useEffect(hide, [hits])

@@ -5,6 +5,9 @@ import type { Turn } from './turns.ts'
 /** Between two drawings of an answer that grows: often enough to read along. */
 const DRAW_MS = 50
 
+/** Of what a model thought, in UTF-16 code units. */
+const MAX_REASONING = 100_000
+
 export type ChangeAnswer = (by: (turn: Turn) => Partial<Turn>) => void
 
 /** What comes before an answer. */
@@ -59,7 +62,7 @@ function searchProgressOf({ step }: Extract<ChatEvent, { type: 'search-step' }>)
   return next === undefined ? 'The passages are sufficient' : `Searching for “${next}”`
 }
 
-function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
+function changeBy(event: OtherEvent, { steps, reasoning }: Turn): Partial<Turn> {
   switch (event.type) {
     case 'tool-call': {
       const { callId, tool, input } = event
@@ -93,7 +96,10 @@ function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
     case 'progress':
       return { progress: progressOf(event) }
     case 'reasoning-delta':
-      return { progress: 'The model is thinking' }
+      return {
+        progress: 'The model is thinking',
+        reasoning: (reasoning + event.text).slice(0, MAX_REASONING),
+      }
     default:
       // Of a later server.
       return {}

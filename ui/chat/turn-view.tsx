@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { Artifact, Hit } from '../../packages/client/src/agent-server.ts'
+import type { Artifact, Citation, Hit } from '../../packages/client/src/agent-server.ts'
 import { API, attempt } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
@@ -62,13 +62,14 @@ export function WholeAnswer({
 }) {
   return (
     <>
+      <Reasoning text={turn.reasoning} />
       <Steps steps={turn.steps} isAnswering={turn.state === 'answering'} />
       <Answer turn={turn} />
       {turn.approval && <Waiting approval={turn.approval} isBusy={isBusy} onDecide={onDecide} />}
       {turn.artifacts.map((artifact) => (
         <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
       ))}
-      <Sources hits={turn.hits} />
+      <Sources hits={turn.hits} citations={turn.citations} />
     </>
   )
 }
@@ -270,27 +271,65 @@ function ArtifactView({
   )
 }
 
-function Sources({ hits }: { hits: readonly Hit[] }) {
+/** The cited passages first; those that were only found are folded. */
+function Sources({ hits, citations }: { hits: readonly Hit[]; citations: readonly Citation[] }) {
   if (hits.length === 0) return null
+  const numbers = new Set(citations.map(({ number }) => number))
+  const cited = hits.filter((_, index) => numbers.has(index + 1))
+  const others = hits.filter((_, index) => !numbers.has(index + 1))
+  if (cited.length === 0) {
+    return (
+      <details class="settings">
+        <summary>{counted(hits.length, 'passage')} found</summary>
+        <SourceList all={hits} shown={hits} />
+      </details>
+    )
+  }
   return (
     <details class="settings">
-      <summary>{counted(hits.length, 'source')}</summary>
-      <ol class="sources">
-        {hits.map((hit, index) => (
-          <li key={hit.id}>
-            <span class="place">{index + 1}</span>
-            <button
-              type="button"
-              class="link"
-              dir="auto"
-              onClick={() => openReader({ hit, quotes: [] })}
-            >
-              {hit.title || hit.documentId}
-            </button>
-            <span class="hint">{placeOf(hit)}</span>
-          </li>
-        ))}
-      </ol>
+      <summary>{counted(cited.length, 'source')} cited</summary>
+      <SourceList all={hits} shown={cited} />
+      {others.length > 0 && (
+        <details class="settings">
+          <summary>{counted(others.length, 'other passage')} found</summary>
+          <SourceList all={hits} shown={others} />
+        </details>
+      )}
+    </details>
+  )
+}
+
+/** With the numbers that the answer cites them by. */
+function SourceList({ all, shown }: { all: readonly Hit[]; shown: readonly Hit[] }) {
+  return (
+    <ol class="sources">
+      {shown.map((hit) => (
+        <li key={hit.id}>
+          <span class="place">{all.indexOf(hit) + 1}</span>
+          <button
+            type="button"
+            class="link"
+            dir="auto"
+            onClick={({ currentTarget }) => openReader({ hit, quotes: [] }, currentTarget)}
+          >
+            {hit.title || hit.documentId}
+          </button>
+          <span class="hint">{placeOf(hit)}</span>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** What the model thought before it answered. */
+function Reasoning({ text }: { text: string }) {
+  if (text === '') return null
+  return (
+    <details class="settings">
+      <summary>Thinking</summary>
+      <p class="chunk-text hint" dir="auto">
+        {text}
+      </p>
     </details>
   )
 }

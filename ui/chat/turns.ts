@@ -32,6 +32,8 @@ export interface Turn {
   /** Pictures of the question, as data URLs. */
   images: readonly string[]
   answer: string
+  /** What the model thought before it answered, if it says so; not kept by the server. */
+  reasoning: string
   state: 'answering' | 'done' | 'failed'
   /** What the model does before it answers. */
   progress?: string
@@ -66,6 +68,7 @@ export const newTurn = (
   question,
   images,
   answer: '',
+  reasoning: '',
   state: 'answering',
   failure: '',
   steps: [],

@@ -37,7 +37,8 @@ export function DocumentPage({ id }: { id: string }) {
   const act = async (work: () => PromiseLike<unknown>) => {
     if (await attempt(failure, work)) await read()
   }
-  const places = placesIn(routeQuery.value)
+  const named = placesIn(routeQuery.value)
+  const places = named.length > 0 ? named : [{ start: 0, end: 0 }]
   useEffect(() => void read(), [])
   useEffect(() => {
     if (!document.value || !isUnsettled(document.value)) return
@@ -79,7 +80,7 @@ export function DocumentPage({ id }: { id: string }) {
             <Facts document={document.value} />
           )}
           {/* Drawn anew when the revision that is found changes, or another place is asked for. */}
-          {places.length > 0 && document.value.chunks > 0 && (
+          {document.value.chunks > 0 && (
             <Shown
               key={`${document.value.servedRevision} ${JSON.stringify(places)}`}
               id={id}
@@ -100,7 +101,7 @@ export function DocumentPage({ id }: { id: string }) {
   )
 }
 
-/** The places that the address names. */
+/** The document at the places that the address names, else at its beginning. */
 function Shown({ id, places }: { id: string; places: readonly Range[] }) {
   const [first, ...others] = places.slice(0, MAX_PLACES)
   const quotes = useSignal<string[] | undefined>(others.length === 0 ? [] : undefined)
@@ -254,15 +255,21 @@ function Chunks({ document: { id, chunks: count, status } }: { document: Documen
       chunks.value = [...chunks.value, ...page.items]
       cursor.value = page.nextCursor
     })
-  useEffect(() => void read(), [])
   if (count === 0) {
     return status === 'failed' ? null : (
       <Empty title="No passages yet">Ingestion is in progress.</Empty>
     )
   }
   return (
-    <section class="stack" aria-labelledby="passages">
-      <h2 id="passages">Passages</h2>
+    <details
+      class="settings"
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open && chunks.value.length === 0) void read()
+      }}
+    >
+      <summary>
+        <h2>Passages ({formatNumber(count)})</h2>
+      </summary>
       <ol class="chunks">
         {chunks.value.map((chunk) => (
           <li key={chunk.id} class="panel">
@@ -277,6 +284,6 @@ function Chunks({ document: { id, chunks: count, status } }: { document: Documen
           Show more ({formatNumber(chunks.value.length)} of {formatNumber(count)})
         </button>
       )}
-    </section>
+    </details>
   )
 }

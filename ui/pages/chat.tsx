@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import {
   isGone,
   leaveConversation,
@@ -22,7 +22,7 @@ import { DropPlace } from '../documents/drop-place.tsx'
 import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
-import { Reader, reading } from '../reader/reader.tsx'
+import { keepPlace, Reader, reading } from '../reader/reader.tsx'
 import { href, replaceRoute } from '../route.ts'
 import { readJudgedQuestions } from '../search/judged.ts'
 
@@ -35,6 +35,7 @@ export function ChatPage({ id }: { id?: string | undefined }) {
   useEscapeToStop()
   useReadingAlong()
   const cited = reading.value
+  useLayoutEffect(keepPlace, [cited])
   const isNew = turns.value.length === 0 && opening.value === undefined
   return (
     <div class={cited ? 'chat-layout with-reader' : 'chat-layout'}>
@@ -154,6 +155,18 @@ function useEscapeToStop(): void {
 /** Scrolls to a new question and with an answer that grows, unless somebody has scrolled away from its end. */
 function useReadingAlong(): void {
   const isAtEnd = useRef(true)
+  // Charts and formulas arrive after the text. A change of the width is no growth.
+  useEffect(() => {
+    const element = document.querySelector('.turns')
+    if (!element) return
+    let width = element.clientWidth
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth === width && isAtEnd.current) scrollToEnd()
+      width = element.clientWidth
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
   const last = useRef(turns.value.at(-1)?.id)
   useEffect(() => {
     const look = () => {
@@ -168,6 +181,8 @@ function useReadingAlong(): void {
     // A new question scrolls to the answer, wherever the page was scrolled to.
     if (newest !== last.current) isAtEnd.current = true
     last.current = newest
-    if (isAtEnd.current) window.scrollTo(0, document.documentElement.scrollHeight)
+    if (isAtEnd.current) scrollToEnd()
   }, [turns.value])
 }
+
+const scrollToEnd = () => window.scrollTo(0, document.documentElement.scrollHeight)

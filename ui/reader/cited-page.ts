@@ -21,6 +21,7 @@ export interface CitedPage {
 /** The page on which the quotes stand, or the first one of the passage. */
 export async function findCitedPage(pdf: Pdf, shownPlace: PlaceInDocument): Promise<CitedPage> {
   const { place, quotes = [], cited } = shownPlace
+  if (place.end === 0) return { first: 1, texts: [] }
   const { page = 1, pageEnd = page } = place.page === undefined ? await pagesAt(place) : place
   const passage = cited ?? (await textAt(place))
   const texts = quotes.length > 0 ? quotes : passage.split(PARTS)

@@ -20,18 +20,57 @@ export interface Cited {
 export const reading = signal<Cited | undefined>(undefined)
 onSignOut(closeReader)
 
-let opener: Element | null = null
+/** Where the reader covers the chat: the width of reader.css. */
+const coversChat = () => matchMedia('(max-width: 66rem)').matches
 
-/** Opens a passage beside the chat; closing it gives the focus back. */
-export function openReader(cited: Cited): void {
-  opener = document.activeElement
+let opener: HTMLElement | undefined
+/** An element that stays where it is in the window while the text beside the reader becomes narrower or wider. */
+let anchor: { element: Element; top: number } | undefined
+
+/** Opens a passage beside the chat; closing it gives the focus back to its opener. */
+export function openReader(cited: Cited, from: HTMLElement): void {
+  markOpener(undefined)
+  markOpener(from)
+  holdPlace()
+  // Back closes what covers the chat, not the chat.
+  if (coversChat() && reading.value === undefined) history.pushState({ isReading: true }, '')
   reading.value = cited
 }
 
 export function closeReader(): void {
+  if (reading.value === undefined) return
+  holdPlace()
   reading.value = undefined
-  if (opener instanceof HTMLElement) opener.focus({ preventScroll: true })
-  opener = null
+  opener?.focus({ preventScroll: true })
+  markOpener(undefined)
+  if (history.state?.isReading) history.back()
+}
+
+window.addEventListener('popstate', () => {
+  if (coversChat() && !history.state?.isReading) closeReader()
+})
+
+/** The citation whose passage is open looks so. */
+function markOpener(element: HTMLElement | undefined): void {
+  opener?.removeAttribute('aria-current')
+  element?.setAttribute('aria-current', 'true')
+  opener = element
+}
+
+/** Remembers where the opener is, or what is in the middle of the window if the opener is not in view. */
+function holdPlace(): void {
+  const { innerHeight } = window
+  const isInView = ({ top }: DOMRect) => top >= 0 && top < innerHeight
+  const turns = [...document.querySelectorAll('.turn')]
+  const isMiddle = (turn: Element) => turn.getBoundingClientRect().bottom > innerHeight / 2
+  const element = opener && isInView(opener.getBoundingClientRect()) ? opener : turns.find(isMiddle)
+  anchor = element && { element, top: element.getBoundingClientRect().top }
+}
+
+/** Scrolls the page so that what was held is where it was; for the layout effect after the reader opens or closes. */
+export function keepPlace(): void {
+  if (anchor) scrollBy(0, anchor.element.getBoundingClientRect().top - anchor.top)
+  anchor = undefined
 }
 
 /** The document beside the chat, at the cited place. */
