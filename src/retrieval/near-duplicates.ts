@@ -12,9 +12,10 @@ const MIN_LENGTH_RATIO = 0.8
 const WORDS =
   /[\p{Ideographic}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]|[\p{L}\p{N}\p{M}]+/gu
 
+/** Cheap to make, since it is made for hits while a client waits. */
 interface Fingerprint {
-  /** Every three consecutive words. */
-  runs: ReadonlySet<string>
+  /** Hashes of every three consecutive words. */
+  runs: ReadonlySet<number>
   /** All words that contain a digit, in order. */
   numbers: string
 }
@@ -53,7 +54,8 @@ function resembles(some: DistinctText, other: DistinctText): boolean {
   const [first, second] = [fingerprintOf(some), fingerprintOf(other)]
   if (first.numbers !== second.numbers || Math.min(first.runs.size, second.runs.size) < MIN_RUNS)
     return false
-  const shared = Array.from(first.runs).filter((run) => second.runs.has(run)).length
+  let shared = 0
+  for (const run of first.runs) if (second.runs.has(run)) shared += 1
   return shared / (first.runs.size + second.runs.size - shared) >= MIN_RESEMBLANCE
 }
 
@@ -61,8 +63,26 @@ function resembles(some: DistinctText, other: DistinctText): boolean {
 function fingerprintOf(distinct: DistinctText): Fingerprint {
   if (distinct.fingerprint) return distinct.fingerprint
   const words = distinct.text.toLowerCase().match(WORDS) ?? []
-  const runs = new Set(words.slice(2).map((word, i) => `${words[i]} ${words[i + 1]} ${word}`))
+  const runs = new Set<number>()
+  let [beforeLast, last] = [0, 0]
+  for (const [place, word] of words.entries()) {
+    const hash = hashOf(word)
+    if (place > 1) runs.add(mix(mix(mix(0, beforeLast), last), hash) >> 2)
+    beforeLast = last
+    last = hash
+  }
   const numbers = words.filter((word) => /\d/.test(word)).join(' ')
   distinct.fingerprint = { runs, numbers }
   return distinct.fingerprint
+}
+
+/** FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, of which V8 keeps the upper 30 bits without an allocation. */
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < word.length; i++) hash = mix(hash, word.charCodeAt(i))
+  return hash
+}
+
+function mix(hash: number, value: number): number {
+  return Math.imul(hash ^ value, 0x01000193)
 }

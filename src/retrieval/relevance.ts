@@ -14,6 +14,7 @@ const SHOWN_WEIGHT = 0.4
 const MAX_CACHED = 4_096
 
 /**
+ * For an index that does not tell which of the question's terms a chunk contains.
  * Keeps the terms of the chunks that were found lately: to analyse the hits takes about as long as to find them, and
  * what stands under the key of a chunk never changes.
  */
@@ -46,12 +47,12 @@ export function scoresOf(
 }
 
 function relevanceOf(
-  { chunk, dense, rerank }: MatchedChunk,
+  { chunk, terms: share, dense, rerank }: MatchedChunk,
   { terms, mode }: { terms: QueryTerms; mode: SearchMode },
   termsOf: TermsOfChunk,
 ): number {
   if (rerank !== undefined) return clamp(rerank)
-  const words = () => shareOfWords(terms, termsOf(chunk))
+  const words = () => share ?? shareOfWords(terms, termsOf(chunk))
   if (dense === undefined) return words()
   if (mode === 'dense') return clamp(dense)
   return SHOWN_WEIGHT * words() + (1 - SHOWN_WEIGHT) * clamp(dense)

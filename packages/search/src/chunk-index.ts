@@ -21,8 +21,13 @@ export interface IndexMatch {
   score: number
 }
 
+export interface LexicalMatch extends IndexMatch {
+  /** The share of the question's terms, by their weight in it, that the chunk contains; absent if the index does not tell. */
+  terms?: number
+}
+
 /** A match with the score of each stage. */
-export interface Candidate extends IndexMatch {
+export interface Candidate extends LexicalMatch {
   /** BM25 score; absent if the chunk is not among the best lexical matches. */
   lexical?: number
   /** Cosine with the question's vector, moved towards the first hits if the question is long; absent if the chunk's is missing or unused. */

@@ -1,6 +1,7 @@
 import { toUnit } from '@agent-server/lib/unit-vector.ts'
 import type { Candidate, IndexMatch, SearchResult } from './chunk-index.ts'
-import { byScore } from './ranking.ts'
+import { dotProducts, LANES } from './dot-products.ts'
+import { byScore, createTopHits } from './ranking.ts'
 
 // Chosen by measurement, see docs/internals/retrieval-quality.md.
 /** Weight of the lexical score, the rest being the cosine's, both as standard scores. */
@@ -12,9 +13,11 @@ const FIRST_HIT_WEIGHTS = [0.2, 0.1, 0.07, 0.05]
 /** Among so few candidates, the mean may not be the score of an irrelevant chunk. */
 const FEW = 8
 
-/** Unit vectors, one after another, in the order of `keys`; each must be multiplied by its scale, if there are any. */
+/** Unit vectors, one after another; each must be multiplied by its scale, if there are any. */
 export interface ScaledVectors {
   keys: Uint32Array
+  /** Where the vector and the scale of each key stand among all; in the order of `keys` if absent. */
+  rows?: Uint32Array
   /** Length of each vector. */
   dimension: number
   values: Float32Array | Int8Array
@@ -48,12 +51,13 @@ export async function rankHybrid(
 ): Promise<Omit<SearchResult, 'degraded'>> {
   const near = await nearest()
   const vectors = await read([...new Set([...lexical.map(({ key }) => key), ...near])])
-  const fusedFor = (question: Float32Array) =>
-    fuse(lexical, vectors.keys, cosinesTo(question, vectors), limit)
-  const candidates = fusedFor(vector)
+  let cosines = cosinesTo(vector, vectors)
+  if (termCount >= LONG_QUESTION) {
+    const scores = fusedScores(lexical, vectors.keys, cosines, limit)
+    cosines = cosinesTo(movedToFirst(scores, vector, vectors), vectors)
+  }
   return {
-    candidates:
-      termCount < LONG_QUESTION ? candidates : fusedFor(movedToFirst(candidates, vector, vectors)),
+    candidates: fuse(lexical, vectors.keys, cosines, limit),
     exhausted: lexical.length < limit && near.length < limit,
   }
 }
@@ -70,18 +74,11 @@ export function fuse(
   cosines: Float64Array,
   limit: number,
 ): Candidate[] {
-  const lexicalScores = new Map(lexical.map(({ key, score }) => [key, score]))
-  // A chunk outside of the best `limit` scores between 0 and the last of them.
-  const unlisted = lexical.length < limit ? 0 : (lexical.at(-1)?.score ?? 0) / 2
-  const byTerms = standardScores(
-    Float64Array.from(keys, (key) => lexicalScores.get(key) ?? unlisted),
-  )
-  const byVectors = standardScores(cosines)
+  const lexicalScores = scoresByKey(lexical)
+  const scores = fusedScores(lexical, keys, cosines, limit)
   const withVectors: Candidate[] = []
   for (let place = 0; place < keys.length; place++) {
-    const [key = 0, dense = 0] = [keys[place], cosines[place]]
-    const score =
-      LEXICAL_WEIGHT * (byTerms[place] ?? 0) + (1 - LEXICAL_WEIGHT) * (byVectors[place] ?? 0)
+    const [key = 0, dense = 0, score = 0] = [keys[place], cosines[place], scores[place]]
     const lexicalScore = lexicalScores.get(key)
     // The entries that remain have no vector.
     lexicalScores.delete(key)
@@ -101,6 +98,28 @@ export function fuse(
   return candidates.sort((a, b) => b.score - a.score)
 }
 
+/** The weighted sum of both standard scores of each key. */
+function fusedScores(
+  lexical: readonly IndexMatch[],
+  keys: Uint32Array,
+  cosines: Float64Array,
+  limit: number,
+): Float64Array {
+  const lexicalScores = scoresByKey(lexical)
+  // A chunk outside of the best `limit` scores between 0 and the last of them.
+  const unlisted = lexical.length < limit ? 0 : (lexical.at(-1)?.score ?? 0) / 2
+  const byTerms = standardScores(
+    Float64Array.from(keys, (key) => lexicalScores.get(key) ?? unlisted),
+  )
+  const byVectors = standardScores(cosines)
+  return byTerms.map(
+    (score, place) => LEXICAL_WEIGHT * score + (1 - LEXICAL_WEIGHT) * (byVectors[place] ?? 0),
+  )
+}
+
+const scoresByKey = (matches: readonly IndexMatch[]) =>
+  new Map(matches.map(({ key, score }) => [key, score]))
+
 /** How many standard deviations each score is above the mean; all are 0 if they are equal. */
 function standardScores(scores: Float64Array): Float64Array {
   const mean = scores.length > FEW ? meanOf(scores) : 0
@@ -114,34 +133,42 @@ function meanOf(values: Float64Array): number {
 }
 
 /** The cosine of each vector with the unit vector `question`. */
-export function cosinesTo(
-  question: Float32Array,
-  { keys, dimension, values, scales }: ScaledVectors,
-): Float64Array {
+export function cosinesTo(question: Float32Array, vectors: ScaledVectors): Float64Array {
+  const { keys, dimension, values, scales } = vectors
+  const rows = rowsOf(vectors)
+  if (values instanceof Int8Array && dimension % LANES === 0) {
+    const products = dotProducts(values, rows, question)
+    if (products) return products.map((product, place) => product * scaleAt(scales, rows[place]))
+  }
   const cosines = new Float64Array(keys.length)
   for (let place = 0; place < keys.length; place++) {
+    const from = (rows[place] ?? 0) * dimension
     let product = 0
-    for (let i = 0; i < dimension; i++)
-      product += (values[place * dimension + i] ?? 0) * (question[i] ?? 0)
-    cosines[place] = product * (scales?.[place] ?? 1)
+    for (let i = 0; i < dimension; i++) product += (values[from + i] ?? 0) * (question[i] ?? 0)
+    cosines[place] = product * scaleAt(scales, rows[place])
   }
   return cosines
 }
 
+const rowsOf = ({ keys, rows }: ScaledVectors) => rows ?? keys.map((_, place) => place)
+
+const scaleAt = (scales: Float32Array | undefined, row = 0) => scales?.[row] ?? 1
+
 /** The question, moved towards the vectors of its first hits. */
 function movedToFirst(
-  candidates: readonly Candidate[],
+  scores: Float64Array,
   question: Float32Array<ArrayBuffer>,
-  { keys, dimension, values, scales }: ScaledVectors,
+  vectors: ScaledVectors,
 ): Float32Array<ArrayBuffer> {
+  const { keys, dimension, values, scales } = vectors
+  const rows = rowsOf(vectors)
+  const first = createTopHits(FIRST_HIT_WEIGHTS.length)
+  for (const [place, key] of keys.entries()) first.offer(key, scores[place] ?? 0)
   const vector = Float32Array.from(question)
-  const withVectors = candidates.filter(({ dense }) => dense !== undefined)
-  for (const [rank, share] of FIRST_HIT_WEIGHTS.entries()) {
-    const hit = withVectors[rank]
-    if (!hit) break
-    const place = keys.indexOf(hit.key)
-    const weight = share * (scales?.[place] ?? 1)
-    const from = place * dimension
+  for (const [rank, key] of first.take().keys.entries()) {
+    const row = rows[keys.indexOf(key)] ?? 0
+    const weight = (FIRST_HIT_WEIGHTS[rank] ?? 0) * scaleAt(scales, row)
+    const from = row * dimension
     for (let i = 0; i < dimension; i++)
       vector[i] = (vector[i] ?? 0) + weight * (values[from + i] ?? 0)
   }

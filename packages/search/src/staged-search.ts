@@ -1,6 +1,12 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { isBroad, type Visibility } from '@agent-server/lib/visibility.ts'
-import type { ChunkIndex, ChunkQuery, IndexMatch, SearchResult } from './chunk-index.ts'
+import type {
+  ChunkIndex,
+  ChunkQuery,
+  IndexMatch,
+  LexicalMatch,
+  SearchResult,
+} from './chunk-index.ts'
 import type { QueryTerms } from './term-batch.ts'
 
 /** What a search is restricted to; empty means everything. */
@@ -26,7 +32,7 @@ export interface Stages {
   /** How the index restricts a search to what is visible: by itself, or to keys. */
   scopeOf(visibility: Visibility, signal?: AbortSignal): Promise<Scope>
   /** BM25. A scope restricts the matches but does not affect their scores. */
-  lexical(query: LexicalQuery, signal?: AbortSignal): Promise<IndexMatch[]>
+  lexical(query: LexicalQuery, signal?: AbortSignal): Promise<LexicalMatch[]>
   /** The chunks with the nearest vectors; scores are cosines accurate to about 0.01. */
   nearest(query: VectorQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /** Lexical matches fused with those of `nearest`, see fusion.ts. */
@@ -102,7 +108,7 @@ function createRanking({ lexical, nearest, fuse }: Stages) {
   }
 }
 
-function byTerms(matches: readonly IndexMatch[], limit: number): Omit<SearchResult, 'degraded'> {
-  const candidates = matches.map(({ key, score }) => ({ key, score, lexical: score }))
+function byTerms(matches: readonly LexicalMatch[], limit: number): Omit<SearchResult, 'degraded'> {
+  const candidates = matches.map((match) => ({ ...match, lexical: match.score }))
   return { candidates, exhausted: matches.length < limit }
 }

@@ -184,6 +184,8 @@ it('cosines are those of each vector, whole or scaled', () => {
   }
   expect(cosinesTo(question, scaled)[0]).toBe(0)
   expect(cosinesTo(question, scaled)[1]).toBeCloseTo(0.8, 6)
+  const picked = { ...scaled, keys: Uint32Array.of(8), rows: Uint32Array.of(1) }
+  expect([...cosinesTo(question, picked)]).toEqual([expect.closeTo(0.8, 6)])
 })
 
 it.each([1, 8, 13, 384])(

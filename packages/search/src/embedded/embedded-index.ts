@@ -3,7 +3,9 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
 import type { ChunkIndex, IndexSource } from '../chunk-index.ts'
+import { toMatches, toRanking } from '../ranking.ts'
 import { createSearch, type Stages } from '../staged-search.ts'
+import { toCandidates } from './columns.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 
 /** How long `close` waits for the last changes to be written. */
@@ -68,11 +70,16 @@ function stagesOf(thread: Thread<IndexMethods>, source: Pick<IndexSource, 'visib
     scopeOf: async (visibility, signal) => ({
       only: await source.visibleKeys(visibility, signal),
     }),
-    lexical: (query, signal) => answered(thread.call('lexical', query), signal),
-    nearest: (query, signal) => answered(thread.call('nearest', query), signal),
-    fuse: (lexical, { vector, terms, only, limit }, signal) => {
-      const termCount = terms.terms.length
-      return answered(thread.call('fuse', { lexical, vector, termCount, only, limit }), signal)
+    async lexical(query, signal) {
+      const { shares, ...ranking } = await answered(thread.call('lexical', query), signal)
+      return toMatches(ranking).map((match, place) => ({ ...match, terms: shares[place] ?? 0 }))
+    },
+    nearest: async (query, signal) =>
+      toMatches(await answered(thread.call('nearest', query), signal)),
+    async fuse(lexical, query, signal) {
+      const input = { ...query, lexical: toRanking(lexical) }
+      const { columns, exhausted } = await answered(thread.call('fuse', input), signal)
+      return { candidates: toCandidates(columns), exhausted }
     },
   }
 }

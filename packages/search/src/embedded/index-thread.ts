@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { notify, serveThread, transferring } from '@agent-server/lib/processes/thread.ts'
-import type { IndexMatch, VectorBatch } from '../chunk-index.ts'
+import type { VectorBatch } from '../chunk-index.ts'
 import { rankHybrid } from '../fusion.ts'
-import { toMatches } from '../ranking.ts'
+import { type Ranking, toMatches } from '../ranking.ts'
 import type { LexicalQuery, VectorQuery } from '../staged-search.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { createChanges } from './changes.ts'
+import { buffersOf, toColumns } from './columns.ts'
 import { createLexicalIndex } from './lexical.ts'
 import { MAX_CHUNKS_BUILT } from './segment.ts'
 import { createLexicalPart, openSnapshot } from './snapshot.ts'
@@ -43,14 +44,29 @@ const methods = {
       vectors.remove(keys)
     }),
 
-  lexical: ({ terms, limit, only }: LexicalQuery) => toMatches(index.search(terms, limit, only)),
+  lexical({ terms, limit, only }: LexicalQuery) {
+    const { keys, scores } = index.search(terms, limit, only)
+    const shares = index.sharesOf(terms, keys)
+    return transferring({ keys, scores, shares }, [keys.buffer, scores.buffer, shares.buffer])
+  },
 
-  nearest: (query: VectorQuery) => toMatches(vectors.nearest(query)),
+  nearest(query: VectorQuery) {
+    const { keys, scores } = vectors.nearest(query)
+    return transferring({ keys, scores }, [keys.buffer, scores.buffer])
+  },
 
-  fuse({ lexical, ...query }: VectorQuery & { termCount: number; lexical: readonly IndexMatch[] }) {
-    const nearest = () => [...vectors.nearest(query).keys]
-    const read = (keys: readonly number[]) => vectors.read(keys, query.vector.length)
-    return rankHybrid({ nearest, read }, lexical, query)
+  async fuse({ lexical, terms, ...query }: LexicalQuery & VectorQuery & { lexical: Ranking }) {
+    const { candidates, exhausted } = await rankHybrid(
+      {
+        nearest: () => [...vectors.nearest(query).keys],
+        read: (keys) => vectors.read(keys, query.vector.length),
+      },
+      toMatches(lexical),
+      { ...query, termCount: terms.terms.length },
+    )
+    const columns = toColumns(candidates)
+    columns.terms = index.sharesOf(terms, columns.keys)
+    return transferring({ columns, exhausted }, buffersOf(columns))
   },
 
   vectorKeys() {

@@ -1,3 +1,4 @@
+import { lowerBound } from '@agent-server/lib/lower-bound.ts'
 import { createTopHits, type Ranking } from '../ranking.ts'
 import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-batch.ts'
 import { postingsIn, scoreSegment, type WeightedTerm } from './score.ts'
@@ -51,6 +52,7 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
 
     search: (query: QueryTerms, limit: number, only?: Uint32Array) =>
       searchSegments(segments, query, limit, only),
+    sharesOf: (query: QueryTerms, keys: Uint32Array) => sharesIn(segments, query, keys),
 
     keys(): Uint32Array<ArrayBuffer> {
       const keys = new Uint32Array(segments.reduce((sum, { live }) => sum + live, 0))
@@ -90,6 +92,35 @@ function searchSegments(
     scoreSegment(visible, postingsIn(segment, i, terms), norm, hits)
   })
   return hits.take()
+}
+
+/** The share of the query's terms, by their counts, that each of these chunks contains; NaN for an unknown key. */
+function sharesIn(
+  segments: readonly Segment[],
+  { terms, counts }: QueryTerms,
+  keys: Uint32Array,
+): Float64Array<ArrayBuffer> {
+  const all = counts.reduce((sum, count) => sum + count, 0) || 1
+  const shares = new Float64Array(keys.length).fill(Number.NaN)
+  for (const segment of segments) {
+    const positions = Array.from(terms, (term) => findTerm(segment, term))
+    for (const [place, key] of keys.entries()) {
+      const ordinal = findKey(segment, key)
+      if (ordinal < 0 || segment.removed?.[ordinal]) continue
+      const countOf = (position: number, i: number) =>
+        holds(segment, position, ordinal) ? (counts[i] ?? 0) : 0
+      shares[place] = positions.reduce((sum, position, i) => sum + countOf(position, i), 0) / all
+    }
+  }
+  return shares
+}
+
+/** Whether the chunk at `ordinal` contains the term at `position`, which is -1 for none. */
+function holds({ offsets, ordinals }: Segment, position: number, ordinal: number): boolean {
+  if (position < 0) return false
+  const to = offsets[position + 1] ?? 0
+  const at = lowerBound(ordinals, ordinal, offsets[position] ?? 0, to)
+  return at < to && ordinals[at] === ordinal
 }
 
 /** Heaviest terms first: the light ones, which many chunks contain, then need only be looked up. */

@@ -13,7 +13,7 @@ export type QuantisedVectors = ReturnType<typeof createQuantisedVectors>
  * cosines by about 0.0005. Starts empty, or with the vectors in `saved`, whose memory it takes over.
  */
 export function createQuantisedVectors(dimension: number, saved?: Uint8Array<ArrayBuffer>) {
-  const { rows, numbersOf, scaleOf, write, free } = createRows(dimension, saved)
+  const { rows, all, numbersOf, scaleOf, write, free } = createRows(dimension, saved)
   /** Ascending. */
   const keys = () => Uint32Array.from(rows.keys()).sort()
 
@@ -40,7 +40,7 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
       for (let i = 0; i < dimension; i++) sum += (numbers[i] ?? 0) * (vector[i] ?? 0)
       return sum * scaleOf(row)
     },
-    /** The vectors of these keys, in their order; unknown keys are omitted. */
+    /** The vectors of these keys, in their order; unknown keys are omitted. Nothing is copied: it holds until a change. */
     read(keysToRead: Iterable<number>): ScaledVectors {
       const present: number[] = []
       const places: number[] = []
@@ -50,13 +50,12 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
         present.push(key)
         places.push(row)
       }
-      const values = new Int8Array(present.length * dimension)
-      const scales = new Float32Array(present.length)
-      for (const [place, row] of places.entries()) {
-        values.set(numbersOf(row), place * dimension)
-        scales[place] = scaleOf(row)
+      return {
+        keys: Uint32Array.from(present),
+        rows: Uint32Array.from(places),
+        dimension,
+        ...all(),
       }
-      return { keys: Uint32Array.from(present), dimension, values, scales }
     },
     /** Keys, scales and values, in the form that `createQuantisedVectors` takes as `saved`. */
     save(): Uint8Array<ArrayBuffer> {
@@ -94,6 +93,7 @@ function createRows(dimension: number, saved = new Uint8Array()) {
 
   return {
     rows,
+    all: () => ({ values: numbers, scales }),
     numbersOf,
     scaleOf: (row: number) => scales[row] ?? 0,
     write(key: number, exact: Float32Array): void {

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../../../test/support/temporary-files.ts'
 import type { ChunkIndex, IndexSource } from '../../src/chunk-index.ts'
 import { createEmbeddedIndex } from '../../src/embedded/embedded-index.ts'
 import { describeChunkIndex } from '../contracts/chunk-index.contract.ts'
-import { addTo, createSource, keysFor } from '../contracts/chunk-index.fixture.ts'
+import { addTo, createSource, keysFor, queryOf, seen } from '../contracts/chunk-index.fixture.ts'
 
 function open(directory: string, source: IndexSource = createSource()): ChunkIndex {
   return createEmbeddedIndex({
@@ -69,3 +69,27 @@ describe('The thread of the embedded index', () => {
     await again.close()
   })
 })
+
+it.each([
+  ['lexical', []],
+  ['hybrid', [[4, 0]]],
+] as const)(
+  'A %s search tells what share of the question a chunk contains',
+  async (mode, nearOnly) => {
+    const index = open(await temporaryDirectory())
+    await addTo(index, { 1: ['wing', 'sail'], 2: ['wing'], 3: ['sail'], 4: ['keel'] })
+    // Replaced, so that its first terms count no more.
+    await addTo(index, { 3: ['wing', 'keel'] })
+    await index.addVectors({
+      keys: Uint32Array.of(1, 2, 3, 4),
+      dimension: 2,
+      values: Float32Array.of(1, 0, 1, 0, 1, 0, 0, 1),
+    })
+    const vector = Promise.resolve(Float32Array.of(0, 1))
+    const query = { mode, vector, terms: queryOf({ wing: 3, sail: 1 }), limit: 10 }
+    const { candidates } = await index.search(seen(), query)
+    const shares = candidates.map(({ key, terms }) => [key, terms]).toSorted()
+    expect(shares).toEqual([[1, 1], [2, 0.75], [3, 0.75], ...nearOnly])
+    await index.close()
+  },
+)
