@@ -1,6 +1,10 @@
+import { Capabilities } from '@agent-server/schemas/agent.ts'
 import { describe, expect, it } from 'vitest'
+import { ask } from '../support/chat-reader.ts'
 import { connections, mcpTools, settled, startWith, testOf } from '../support/mcp-connections.ts'
+import { modelRequest } from '../support/model-request.ts'
 import { type PlainServer, startPlainMcp } from '../support/plain-mcp.ts'
+import { errorReply, textReply } from '../support/upstream-replies.ts'
 
 const GOOD = { name: 'good', description: 'Fine', inputSchema: { type: 'object', properties: {} } }
 
@@ -81,6 +85,18 @@ const answering = await startPlainMcp({
   tools: Object.keys(ANSWERS).map((name) => ({ ...GOOD, name })),
   call: (name) => ANSWERS[name] ?? {},
 })
+const malformed = await startPlainMcp({
+  tools: [
+    GOOD,
+    {
+      name: 'odd',
+      inputSchema: {
+        type: 'object',
+        properties: { coin: { type: 'str' }, days: 'int', required: ['coin'] },
+      },
+    },
+  ],
+})
 const { server } = await startWith({
   ...Object.fromEntries(urls),
   answering: { url: answering.url },
@@ -134,5 +150,36 @@ describe('the structured part of a result', () => {
   it('is not lost to a part of a kind that nobody knows', async () => {
     const text = '[a part of the type "video" could not be read]\n\nbeside it\n\nand this'
     expect(await output('strange')).toBe(text)
+  })
+})
+
+describe('a malformed schema of a tool', async () => {
+  const { server, upstream } = await startWith({ malformed: { url: malformed.url } })
+  const offered = (at: number) =>
+    modelRequest(upstream.requests[at]).tools.filter(({ function: { name } }) =>
+      name.includes('malformed'),
+    )
+
+  it('is mended before it is sent to the model', async () => {
+    await settled(server, 'malformed', 'on')
+    upstream.script(textReply('Hello.'))
+    expect((await ask(server, 'Hello?')).answer).toBe('Hello.')
+    expect(offered(0)[1]?.function.parameters).toEqual({
+      type: 'object',
+      properties: { coin: { type: 'string' }, days: { type: 'integer' } },
+      required: ['coin'],
+    })
+  })
+
+  it('leaves its tool out if the model refuses it, and the chat goes on', async () => {
+    const refusal = "Invalid schema for function 'mcp__malformed__odd': not of type 'object'."
+    upstream.script(errorReply(400, refusal), errorReply(400, refusal), textReply('Good day.'))
+    expect((await ask(server, 'Hello again?')).answer).toBe('Good day.')
+    expect(offered(3).map(({ function: { name } }) => name)).toEqual(['mcp__malformed__good'])
+    const { chat } = Capabilities.parse(await (await server.request('/agent/capabilities')).json())
+    expect(chat.refused).toEqual([
+      'the schema of the tool "mcp__malformed__odd": a simpler one is sent instead',
+      'the tool "mcp__malformed__odd": it is left out',
+    ])
   })
 })

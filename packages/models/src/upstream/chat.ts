@@ -19,6 +19,7 @@ import { fallBack, withoutOmitted } from './fall-back.ts'
 import { listModels, readModel } from './list-models.ts'
 import { type ChatServer, type Learned, ModelCall, type ModelCallOptions } from './model-call.ts'
 import type { Protocol } from './protocol.ts'
+import { RefusedTools } from './refused-tools.ts'
 import { isTooLong } from './too-long.ts'
 import { leavesToolsOut, toolsSeen } from './tools-trial.ts'
 
@@ -40,6 +41,11 @@ const MAX_CHANGES = 20
 const LEARN_MS = 10_000
 const TRY_TOOLS_MS = 60_000
 
+/** What was tried when it failed. */
+interface Attempt extends Pick<ModelCallOptions, 'body'>, Pick<ModelRequest, 'tools'> {
+  isBegun: boolean
+}
+
 /** A model behind a server, with what is learned of both, for as long as the process runs. */
 class UpstreamModel implements ChatModel {
   readonly generates = true
@@ -48,6 +54,7 @@ class UpstreamModel implements ChatModel {
   /** The protocols that the server has no endpoint for. */
   readonly #missingApis = new Set<ChatApi>()
   readonly #refused = new Set<string>()
+  readonly #refusedTools = new RefusedTools()
   #protocol: Protocol
   #server: ChatServer
   #abilities: Abilities = createAbilities()
@@ -128,7 +135,7 @@ class UpstreamModel implements ChatModel {
           }
           return
         } catch (error) {
-          yield await recover(error, { isBegun, body: options.body }, signal)
+          yield await recover(error, { isBegun, body: options.body, tools: request.tools }, signal)
         }
       }
     } catch (error) {
@@ -143,8 +150,12 @@ class UpstreamModel implements ChatModel {
   #callOptions(request: ModelRequest): ModelCallOptions {
     const { model, effort } = this.#options
     const { sampling } = request
-    const withEffort = { ...request, sampling: { ...sampling, effort: sampling.effort ?? effort } }
-    const body = this.#protocol.toBody(model, withEffort, this.#abilities)
+    const asSent = {
+      ...request,
+      tools: this.#refusedTools.offered(request.tools),
+      sampling: { ...sampling, effort: sampling.effort ?? effort },
+    }
+    const body = this.#protocol.toBody(model, asSent, this.#abilities)
     return {
       protocol: this.#protocol,
       body: withoutOmitted(body, this.#abilities),
@@ -191,29 +202,27 @@ class UpstreamModel implements ChatModel {
     const waitForRetry = createRetries({ upstream: CHAT_MODEL.upstream, log })
     const giveUp = performance.now() + LOADING_MS
     let changes = 0
-    const change = (failure: UpstreamFailure, body: object): boolean => {
+    const change = (failure: UpstreamFailure, { body, tools }: Attempt): boolean => {
       if (++changes > MAX_CHANGES) return false
       const refused =
-        this.#changeApi(failure) ?? fallBack(this.#protocol, this.#abilities, failure, body)
+        this.#changeApi(failure) ??
+        this.#refusedTools.learn(failure.facts, tools, body) ??
+        fallBack(this.#protocol, this.#abilities, failure, body)
       if (refused === undefined) return false
       this.#refused.add(refused)
       log?.warn({ status: failure.facts.status }, `The chat model's server refuses ${refused}`)
       return true
     }
 
-    return async (
-      error: unknown,
-      { isBegun, body }: { isBegun: boolean; body: object },
-      signal: AbortSignal,
-    ) => {
+    return async (error: unknown, attempt: Attempt, signal: AbortSignal) => {
       signal.throwIfAborted()
-      if (isBegun) throw error
+      if (attempt.isBegun) throw error
       const failure = toUpstreamFailure(error)
       const events: ModelEvent[] = []
       if (isLoading(failure.facts) && performance.now() < giveUp) {
         await pause(failure.facts.retryAfterMs ?? LOOK_MS, signal)
         events.push({ type: 'progress', phase: 'loading' })
-      } else if (!change(failure, body)) {
+      } else if (!change(failure, attempt)) {
         await waitForRetry(failure, signal)
       }
       return events
@@ -278,7 +287,13 @@ class UpstreamModel implements ChatModel {
     return new AppError(failure.code, `${failure.message}${others}`, { cause: failure.cause })
   }
 
-  #refuseUnmetChoice({ tools, toolChoice = 'auto' }: ModelRequest): void {
+  #refuseUnmetChoice(request: ModelRequest): void {
+    const { tools, toolChoice = 'auto' } = request
+    const refused = this.#refusedTools.refusedChoice(request)
+    if (refused !== undefined) {
+      const message = `The chat model's server refuses the tool "${refused}"`
+      throw new AppError('upstream_refused', message)
+    }
     const insists = tools.length > 0 && toolChoice !== 'auto' && toolChoice !== 'none'
     if (this.#abilities.tools || !insists) return
     throw new AppError('upstream_refused', `The chat model "${this.name}" cannot call tools`)

@@ -193,7 +193,6 @@ describe('what a server refuses is left out for the rest of the process', () => 
 
 describe('a refusal is not taken for more than it is', () => {
   it.each([
-    ['a tool whose schema is wrong', "Invalid schema for function 'search_documents'"],
     [
       'reasoning that was missing',
       'The `reasoning_content` in the thinking mode must be passed back',
