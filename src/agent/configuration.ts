@@ -3,6 +3,7 @@ import { SetupError } from '@agent-server/lib/errors.ts'
 import { boundedText } from '@agent-server/lib/fields.ts'
 import { readIfPresent } from '@agent-server/lib/files.ts'
 import { placeOfJsonMistake, reasonOfJsonMistake } from '@agent-server/lib/text/json.ts'
+import { writtenText } from '@agent-server/lib/text/written-text.ts'
 import { type Issue, issuesOf } from '@agent-server/schemas/invalid-request.ts'
 import { z } from 'zod'
 import { McpServers } from './mcp/settings.ts'
@@ -107,7 +108,8 @@ export async function loadConfiguration(
   path: string,
   mode: ServerMode = 'agent',
 ): Promise<LoadedConfiguration> {
-  const text = (await readIfPresent(path))?.toString()
+  const bytes = await readIfPresent(path)
+  const text = bytes && writtenText(bytes)
   const { configuration, mistakes } = readConfiguration(text ?? '{}')
   if (!configuration) {
     const lines = mistakes.map(({ field, message }) => `  ${`${field} ${message}`.trimStart()}`)

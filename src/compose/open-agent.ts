@@ -103,7 +103,6 @@ export async function openAgent(parts: AgentParts) {
   const tools = new ToolRegistry({
     sources: [() => builtIn.tools, skills.tools, plugins.tools, mcp.tools],
     isEnabled: builtIn.isEnabled,
-    refuse: skills.refuse,
     log,
   })
   const prompt = { prompt: configuration.prompt, catalogue: skills.catalogue }

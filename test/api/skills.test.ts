@@ -119,21 +119,25 @@ describe('the configuration', verifies('skills.switch', 'skills.lenient'), () =>
 })
 
 describe('a skill that names the tools it allows', () => {
-  it('leaves the run no others', verifies('skills.allowed-tools'), async () => {
-    const fields = { name: 'a', description: 'Does it', 'allowed-tools': 'read_skill_resource' }
-    const folder = await folderOf({ 'a/SKILL.md': skillText(fields), 'a/more.md': 'More' })
-    const { server, upstream } = await startWith({ skills: { sources: [folder] } })
-    const search = { name: 'semantic_search', arguments: { query: 'x' } }
-    upstream.script(
-      toolCallReply({ name: 'activate_skill', arguments: { name: 'a' } }),
-      toolCallReply(search),
-      textReply('Done.'),
-    )
-    const { frames } = await ask(server, 'Do it', { includeSteps: true })
-    expect(frames.map(({ frame }) => frame)).toContainEqual(
-      expect.objectContaining({ type: 'tool-result', tool: 'semantic_search', isError: true }),
-    )
-  })
+  it(
+    'leaves the run all others, too, as the format only allows them in advance',
+    verifies('skills.allowed-tools'),
+    async () => {
+      const fields = { name: 'a', description: 'Does it', 'allowed-tools': 'read_skill_resource' }
+      const folder = await folderOf({ 'a/SKILL.md': skillText(fields), 'a/more.md': 'More' })
+      const { server, upstream } = await startWith({ skills: { sources: [folder] } })
+      const search = { name: 'semantic_search', arguments: { query: 'x' } }
+      upstream.script(
+        toolCallReply({ name: 'activate_skill', arguments: { name: 'a' } }),
+        toolCallReply(search),
+        textReply('Done.'),
+      )
+      const { frames } = await ask(server, 'Do it', { includeSteps: true })
+      expect(frames.map(({ frame }) => frame)).toContainEqual(
+        expect.objectContaining({ type: 'tool-result', tool: 'semantic_search', isError: false }),
+      )
+    },
+  )
 })
 
 it(

@@ -295,7 +295,7 @@ export const DECISIONS = {
     'skills.switch': 'agent.json names sources, and skills to use or not to use.',
     'skills.lenient': 'What departs from the format is warned of; what cannot be used says why.',
     'skills.allowed-tools':
-      'An active skill that names tools of the server leaves the run no others.',
+      'What a skill says of allowed tools neither forbids others nor lifts an approval.',
   },
   'design: the sandbox': {
     'sandbox.tool': 'The tool run_python runs the model’s code in the sandbox that is configured.',

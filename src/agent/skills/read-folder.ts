@@ -1,6 +1,7 @@
 import { constants, type Dirent } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
+import { messageOf } from '@agent-server/lib/system-error.ts'
 import {
   type FileContents,
   MAX_SKILL_BYTES,
@@ -9,6 +10,7 @@ import {
   SKILL_FILE,
   type Skill,
   SkillError,
+  skillFileIn,
 } from './read-skill.ts'
 import { MAX_UNPACKED_BYTES } from './unpack.ts'
 
@@ -29,33 +31,63 @@ export interface SkillSet {
 
 export const NO_SKILLS: SkillSet = { skills: [], failures: [] }
 
-/** Reads every skill at or below a folder. Throws `SkillError` if the folder cannot be searched. */
+/**
+ * Reads every skill at or below a folder, and those that links in it lead to. Throws `SkillError` if the folder cannot be
+ * searched.
+ */
 export async function readFolder(folder: string, source: string): Promise<SkillSet> {
   const skills: SkillSet = { skills: [], failures: [] }
   const root = await realpath(folder).catch((cause) => {
     throw new SkillError('There is no such folder', { cause })
   })
-  const folders = [{ path: root, depth: 0 }]
+  const folders = [{ path: root, name: basename(root), depth: 0 }]
   let room = MAX_UNPACKED_BYTES
   // The array grows while it is iterated.
-  for (const { path, depth } of folders) {
+  for (const { path, name, depth } of folders) {
     const entries = await readdir(path, { withFileTypes: true })
-    if (entries.some((entry) => entry.isFile() && entry.name === SKILL_FILE)) {
-      await addSkill(skills, basename(path), async () => {
+    const file = skillFileIn(entries.filter(isNoFolder).map((entry) => entry.name))
+    if (file !== undefined) {
+      await addSkill(skills, name, async () => {
         const files = await readFiles(path, Math.min(room, MAX_SKILL_BYTES))
+        if (!files.has(file)) throw new SkillError(`${file} is a link, which is not followed`)
         for (const { byteLength } of files.values()) room -= byteLength
-        return readSkill(basename(path), files, source)
+        return readSkill(name, files, source)
       })
     } else if (depth < MAX_DEPTH) {
       const below = entries.filter((entry) => entry.isDirectory() && !NOT_SEARCHED.has(entry.name))
-      const inOrder = below.map(({ name }) => name).toSorted()
-      folders.push(...inOrder.map((name) => ({ path: join(path, name), depth: depth + 1 })))
+      const inOrder = below.map((entry) => entry.name).toSorted()
+      const linked = await linkedSkills(path, entries, skills)
+      folders.push(
+        ...inOrder.map((name) => ({ path: join(path, name), name, depth: depth + 1 })),
+        ...linked.map((link) => ({ ...link, depth: MAX_DEPTH })),
+      )
     }
     if (folders.length > MAX_FOLDERS) {
       throw new SkillError(`There are more than ${MAX_FOLDERS} folders`)
     }
   }
   return skills
+}
+
+const isNoFolder = (entry: Dirent) => entry.isFile() || entry.isSymbolicLink()
+
+/** The skills that links in a folder lead to, as people share them; what else is linked is not searched. */
+async function linkedSkills(folder: string, entries: readonly Dirent[], { failures }: SkillSet) {
+  const found: { path: string; name: string }[] = []
+  for (const { name } of entries.filter((entry) => entry.isSymbolicLink())) {
+    try {
+      const path = await realpath(join(folder, name))
+      if (!(await stat(path)).isDirectory()) continue
+      if (skillFileIn(await readdir(path)) === undefined) {
+        failures.push({ name, reason: `It is a link to a folder without ${SKILL_FILE}` })
+      } else {
+        found.push({ path, name })
+      }
+    } catch (error) {
+      failures.push({ name, reason: `It is a link that cannot be followed: ${messageOf(error)}` })
+    }
+  }
+  return found
 }
 
 async function addSkill(set: SkillSet, name: string, read: () => Promise<Skill>) {
@@ -109,8 +141,9 @@ export async function skillsOfFiles(
 ): Promise<SkillSet> {
   const set: SkillSet = { skills: [], failures: [] }
   const roots = [...files.keys()]
-    .filter((path) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`))
+    .filter((path) => /(?:^|\/)skill\.md$/i.test(path))
     .map((path) => path.slice(0, -SKILL_FILE.length))
+    .filter((root, at, all) => all.indexOf(root) === at)
     .toSorted()
   // A skill inside another skill is a resource of the outer one.
   const outermost = roots.filter(

@@ -1,3 +1,4 @@
+import { writtenText } from '@agent-server/lib/text/written-text.ts'
 import { z } from 'zod'
 
 /** Maximum bytes of all files of one skill together, and maximum number of files. */
@@ -8,6 +9,10 @@ const MAX_SKILL_TEXT = 200_000
 /** The file that every skill must have. */
 export const SKILL_FILE = 'SKILL.md'
 
+/** The name of the file among others: on many disks, `skill.md` is the same. */
+export const skillFileIn = (names: readonly string[]): string | undefined =>
+  names.find((name) => name === SKILL_FILE) ?? names.find((name) => /^skill\.md$/i.test(name))
+
 /** Contents by path, with forward slashes. */
 export type FileContents = Map<string, Uint8Array>
 
@@ -17,8 +22,6 @@ export interface Skill {
   description: string
   /** The instructions: SKILL.md without its front matter. */
   body: string
-  /** Names of tools, as the skill gives them; undefined if it gives none. */
-  allowedTools: readonly string[] | undefined
   /** All files except SKILL.md. */
   files: Readonly<FileContents>
   /** The source it was found in, as configured. */
@@ -35,7 +38,6 @@ export class SkillError extends Error {
 const MAX_NAME = 64
 const MAX_DESCRIPTION = 1_024
 const MAX_COMPATIBILITY = 500
-const MAX_TOOLS = 64
 const ADVISED_LINES = 500
 
 const Name = z
@@ -65,8 +67,9 @@ const Format = z.strictObject({
  */
 export async function readSkill(folder: string, all: FileContents, source: string): Promise<Skill> {
   const files = new Map(all)
-  files.delete(SKILL_FILE)
-  const text = new TextDecoder().decode(all.get(SKILL_FILE))
+  const fileName = skillFileIn([...all.keys()]) ?? SKILL_FILE
+  files.delete(fileName)
+  const text = writtenText(all.get(fileName) ?? new Uint8Array())
   if (text.length > MAX_SKILL_TEXT) {
     throw new SkillError(`${SKILL_FILE} is longer than ${MAX_SKILL_TEXT} characters`)
   }
@@ -84,8 +87,14 @@ export async function readSkill(folder: string, all: FileContents, source: strin
     files,
     source,
     description: description.slice(0, MAX_DESCRIPTION),
-    allowedTools: readTools(data['allowed-tools']),
-    warnings: [...warnings, ...departures(data), ...advice(name, folder, body)],
+    warnings: [
+      ...(fileName === SKILL_FILE
+        ? []
+        : [`The file should be called ${SKILL_FILE}, not ${fileName}`]),
+      ...warnings,
+      ...departures(data),
+      ...advice(name, folder, body),
+    ],
   }
 }
 
@@ -109,14 +118,6 @@ function advice(name: string, folder: string, body: string): string[] {
   ]
 }
 
-/** Parses `Bash(git:*) Read`, also with commas, or a list: the names without what is in parentheses. */
-function readTools(value: unknown): string[] | undefined {
-  const text = Array.isArray(value) ? value.join(' ') : value
-  if (typeof text !== 'string') return undefined
-  const names = text.replaceAll(/\([^)]*\)/g, ' ').split(/[\s,]+/)
-  return names.filter(Boolean).slice(0, MAX_TOOLS)
-}
-
 function oneLine(value: unknown): string {
   return typeof value === 'string' ? value.toWellFormed().replaceAll(/\s+/g, ' ').trim() : ''
 }
@@ -128,10 +129,7 @@ const MAX_BRACKETS = 200
 /**
  * Lines between two markers. `gray-matter` itself needs no end marker, and takes text after a marker for a language.
  */
-const ENCLOSED = /^\ufeff?---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*---[ \t]*(?:\r?\n|$)/
-/** `key: a value: with a colon`, which many write although YAML forbids it. */
-const LOOSE_LINE = /^([A-Za-z][\w-]*):[ \t]+([^"'|>[{&*!#\s].*:(?:[ \t].*)?)$/
-
+const ENCLOSED = /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*---[ \t]*(?:\r?\n|$)/
 /** By default `gray-matter` evaluates JavaScript; and passing options keeps it from caching texts forever. */
 const FRONT_MATTER_OPTIONS = {
   engines: {
@@ -153,11 +151,12 @@ interface FrontMatter {
  * language-specific types, and no aliases, which could expand without bound. Throws `SkillError`.
  */
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
-  if (!ENCLOSED.test(text)) {
+  const begun = text.trimStart()
+  if (!ENCLOSED.test(begun)) {
     throw new SkillError('It does not begin with YAML between two lines of ---')
   }
   const { default: matter } = await import('gray-matter')
-  const { data, content } = matter(text, FRONT_MATTER_OPTIONS)
+  const { data, content } = matter(begun, FRONT_MATTER_OPTIONS)
   if (typeof data.yaml !== 'string') throw new SkillError('The front matter is empty')
   return { ...(await parseFrontMatter(data.yaml)), body: content.trim() }
 }
@@ -173,14 +172,15 @@ async function parseFrontMatter(yaml: string): Promise<Pick<FrontMatter, 'data' 
   if ((yaml.match(/[[{]/g)?.length ?? 0) > MAX_BRACKETS) {
     throw new SkillError(`The front matter has more than ${MAX_BRACKETS} brackets`)
   }
-  try {
-    return { data: await parseYaml(yaml), warnings: [] }
-  } catch (error) {
-    const quoted = yaml.split('\n').map(quoteLoose).join('\n')
-    if (quoted === yaml) throw error
-    const warning = 'A value in the front matter contains a colon and should be quoted'
-    return { data: await parseYaml(quoted), warnings: [warning] }
-  }
+  const strict = yaml.replaceAll(CUT_SHORT, (_line, key, value) => quoted(key, value))
+  const mended = await parseYaml(strict).catch(async (error: unknown) => {
+    const quotedYaml = await quoteLoose(strict)
+    if (quotedYaml === strict) throw error
+    return parseYaml(quotedYaml)
+  })
+  const whole = strict === yaml ? await parseYaml(yaml).catch(() => undefined) : undefined
+  const warning = 'A value in the front matter should be quoted: YAML reads it otherwise'
+  return { data: mended, warnings: whole ? [] : [warning] }
 }
 
 async function parseYaml(yaml: string): Promise<Record<string, unknown>> {
@@ -202,7 +202,35 @@ async function parseYaml(yaml: string): Promise<Record<string, unknown>> {
   }
 }
 
-function quoteLoose(line: string): string {
-  const [, key, value] = LOOSE_LINE.exec(line.trimEnd()) ?? []
-  return value === undefined ? line : `${key}: ${JSON.stringify(value)}`
+/** A description that YAML would cut at ` #`, as a comment; one in quotes, or of several lines, is left alone. */
+const CUT_SHORT = /^(description):[ \t]+([^"'|>[{&*!#\s].*[ \t]#.*)$(?!\n[ \t])/gm
+/** The beginning of a field. */
+const FIELD = /^([A-Za-z][\w-]*):(?:[ \t]+|$)/
+/** What is meant as YAML even if it is wrong: anchors, tags, aliases, and blocks of text. */
+const MEANT = /^(?:[&!]|\*\S*$|[|>][-+\d]*[ \t]*(?:#|\n|$))/
+
+/** The YAML with each field in quotes that cannot be read by itself: many write texts as if it were no YAML. */
+async function quoteLoose(yaml: string): Promise<string> {
+  const fields: string[] = []
+  for (const line of yaml.replaceAll(/^\t+/gm, '  ').split(/\r?\n/)) {
+    if (FIELD.test(line) || fields.length === 0) fields.push(line)
+    else fields.push(`${fields.pop()}\n${line}`)
+  }
+  const mended = fields.map(async (field) => {
+    const isSound = await parseYaml(field).then(Boolean, () => false)
+    return isSound ? field : quoteField(field)
+  })
+  return (await Promise.all(mended)).join('\n')
 }
+
+function quoteField(field: string): string {
+  const [start, key = ''] = FIELD.exec(field) ?? []
+  if (start === undefined) return field
+  const value = field.slice(start.length)
+  // A name with brackets or quotes is a mistake rather than a text.
+  if (MEANT.test(value) || (key === 'name' && !/:(?:\s|$)/.test(value))) return field
+  return quoted(key, value)
+}
+
+const quoted = (key: string, value: string) =>
+  `${key}: ${JSON.stringify(value.replaceAll(/\s+/g, ' ').trim())}`

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { filledText } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import { isUtf16, writtenText } from '@agent-server/lib/text/written-text.ts'
 import { z } from 'zod'
 import { defineTool, type Tool, type ToolContext } from '../tools/define-tool.ts'
 import type { Skill } from './read-skill.ts'
@@ -58,34 +59,12 @@ function activate({ name, body, files }: Skill, { activeSkills }: ToolContext): 
 function readResource({ files }: Skill, path: string, offset: number): string {
   const bytes = files.get(path.replace(/^(?:\.\/)+/, ''))
   if (!bytes) throw new Refusal(`The skill has no resource "${path}"`)
-  if (!isUtf8(bytes)) throw new Refusal(`"${path}" is no text: ${bytes.length} bytes`)
-  const text = new TextDecoder().decode(bytes)
+  if (!(isUtf8(bytes) || isUtf16(bytes))) {
+    throw new Refusal(`"${path}" is no text: ${bytes.length} bytes`)
+  }
+  const text = writtenText(bytes)
   const end = offset + MAX_PIECE
   const rest = text.length - end
   const more = rest > 0 ? `\n[${rest} more characters: read on with offset ${end}]` : ''
   return `${text.slice(offset, end)}${more}`
-}
-
-/**
- * Returns why a tool may not be called in a run: active skills name the tools that they allow, and this is not one of
- * them. Names of tools that this server does not have are ignored.
- */
-export function refuseTool(
-  skills: readonly Skill[],
-  { name, source }: Tool,
-  { activeSkills }: ToolContext,
-  offered: readonly Tool[],
-): string | undefined {
-  if (source === SOURCE) return undefined
-  const active = skills.filter((skill) => activeSkills.has(skill.name))
-  const allowed = active
-    .flatMap(({ allowedTools = [] }) => allowedTools)
-    .filter((one) => offered.some((tool) => matches(one, tool.name)))
-  if (allowed.length === 0 || allowed.some((one) => matches(one, name))) return undefined
-  return `A skill that is active allows only these tools: ${[...new Set(allowed)].join(', ')}`
-}
-
-/** `mcp__tickets__*` matches every tool of a connection. */
-function matches(allowed: string, name: string): boolean {
-  return allowed.endsWith('*') ? name.startsWith(allowed.slice(0, -1)) : name === allowed
 }

@@ -10,10 +10,10 @@ import {
   type SkillReload,
 } from '@agent-server/schemas/agent.ts'
 import { z } from 'zod'
-import type { Tool, ToolContext } from '../tools/define-tool.ts'
+import type { Tool } from '../tools/define-tool.ts'
 import type { SkillSet } from './read-folder.ts'
 import { type Skill, SkillError } from './read-skill.ts'
-import { createSkillTools, refuseTool } from './skill-tools.ts'
+import { createSkillTools } from './skill-tools.ts'
 
 /** More would fill the model's context window before the first question. */
 const MAX_SKILLS = 200
@@ -100,9 +100,6 @@ export function createSkills({ settings, read, log }: Dependencies) {
         (bySource.get(source)?.failures ?? []).map((failure) => toFailedRecord(failure, source)),
       ),
     ],
-    /** Why a tool may not be called at this point of a run; undefined if it may. */
-    refuse: (tool: Tool, context: ToolContext, offered: readonly Tool[]) =>
-      refuseTool(active, tool, context, offered),
   }
 }
 

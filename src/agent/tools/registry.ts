@@ -20,8 +20,6 @@ interface Dependencies {
   sources: readonly (() => readonly Tool[])[]
   /** Whether the agent configuration enables a tool. */
   isEnabled: (name: string) => boolean
-  /** Returns the reason if a tool may not be called at this point of a run. */
-  refuse?: (tool: Tool, context: ToolContext, offered: readonly Tool[]) => string | undefined
   log: Pick<Log, 'info' | 'warn' | 'error'>
   /** Deadline for each call of a tool without its own. */
   deadlineMs?: number
@@ -105,9 +103,7 @@ export class RunTools {
     const { name, mistake } = call
     const tool = this.#byName.get(name)
     if (!tool) return failed(`There is no tool "${name}"`)
-    const callable = [...this.#byName.values()]
-    const refusal = this.#dependencies.refuse?.(tool, this.#context, callable) ?? mistake
-    return refusal === undefined ? this.#run(tool, call, signal) : failed(refusal)
+    return mistake === undefined ? this.#run(tool, call, signal) : failed(mistake)
   }
 
   async #run(tool: Tool, { input, answered }: ToolCall, signal: AbortSignal): Promise<ToolResult> {

@@ -68,6 +68,42 @@ describe('a folder', () => {
     ])
   })
 
+  it.each(['skill.md', 'Skill.md', 'SKILL.MD'])(
+    'takes %s for the file, with a warning',
+    async (name) => {
+      const { skills, failures } = await read({ [`a/${name}`]: plainSkill('a') })
+      expect(failures).toEqual([])
+      expect(skills).toMatchObject([
+        { name: 'a', warnings: [`The file should be called SKILL.md, not ${name}`] },
+      ])
+      expect(skills[0]?.files.size).toBe(0)
+    },
+  )
+
+  it.each([
+    ['UTF-16', Buffer.from(`\ufeff${plainSkill('a')}`, 'utf16le')],
+    ['UTF-8 with a mark', Buffer.from(`\ufeff${plainSkill('a')}`)],
+  ])('reads a file in %s', async (_case, bytes) => {
+    const { skills } = await read({ 'a/SKILL.md': bytes })
+    expect(skills).toMatchObject([{ name: 'a', body: 'Do it.', warnings: [] }])
+  })
+
+  it('follows a link to the folder of a skill, and names the others', async () => {
+    const outside = await folderOf({ 'a/SKILL.md': plainSkill('a'), 'none/README.md': 'x' })
+    const root = await folderOf({ 'b/README.md': 'x' })
+    await symlink(join(outside, 'a'), join(root, 'a'))
+    await symlink(join(outside, 'none'), join(root, 'none'))
+    await symlink(join(outside, 'gone'), join(root, 'gone'))
+    await symlink(join(outside, 'a', 'SKILL.md'), join(root, 'b', 'SKILL.md'))
+    const { skills, failures } = await readFolder(root, 'here')
+    expect(skills.map(({ name }) => name)).toEqual(['a'])
+    expect(failures.toSorted((one, other) => (one.name < other.name ? -1 : 1))).toEqual([
+      { name: 'b', reason: 'SKILL.md is a link, which is not followed' },
+      { name: 'gone', reason: expect.stringContaining('cannot be followed') },
+      { name: 'none', reason: 'It is a link to a folder without SKILL.md' },
+    ])
+  })
+
   it('follows no link out of a skill, not even one changed later', async () => {
     const root = await folderOf({ 'a/SKILL.md': plainSkill('a'), 'a/file.md': 'Mine' })
     const outside = await folderOf({ secret: 'Not yours' })

@@ -40,6 +40,46 @@ describe('the front matter', () => {
     expect(warnings).toHaveLength(1)
   })
 
+  it.each([
+    ['code', 'description: `ls` for reports', '`ls` for reports'],
+    ['brackets', 'description: [Beta] Makes reports', '[Beta] Makes reports'],
+    ['braces', 'description: {{name}} is greeted', '{{name}} is greeted'],
+    [
+      'quotes around a word',
+      'description: "Harbour" reports and more',
+      '"Harbour" reports and more',
+    ],
+    ['an at sign', 'description: @team asks for it', '@team asks for it'],
+    ['a percent sign', 'description: %-values of anything', '%-values of anything'],
+    ['emphasis', 'description: *Always* use it first', '*Always* use it first'],
+    ['a sharp', 'description: Answers C # questions', 'Answers C # questions'],
+    ['a quote in its marks', "description: 'It's for reports'", "'It's for reports'"],
+    ['an arrow', 'description: > Makes reports', '> Makes reports'],
+    [
+      'a colon, over two lines',
+      'description: Use when: asked,\n  or when v2: charts',
+      'Use when: asked, or when v2: charts',
+    ],
+    ['a tab for its second line', 'description: Use when:\n\tasked', 'Use when: asked'],
+    ['a sharp, over two lines', 'description: For C # and\n  for D', 'For C # and for D'],
+  ])('may hold a text with %s, with a warning', async (_case, yaml, description) => {
+    const { data, warnings } = await readFrontMatter(skill(`name: a\n${yaml}\nlicense: MIT`))
+    expect(data).toEqual({ name: 'a', description, license: 'MIT' })
+    expect(warnings).toHaveLength(1)
+  })
+
+  it('may begin after blank lines', async () => {
+    expect((await readFrontMatter(`\n\n${skill('name: a')}`)).data).toEqual({ name: 'a' })
+  })
+
+  it('may have comments', async () => {
+    const text = skill('# A skill\nname: a # the folder\ndescription: "C # questions" # in quotes')
+    expect(await readFrontMatter(text)).toMatchObject({
+      data: { name: 'a', description: 'C # questions' },
+      warnings: [],
+    })
+  })
+
   it('is refused with the position of the mistake', async () => {
     await expect(readFrontMatter(skill('name: [a'))).rejects.toThrow(/usable YAML: .* column \d+$/)
   })

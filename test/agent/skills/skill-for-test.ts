@@ -28,7 +28,6 @@ export function skillOf(name: string, more: Partial<Skill> = {}): Skill {
     name,
     description: `Does what ${name} does`,
     body: `Instructions of ${name}.`,
-    allowedTools: undefined,
     files: new Map(),
     source: 'skills',
     warnings: [],

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createSkillTools, refuseTool } from '../../../src/agent/skills/skill-tools.ts'
+import { createSkillTools } from '../../../src/agent/skills/skill-tools.ts'
 import { renderCatalogue } from '../../../src/agent/skills/skills.ts'
 import type { Tool } from '../../../src/agent/tools/define-tool.ts'
-import { toolAnswering } from '../run/agent-for-test.ts'
 import { createContext } from '../tools/context-for-test.ts'
 import { skillOf } from './skill-for-test.ts'
 
@@ -86,41 +85,6 @@ describe('read_skill_resource', () => {
     ['what is no text', 'picture.png', /no text: 3 bytes/],
   ])('refuses %s', async (_case, path, message) => {
     await expect(read(path)).rejects.toThrow(message)
-  })
-})
-
-describe('the tools that a skill allows', () => {
-  const offered = ['semantic_search', 'run_python', 'mcp__a__x'].map((name) =>
-    toolAnswering(name, ''),
-  )
-  const refusals = (allowedTools: string[] | undefined) => {
-    const run = createContext({ activeSkills: new Set(['a']) })
-    const skills = [skillOf('a', { allowedTools })]
-    return offered
-      .filter((tool) => refuseTool(skills, tool, run, offered) !== undefined)
-      .map(({ name }) => name)
-  }
-
-  it.each<[string, string[] | undefined, string[]]>([
-    ['all where it does not say', undefined, []],
-    ['those that it names', ['semantic_search'], ['run_python', 'mcp__a__x']],
-    ['all of a connection', ['mcp__a__*'], ['semantic_search', 'run_python']],
-    ['all where it names only tools of other programs', ['Bash', 'Read'], []],
-    ['those it names that are here', ['Bash', 'run_python'], ['semantic_search', 'mcp__a__x']],
-  ])('are %s', (_case, allowedTools, refused) => {
-    expect(refusals(allowedTools)).toEqual(refused)
-  })
-
-  it('hold for the run that activated it alone, and never for the tools of skills', async () => {
-    const skills = [skillOf('a', { allowedTools: ['semantic_search'] })]
-    const [, python] = offered
-    const [activate] = createSkillTools(skills)
-    if (!python || !activate) throw new Error('A tool is missing')
-    const run = createContext()
-    await activate.run({ name: 'a' }, run, signal)
-    expect(refuseTool(skills, python, run, offered)).toMatch(/semantic_search/)
-    expect(refuseTool(skills, python, createContext(), offered)).toBeUndefined()
-    expect(refuseTool(skills, activate, run, offered)).toBeUndefined()
   })
 })
 
