@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { loadEnvFile } from '@agent-server/lib/env-file.ts'
 import { AppError, SetupError } from '@agent-server/lib/errors.ts'
-import { isMissing } from '@agent-server/lib/files.ts'
 import { logIgnored } from '@agent-server/lib/ignore.ts'
 import { freeMemoryWhenIdle } from '@agent-server/lib/processes/free-memory.ts'
 import { explainListening, explainPath } from '@agent-server/lib/system-error.ts'
@@ -255,11 +255,7 @@ function loadEnvironment(given: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) if (!(name in given)) delete process.env[name]
   Object.assign(process.env, given)
   for (const name of VARIABLE_NAMES) if (process.env[name] === '') delete process.env[name]
-  try {
-    process.loadEnvFile('.env')
-  } catch (error) {
-    if (!isMissing(error)) throw error
-  }
+  loadEnvFile('.env', process.env)
 }
 
 const PRETTY = {

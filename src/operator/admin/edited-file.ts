@@ -3,6 +3,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { readIfPresent, replaceFile } from '@agent-server/lib/files.ts'
 import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import { codeOf, explainPath } from '@agent-server/lib/system-error.ts'
+import { writtenText } from '@agent-server/lib/text/written-text.ts'
 
 export interface FileContent {
   /** Empty if there is no file. */
@@ -29,7 +30,7 @@ export function openEditedFile(path: string) {
         ? new AppError('not_writable', `The server cannot read it: ${why}`, { cause })
         : cause
     })
-    const text = bytes?.toString() ?? ''
+    const text = bytes ? writtenText(bytes) : ''
     return { text, digest: digestOf(text), found: bytes !== undefined }
   }
 
