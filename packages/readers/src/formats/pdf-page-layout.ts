@@ -12,6 +12,7 @@ import {
 } from './pdf-fragments.ts'
 import { gapTable } from './pdf-gap-tables.ts'
 import { ruledTables } from './pdf-ruled-tables.ts'
+import { goesOn } from './pdf-table-rows.ts'
 
 /** Columns within columns are read to this depth. */
 const MAX_DEPTH = 4
@@ -173,11 +174,33 @@ function readRows(rows: readonly Row[]): Block[] {
 
 /** Rows of one table; a longer one goes on as another. */
 const MAX_TABLE_ROWS = 300
+/** Rows that are tried first, so that a page of many rows without a table takes no longer. */
+const FIRST_ROWS = 40
 
 function tableAt(rows: readonly Row[], n: number): { table: Table; rows: number } | undefined {
-  const end = rows.findIndex((row, at) => at >= n && (at === n + MAX_TABLE_ROWS || hasTable(row)))
-  const tableRows = end < 0 ? rows.slice(n) : rows.slice(n, end)
-  return tableRows[0] && tableRows[0].length > 1 ? gapTable(tableRows) : undefined
+  if (!mayBegin(rows, n)) return undefined
+  const most = rows.slice(n, n + MAX_TABLE_ROWS)
+  const end = most.findIndex(hasTable)
+  const tableRows = end < 0 ? most : most.slice(0, end)
+  const first = gapTable(tableRows.slice(0, FIRST_ROWS))
+  const isWhole = !first || tableRows.length <= FIRST_ROWS || first.rows < FIRST_ROWS / 2
+  return isWhole ? first : (gapTable(tableRows) ?? first)
 }
+
+/** Whether a row has several texts, or one that heads several of the next, or begins the label of the next. */
+function mayBegin(rows: readonly Row[], n: number): boolean {
+  const [row = [], next = []] = [rows[n], rows[n + 1]]
+  const [first] = row
+  if (row.length !== 1 || !first) return row.length > 1
+  const [label, ...more] = toSegments(next)
+  if (!label || label.base - first.base > first.height * HEAD_GAP || more.length < 2) return false
+  const isHead = first.left > label.right && first.text.length <= MAX_HEAD
+  const isLabel = Math.abs(first.left - label.left) < PLACE && goesOn(first.text, label.text)
+  return isHead || (isLabel && first.right < (more[0]?.left ?? 0))
+}
+
+/** In heights, between a head and the heads below it. */
+const HEAD_GAP = 1.6
+const MAX_HEAD = 60
 
 const hasTable = (row: Row) => row.some(({ table }) => table)

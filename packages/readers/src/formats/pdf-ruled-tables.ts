@@ -1,16 +1,29 @@
-import { type Fragment, type Rule, type Table, textOf, toRows } from './pdf-fragments.ts'
+import { type Fragment, type Rule, toRows, toSegments } from './pdf-fragments.ts'
+import { alignColumns, type Walls } from './pdf-table-columns.ts'
+import { isTabular, toTable } from './pdf-table-grid.ts'
 
 const TOUCH = 3
-/** A column without text is kept if it is wide enough to be meant. */
-const MIN_EMPTY_COLUMN = 12
 /** Pages with more lines in a direction show drawings. */
 const MAX_RULES = 400
 const MAX_CELLS = 10_000
+/** In points, between the parts of one rule. */
+const PART_GAP = 30
+/** In points: rules of a table begin and end at the same places. */
+const FLUSH = 6
+const MIN_WIDTH = 60
+/** In points. */
+const MAX_HEAD = 60
+/** In heights, from the baseline of a head to what is below it. */
+const HEAD_GAP = 0.8
+/** A text reaches so little beyond the place that it is at, in points. */
+const BESIDE = 1.5
 
-interface Grid {
-  /** Where its lines cross, from left to right and from top to bottom. */
-  xs: number[]
-  ys: number[]
+/** An area with the rules in it. */
+interface Area {
+  left: number
+  right: number
+  top: number
+  bottom: number
   horizontal: Rule[]
   vertical: Rule[]
 }
@@ -19,25 +32,31 @@ interface Grid {
 export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule[]) {
   let rest = [...fragments]
   const tables: Fragment[] = []
-  for (const grid of gridsOf(rules)) {
-    const inside = rest.filter((fragment) => isInside(fragment, grid))
-    const table = toTable(inside, grid)
-    if (!table) continue
-    const [left, right] = [grid.xs[0] ?? 0, grid.xs.at(-1) ?? 0]
+  const take = (area: Area) => {
+    const inside = rest.filter((fragment) => isInside(fragment, area))
+    const drawn = tableIn(inside, area)
+    if (!drawn) return
+    const { table } = drawn
+    const { left, right } = area
     tables.push({ text: '', left, right, base: table.base, height: 1, table })
-    const insideFragments = new Set(inside)
-    rest = rest.filter((fragment) => !insideFragments.has(fragment))
+    const taken = new Set(inside)
+    rest = [...rest.filter((fragment) => !taken.has(fragment)), ...drawn.others]
   }
+  const { grids, loose } = gridsOf(rules)
+  // A frame around a page may have tables within it.
+  for (const area of grids.toSorted((a, b) => sizeOf(a) - sizeOf(b))) take(area)
+  for (const area of stacksOf(loose, rest)) take(area)
   return { tables, rest }
 }
 
-/** Lines that touch each other, where they divide an area in two directions. */
-function gridsOf(rules: readonly Rule[]): Grid[] {
-  const horizontal = rules.filter(({ isHorizontal }) => isHorizontal)
-  const vertical = rules.filter(({ isHorizontal }) => !isHorizontal)
-  if (horizontal.length > MAX_RULES || vertical.length > MAX_RULES) return []
+/** Areas of rules that touch each other, and the level rules that touch none. */
+function gridsOf(rules: readonly Rule[]): { grids: Area[]; loose: Rule[] } {
+  const [vertical = [], horizontal = []] = [false, true].map((isLevel) =>
+    rules.filter(({ isHorizontal }) => isHorizontal === isLevel),
+  )
+  if (horizontal.length > MAX_RULES || vertical.length > MAX_RULES) return { grids: [], loose: [] }
   const left = new Set(rules)
-  return horizontal.flatMap((start) => {
+  const areas = horizontal.flatMap((start) => {
     if (!left.delete(start)) return []
     const group = [start]
     // Grows while it is iterated.
@@ -45,106 +64,179 @@ function gridsOf(rules: readonly Rule[]): Grid[] {
       const across = rule.isHorizontal ? vertical : horizontal
       group.push(...across.filter((other) => crosses(rule, other) && left.delete(other)))
     }
-    const grid = toGrid(group)
-    return grid.xs.length > 2 && grid.ys.length > 2 && grid.xs.length * grid.ys.length <= MAX_CELLS
-      ? [grid]
-      : []
+    return [areaOf(group)]
   })
-}
-
-function toGrid(rules: readonly Rule[]): Grid {
-  const horizontal = rules.filter(({ isHorizontal }) => isHorizontal)
-  const vertical = rules.filter(({ isHorizontal }) => !isHorizontal)
-  return { horizontal, vertical, xs: places(vertical), ys: places(horizontal) }
+  const isGrid = (area: Area) => area.vertical.length > 0 && area.horizontal.length > 1
+  return {
+    grids: areas.filter(isGrid),
+    loose: areas.filter((area) => !isGrid(area)).flatMap((area) => area.horizontal),
+  }
 }
 
 const crosses = (a: Rule, b: Rule) =>
   a.at >= b.from - TOUCH && a.at <= b.to + TOUCH && b.at >= a.from - TOUCH && b.at <= a.to + TOUCH
 
-function places(rules: readonly Rule[]): number[] {
+function areaOf(rules: readonly Rule[]): Area {
+  const horizontal = rules.filter(({ isHorizontal }) => isHorizontal)
+  const vertical = rules.filter(({ isHorizontal }) => !isHorizontal)
+  const xs = [...horizontal.flatMap(({ from, to }) => [from, to]), ...vertical.map(({ at }) => at)]
+  const ys = [...vertical.flatMap(({ from, to }) => [from, to]), ...horizontal.map(({ at }) => at)]
+  return {
+    left: Math.min(...xs),
+    right: Math.max(...xs),
+    top: Math.min(...ys),
+    bottom: Math.max(...ys),
+    horizontal,
+    vertical,
+  }
+}
+
+/** Areas between level rules of the same width that have the texts of tables between them. */
+function stacksOf(loose: readonly Rule[], fragments: readonly Fragment[]): Area[] {
+  const areas = stacksOfEqual(wholeRules(loose)).flatMap((stack) => tabularBands(stack, fragments))
+  return areas.map((area) => {
+    const whole = { ...area, top: topWithHead(area, fragments) }
+    return { ...whole, horizontal: loose.filter((rule) => isWithin(rule, whole)) }
+  })
+}
+
+/** The areas between rules of a stack, those below each other joined. */
+function tabularBands(stack: readonly Rule[], fragments: readonly Fragment[]): Area[] {
+  const areas: Area[] = []
+  let open: Area | undefined
+  for (const [n, { from: left, to: right, at: bottom }] of stack.entries()) {
+    const top = stack[n - 1]?.at
+    if (top === undefined) continue
+    const band: Area = { left, right, top, bottom, horizontal: [], vertical: [] }
+    const rows = toRows(fragments.filter((one) => isInside(one, band)))
+    if (rows.length > 0 && !isTabular(rows)) open = undefined
+    else if (open) open.bottom = bottom
+    else if (rows.length > 0) {
+      open = band
+      areas.push(band)
+    }
+  }
+  return areas
+}
+
+/** Where the heads begin that stand above the first rule of an area. */
+function topWithHead(area: Area, fragments: readonly Fragment[]): number {
+  const above = { ...area, top: area.top - MAX_HEAD, bottom: area.top }
+  let { top } = area
+  for (const row of toRows(fragments.filter((one) => isInside(one, above))).toReversed()) {
+    const [first] = row
+    const isNear = first && top - first.base < first.height * HEAD_GAP
+    if (!first || !isNear || toSegments(row).length < 2) break
+    top = Math.min(...row.map(({ base, height }) => base - height))
+  }
+  return top
+}
+
+const isWithin = ({ at, from, to }: Rule, { left, right, top, bottom }: Area) =>
+  at >= top - TOUCH && at <= bottom + TOUCH && from >= left - FLUSH && to <= right + FLUSH
+
+/** Joins the parts of rules at one height. */
+function wholeRules(rules: readonly Rule[]): Rule[] {
+  const whole: Rule[] = []
+  const places = Map.groupBy(rules, ({ at }) => Math.round(at))
+  for (const parts of places.values()) {
+    const first = whole.length
+    for (const part of parts.toSorted((a, b) => a.from - b.from)) {
+      const last = whole.at(-1)
+      const isNext = last && whole.length > first && part.from - last.to < PART_GAP
+      if (isNext) last.to = Math.max(last.to, part.to)
+      else whole.push({ ...part })
+    }
+  }
+  return whole.filter(({ from, to }) => to - from > MIN_WIDTH)
+}
+
+/** Rules that begin and end at the same places, each list from top to bottom. */
+function stacksOfEqual(rules: readonly Rule[]): Rule[][] {
+  const stacks: Rule[][] = []
+  for (const rule of rules.toSorted((a, b) => a.at - b.at)) {
+    const stack = stacks.find(
+      ([first]) =>
+        first && Math.abs(first.from - rule.from) < FLUSH && Math.abs(first.to - rule.to) < FLUSH,
+    )
+    if (stack) stack.push(rule)
+    else stacks.push([rule])
+  }
+  return stacks
+}
+
+const middle = ({ base, height }: Fragment) => base - height * 0.3
+
+function isInside(fragment: Fragment, { left, right, top, bottom }: Area): boolean {
+  const y = middle(fragment)
+  const x = (fragment.left + fragment.right) / 2
+  return y > top && y < bottom && x > left && x < right
+}
+
+function places(numbers: readonly number[]): number[] {
   const distinct: number[] = []
-  for (const at of rules.map((rule) => rule.at).toSorted((a, b) => a - b)) {
+  for (const at of numbers.toSorted((a, b) => a - b)) {
     if (distinct.length === 0 || at - (distinct.at(-1) ?? 0) > TOUCH) distinct.push(at)
   }
   return distinct
 }
 
-const middle = ({ base, height }: Fragment) => base - height * 0.3
-
-function isInside(fragment: Fragment, { xs, ys }: Grid): boolean {
-  const y = middle(fragment)
-  const x = (fragment.left + fragment.right) / 2
-  return y > (ys[0] ?? 0) && y < (ys.at(-1) ?? 0) && x > (xs[0] ?? 0) && x < (xs.at(-1) ?? 0)
-}
-
-function toTable(fragments: readonly Fragment[], grid: Grid): Table | undefined {
-  const { xs, ys } = grid
-  const cells = ys.slice(1).map(() => xs.slice(1).map((): Fragment[] => []))
-  const ownerOf = owners(grid)
-  for (const fragment of fragments.flatMap((one) => dividedAt(one, grid))) {
-    const y = middle(fragment)
-    const row = ys.findLastIndex((top) => top <= y)
-    const column = xs.findLastIndex((left) => left <= fragment.left + 1.5)
-    const [r, c] = ownerOf[row]?.[column] ?? [0, 0]
-    cells[r]?.[c]?.push(fragment)
-  }
-  const texts = cells.map((row) => row.map((cell) => toRows(cell).map(textOf).join(' ')))
-  const rows = texts.filter((row) => row.some((text) => text !== ''))
-  const columns = xs.slice(1).flatMap((right, c) => {
-    const isWide = right - (xs[c] ?? 0) >= MIN_EMPTY_COLUMN
-    return isWide || rows.some((row) => row[c] !== '') ? [c] : []
-  })
-  const filled = rows.map((row) => row.filter((text) => text !== '').length)
-  if (rows.length < 2 || columns.length < 2 || Math.max(...filled) < 2) return undefined
-  const bases = fragments.map(({ base }) => base)
+function tableIn(fragments: readonly Fragment[], area: Area) {
+  const { horizontal, vertical, left, right } = area
+  const xs = places([left, right, ...vertical.map(({ at }) => at)])
+  if (xs.length * (horizontal.length + 1) > MAX_CELLS) return undefined
+  const divided = fragments.flatMap((one) => dividedAt(one, vertical))
+  const rows = toRows(divided)
+  const walls = wallsOf(xs, vertical)
+  const isGrid = xs.length > 2 && places(horizontal.map(({ at }) => at)).length > 2
+  const drawn = toTable(alignColumns(rows, walls), { horizontal, isGrid, walls })
+  if (!drawn) return undefined
   return {
-    kind: 'table',
-    base: Math.min(...bases),
-    end: Math.max(...bases),
-    lefts: columns.map((c) => xs[c] ?? 0),
-    rows: rows.map((row) => columns.map((c) => row[c] ?? '')),
+    table: drawn.table,
+    others: [...rows.slice(0, drawn.first), ...rows.slice(drawn.end)].flat(),
   }
 }
 
-/** The first cell of the merged cell that each cell is part of: no line is between them. */
-function owners({ xs, ys, horizontal, vertical }: Grid): [number, number][][] {
-  const covers = (rules: readonly Rule[], at: number, across: number) =>
-    rules.some(
-      (rule) => Math.abs(rule.at - at) <= TOUCH && rule.from <= across && rule.to >= across,
+const sizeOf = ({ left, right, top, bottom }: Area) => (right - left) * (bottom - top)
+
+/** A cell lies across the strips that no rule divides at its height. */
+function wallsOf(xs: readonly number[], vertical: readonly Rule[]): Walls {
+  const strips = xs.slice(1).map((right, n) => ({ left: xs[n] ?? 0, right }))
+  const isOpen = (at: number, y: number) =>
+    !vertical.some(
+      (rule) => Math.abs(rule.at - at) <= TOUCH && rule.from - 1 <= y && rule.to + 1 >= y,
     )
-  const between = (places: readonly number[], index: number) =>
-    ((places[index] ?? 0) + (places[index + 1] ?? 0)) / 2
-  const result: [number, number][][] = []
-  for (let r = 0; r < ys.length - 1; r++) {
-    const row: [number, number][] = []
-    result.push(row)
-    for (let c = 0; c < xs.length - 1; c++) {
-      const isLeftOpen = c > 0 && !covers(vertical, xs[c] ?? 0, between(ys, r))
-      const isTopOpen = r > 0 && !covers(horizontal, ys[r] ?? 0, between(xs, c))
-      row.push((isLeftOpen && row[c - 1]) || (isTopOpen && result[r - 1]?.[c]) || [r, c])
-    }
+  return {
+    strips,
+    stripsOf(fragment) {
+      const y = middle(fragment)
+      const own = Math.max(
+        0,
+        strips.findLastIndex(({ left }) => left <= fragment.left + BESIDE),
+      )
+      let [from, to] = [own, own]
+      while (from > 0 && isOpen(xs[from] ?? 0, y)) from--
+      while (to < strips.length - 1 && isOpen(xs[to + 1] ?? 0, y)) to++
+      return [from, to]
+    },
   }
-  return result
 }
 
 /** Cuts a fragment at the lines that it crosses, at the blank nearest to each. */
-function dividedAt(fragment: Fragment, grid: Grid): Fragment[] {
+function dividedAt(fragment: Fragment, vertical: readonly Rule[]): Fragment[] {
   const y = middle(fragment)
-  const cut = grid.vertical
-    .filter(
-      ({ at, from, to }) =>
-        from <= y && to >= y && at > fragment.left + 2 && at < fragment.right - 2,
-    )
+  const { text, left, right } = fragment
+  const cut = vertical
+    .filter(({ at, from, to }) => from <= y && to >= y && at > left + 2 && at < right - 2)
     .toSorted((a, b) => b.at - a.at)
     .at(0)?.at
   if (cut === undefined) return [fragment]
-  const { text, left, right } = fragment
   const offset = ((cut - left) / (right - left)) * text.length
   const blanks = Array.from(text.matchAll(/ /g), ({ index }) => index)
   const blank = blanks.toSorted((a, b) => Math.abs(a - offset) - Math.abs(b - offset))[0]
   if (blank === undefined) return [fragment]
   return [
-    ...dividedAt({ ...fragment, text: text.slice(0, blank), right: cut - 1 }, grid),
+    ...dividedAt({ ...fragment, text: text.slice(0, blank), right: cut - 1 }, vertical),
     { ...fragment, text: text.slice(blank + 1), left: cut + 1 },
   ]
 }

@@ -1,35 +1,9 @@
-import { PDFDocument, rgb } from '@cantoo/pdf-lib'
+import { PDFDocument } from '@cantoo/pdf-lib'
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
 import { processorMs } from '../../../../test/support/processor-time.ts'
 import { extractPdf } from '../../src/formats/pdf.ts'
-
-/** A page with texts at places, counted from the top, and rectangles around cells. */
-interface Drawn {
-  texts: readonly (readonly [string, number, number, number?])[]
-  boxes?: readonly (readonly [number, number, number, number])[] | undefined
-}
-
-async function drawn(pages: readonly Drawn[]): Promise<Buffer> {
-  const pdf = await PDFDocument.create()
-  for (const { texts, boxes = [] } of pages) {
-    const page = pdf.addPage([600, 800])
-    for (const [text, x, y, size = 10] of texts) page.drawText(text, { x, y: 800 - y, size })
-    for (const [x, y, width, height] of boxes) {
-      page.drawRectangle({
-        x,
-        y: 800 - y - height,
-        width,
-        height,
-        borderWidth: 1,
-        borderColor: rgb(0, 0, 0),
-      })
-    }
-  }
-  return Buffer.from(await pdf.save())
-}
-
-const textOf = async (pages: readonly Drawn[]) => (await extractPdf(await drawn(pages))).text.trim()
+import { type Drawn, drawn, textOf } from './drawn-pdf.ts'
 
 const CELLS = [
   ['Region', 'Sold', 'Returned'],
@@ -67,25 +41,27 @@ describe('A table', () => {
     expect(await textOf([{ texts }])).toBe(`## Sales\n\n${TABLE}\n\nThis is the end.`)
   })
 
-  it('has the text of a merged cell in the first of its cells', async () => {
+  it('has the text of a cell that spans rows or columns in each of them', async () => {
     const texts = [
       ['Both', 60, 100],
+      ['z', 260, 100],
       ['a', 60, 120],
       ['b', 160, 120],
+      ['y', 260, 120],
       ['c', 160, 140],
-      ['d', 60, 160],
-      ['e', 160, 160],
+      ['x', 260, 140],
     ] as const
     const boxes = [
       [50, 86, 200, 20],
+      [250, 86, 100, 20],
       [50, 106, 100, 40],
       [150, 106, 100, 20],
+      [250, 106, 100, 20],
       [150, 126, 100, 20],
-      [50, 146, 100, 20],
-      [150, 146, 100, 20],
+      [250, 126, 100, 20],
     ] as const
     expect(await textOf([{ texts, boxes }])).toBe(
-      '| Both |  |\n| --- | --- |\n| a | b |\n|  | c |\n| d | e |',
+      '| Both | Both | z |\n| --- | --- | --- |\n| a | b | y |\n| a | c | x |',
     )
   })
 

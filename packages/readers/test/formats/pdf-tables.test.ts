@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import { type Drawn, textOf } from './drawn-pdf.ts'
+
+/** Texts in rows `step` apart, each cell at the place of its column; '' leaves one empty. */
+const placed = (
+  rows: readonly (readonly string[])[],
+  columns: readonly number[],
+  { top = 100, step = 14 } = {},
+): Drawn['texts'] =>
+  rows.flatMap((row, r) =>
+    row.flatMap((text, c) => (text ? [[text, columns[c] ?? 0, top + r * step] as const] : [])),
+  )
+
+const shown = (rows: readonly (readonly string[])[]) => {
+  const [head = '', ...more] = rows.map((row) => `| ${row.join(' | ')} |`)
+  return [head, `|${' --- |'.repeat(rows[0]?.length ?? 0)}`, ...more].join('\n')
+}
+
+const PORTS = [
+  ['Port', 'Ships', 'Tons'],
+  ['Arholm', '41', '1,900'],
+  ['Brekke', '7', '310'],
+  ['Dale', '112', '8,050'],
+  ['Eid', '63', '2,274'],
+]
+const COLUMNS = [60, 200, 320]
+
+describe('A table whose rules are not around each cell', () => {
+  it('has a row for each line of numbers between two rules', async () => {
+    const walls = [50, 190, 310, 430].map((x) => [x, 86, x, 165] as const)
+    const levels = [86, 106, 165].map((y) => [50, y, 430, y] as const)
+    const texts = placed(PORTS, COLUMNS)
+    expect(await textOf([{ texts, lines: [...walls, ...levels] }])).toBe(shown(PORTS))
+  })
+
+  it('has columns that no rule divides, and one beyond its outermost rule', async () => {
+    const rows = [
+      ['Port', 'Ships', 'Tons', 'Crew'],
+      ['Arholm', '41', '1,900', '87'],
+      ['Brekke', '7', '310', '12'],
+      ['Dale', '112', '8,050', '240'],
+    ]
+    const lines = [
+      [190, 86, 190, 150],
+      [50, 86, 460, 86],
+      [50, 106, 460, 106],
+      [50, 150, 460, 150],
+    ] as const
+    const texts = placed(rows, [60, 200, 280, 400])
+    expect(await textOf([{ texts, lines }])).toBe(shown(rows))
+  })
+
+  it('has its heads above the columns that they span, by the rules below them', async () => {
+    const texts = [
+      ['In summer', 210, 100],
+      ['In winter', 400, 100],
+      ...placed(
+        [
+          ['Port', 'Ships', 'Tons', 'Ships', 'Tons'],
+          ['Arholm', '41', '1,900', '12', '760'],
+          ['Brekke', '7', '310', '2', '95'],
+        ],
+        [60, 200, 280, 380, 460],
+        { top: 116, step: 16 },
+      ),
+    ] as const
+    const lines = [
+      [50, 88, 520, 88],
+      [195, 104, 330, 104],
+      [375, 104, 520, 104],
+      [50, 120, 520, 120],
+      [50, 155, 520, 155],
+    ] as const
+    expect(await textOf([{ texts, lines }])).toBe(
+      shown([
+        ['', 'In summer', 'In summer', 'In winter', 'In winter'],
+        ['Port', 'Ships', 'Tons', 'Ships', 'Tons'],
+        ['Arholm', '41', '1,900', '12', '760'],
+        ['Brekke', '7', '310', '2', '95'],
+      ]),
+    )
+  })
+
+  it('leaves the title and the note within its frame outside', async () => {
+    const texts = [
+      ['Ships by port', 200, 80],
+      ...placed(PORTS, COLUMNS, { step: 20 }),
+      ['Counted at the quay.', 60, 200],
+    ] as const
+    const walls = [190, 310].map((x) => [x, 86, x, 186] as const)
+    const frame = [50, 430].map((x) => [x, 66, x, 206] as const)
+    const levels = [66, 86, 106, 126, 146, 166, 186, 206].map((y) => [50, y, 430, y] as const)
+    expect(await textOf([{ texts, lines: [...walls, ...frame, ...levels] }])).toBe(
+      `Ships by port\n\n${shown(PORTS)}\n\nCounted at the quay.`,
+    )
+  })
+
+  it('is none where rules stand above and below columns of text', async () => {
+    const prose = (word: string, x: number) =>
+      Array.from(
+        { length: 9 },
+        (_, n) => [`${word} ${n} writes much about owls`, x, 100 + n * 14] as const,
+      )
+    const lines = [80, 230].map((y) => [50, y, 520, y] as const)
+    const texts = [...prose('Left', 60), ...prose('Right', 300)]
+    expect(await textOf([{ texts, lines }])).not.toContain('|')
+  })
+})
+
+describe('A table without rules', () => {
+  it('has its heads in the middle of the columns that they span', async () => {
+    const rows = [
+      ['Port', '2024', '2025', '2024', '2025'],
+      ['Arholm', '41', '44', '12', '13'],
+      ['Brekke', '27', '31', '22', '23'],
+      ['Dale', '12', '10', '19', '17'],
+    ]
+    const texts = [
+      ['Ships', 258, 100],
+      ['Boats', 437, 100],
+      ...placed(rows, [60, 230, 290, 410, 470], { top: 114 }),
+    ] as const
+    expect(await textOf([{ texts }])).toBe(
+      shown([['', 'Ships', 'Ships', 'Boats', 'Boats'], ...rows]),
+    )
+  })
+
+  it('has a label of two lines in one row, whichever of them its numbers stand beside', async () => {
+    const rows = [
+      ['Total landings', '', ''],
+      ['of herring', '895', '901'],
+      ['Total landings', '77', '81'],
+      ['of mackerel', '', ''],
+      ['Eels', '5', '6'],
+    ]
+    expect(await textOf([{ texts: placed(rows, COLUMNS) }])).toBe(
+      shown([
+        ['Total landings of herring', '895', '901'],
+        ['Total landings of mackerel', '77', '81'],
+        ['Eels', '5', '6'],
+      ]),
+    )
+  })
+
+  it('keeps a heading between its rows apart from the label below it', async () => {
+    const rows = [
+      ['Port', 'Ships', 'Tons'],
+      ['Northern shore and islands', '', ''],
+      ['Arholm', '41', '1,900'],
+      ['Brekke', '7', '310'],
+      ['Southern shore', '', ''],
+      ['Dale', '112', '8,050'],
+    ]
+    expect(await textOf([{ texts: placed(rows, COLUMNS) }])).toBe(shown(rows))
+  })
+
+  it('has a column of numbers after labels with leaders', async () => {
+    const rows = [
+      ['Arholm ..............', '41', '1,900'],
+      ['Brekke ..............', '7', '310'],
+      ['Dale ................', '112', '8,050'],
+    ]
+    expect(await textOf([{ texts: placed(rows, COLUMNS) }])).toBe(
+      shown(rows.map(([label = '', ...more]) => [label.replace(/ \.+/, ''), ...more])),
+    )
+  })
+})
