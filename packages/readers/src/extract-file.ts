@@ -128,9 +128,10 @@ const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
       await zip.verify()
       const { createShowEntry } = await import('./formats/image.ts')
       const { partsOfXlsx } = await import('./formats/sheet-parts.ts')
+      const { formulasOfXlsx } = await import('./formats/workbook-formulas.ts')
       const { extractWorkbook } = await import('./formats/xlsx.ts')
       const show = createShowEntry(await seePicture(sight), zip)
-      return extractWorkbook(bytes, await partsOfXlsx(zip), show)
+      return extractWorkbook(bytes, await partsOfXlsx(zip), show, await formulasOfXlsx(zip))
     },
   },
   {

@@ -1,31 +1,32 @@
 import { oneLine } from './extracted.ts'
+import { headOf } from './sheet-heads.ts'
 
 export type Cell = string | number | boolean | Date | null | undefined
 export type TableRow = readonly Cell[]
 
 /** A table on a sheet, which may hold several. */
 export interface SheetTable {
-  /** The texts above it, such as its title; for the sheet's last table, also those below it. */
+  /** The texts above it, such as its title. */
   notes: string[]
+  /** The texts below the sheet's last table. */
+  notesBelow?: string[]
   /** A name per column, empty if it has none; absent if no row looks like column names. */
   head: string[] | undefined
   /** The index of its first row of values on the sheet, from 0. */
   first: number
+  /** The index of its first column on the sheet, from 0; absent if it is in a text. */
+  left?: number
   /** Rows of values, including empty rows between them. */
   rows: TableRow[]
 }
 
-const MAX_COLUMNS = 500
+/** Columns of a sheet that are read. */
+export const MAX_COLUMNS = 500
 /** After this many tables, further blocks are added to the last one. */
 const MAX_TABLES = 50
 const MAX_NOTE_ROWS = 5
 /** Rows that are compared to decide whether the row above them is a head. */
 const COMPARED_ROWS = 50
-/** A head names at least this share of the columns of the widest row near it. */
-const MIN_NAMED = 0.6
-const PLAIN_NUMBER = /^[-+\d.,%€$£\s/:]+$/
-/** Periods can be column names, too, next to others that are words. */
-const PERIOD = /^(?:(?:19|20)\d\d|\d{1,2}[./]\d{4}|\d{4}-\d\d(?:-\d\d)?)$/
 
 /** The tables of a sheet, separated by empty rows or columns, each with its column names and the texts above it. */
 export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
@@ -48,10 +49,15 @@ export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
     }
     notes = []
   }
-  const below = tables.at(-1)
-  if (!below && notes.length > 0) return [{ notes, head: undefined, first: 0, rows: [] }]
-  below?.notes.push(...notes)
-  return tables.map((table) => cutOut(rows, table))
+  return finished(rows, tables, notes)
+}
+
+function finished(rows: readonly TableRow[], tables: Placed[], below: string[]): SheetTable[] {
+  const cut = tables.map((table) => cutOut(rows, table))
+  const last = cut.at(-1)
+  if (last && below.length > 0) last.notesBelow = below
+  if (last || below.length === 0) return cut
+  return [{ notes: below, head: undefined, first: 0, rows: [] }]
 }
 
 /** The text of a cell on one line, cut after `MAX_CELL` UTF-16 code units; dates in ISO 8601, empty cells as ''. */
@@ -168,64 +174,13 @@ function place(rows: readonly TableRow[], block: Block): Placed {
   // A title is alone in its row, or has one more cell next to it if the table is wide.
   const mostInTitle = widest > 4 ? 2 : Math.min(widest - 1, 1)
   const titles = Math.max(
-    near.findIndex((row) => filledIn(row) > mostInTitle),
+    // Two names that begin further right are groups of columns.
+    near.findIndex((row) => filledIn(row) > (row[0] ? mostInTitle : Math.min(mostInTitle, 1))),
     0,
   )
   const notes = textsIn(rows, { ...block, end: start + titles })
   const { headRows, ...head } = headOf(near.slice(titles), widest)
   return { ...block, ...head, notes, start: start + titles + headRows }
-}
-
-/** The head: the first row if it looks like names, or the first two if a name in the upper one spans columns. */
-function headOf(near: string[][], widest: number) {
-  if (isForm(near)) return { head: undefined, isSure: false, headRows: 0 }
-  const [upper = [], lower = [], ...rest] = near
-  const names = joinHeads(upper, lower)
-  if (names && isSureHead(names, rest, widest) && lower.every(isPeriodOrName)) {
-    return { head: names, isSure: true, headRows: 2 }
-  }
-  const body = [lower, ...rest]
-  const isSure = isSureHead(upper, body, widest)
-  const texts = upper.filter(isFilled)
-  const isPlain =
-    texts.every(isName) && texts.length >= widest && new Set(texts).size === texts.length
-  const isHead = isSure || (isPlain && texts.length > 0)
-  return { head: isHead ? upper : undefined, isSure, headRows: isHead ? 1 : 0 }
-}
-
-/** Whether each row begins with a label, as on a form. */
-function isForm(near: readonly string[][]): boolean {
-  const labels = near.flatMap((row) => row.find((text) => text !== '') ?? [])
-  return labels.every((label) => label.endsWith(':'))
-}
-
-/** `2025` over `Q1` and `Q2` becomes `2025 Q1` and `2025 Q2`. */
-function joinHeads(upper: readonly string[], lower: readonly string[]): string[] | undefined {
-  const gaps = lower.flatMap((text, i) => (text !== '' && !upper[i] ? [i] : []))
-  if (gaps.length === 0 || !upper[0] === !lower[0]) return undefined
-  let group = ''
-  return lower.map((text, i) => {
-    group = upper[i] || group
-    return text === '' ? group : `${group} ${text}`
-  })
-}
-
-const isPeriodOrName = (text: string) => text === '' || isName(text) || PERIOD.test(text)
-
-/** Whether the values below are of another kind than the assumed names. */
-function isSureHead(head: readonly string[], body: readonly string[][], widest: number): boolean {
-  const names = head.filter(isFilled)
-  if (names.length < Math.max(1, widest * MIN_NAMED) || !names.some(isName)) return false
-  const values = head.map((_, i) => body.map((row) => row[i] ?? '').filter(isFilled))
-  const isFit = head.every((text, i) => {
-    const isPeriod = PERIOD.test(text) && !values[i]?.some((value) => PERIOD.test(value))
-    return text === '' || isName(text) || isPeriod
-  })
-  return isFit && head.some((text, i) => text !== '' && values[i]?.some((value) => !isName(value)))
-}
-
-function isName(text: string): boolean {
-  return text !== '' && text.length <= 100 && !PLAIN_NUMBER.test(text)
 }
 
 /** Whether a block only continues the table above it, after an empty row. */
@@ -259,9 +214,10 @@ function cutOut(
       notes,
       head: undefined,
       first: start - 1,
+      left,
       rows: [rows[start - 1]?.slice(left, right) ?? []],
     }
   }
   const names = head && Array.from({ length: width }, (_, i) => head[i] ?? '')
-  return { notes, head: names, first: start, rows: cut.slice(0, height) }
+  return { notes, head: names, first: start, left, rows: cut.slice(0, height) }
 }

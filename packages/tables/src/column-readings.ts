@@ -41,6 +41,8 @@ const PLAIN = [
   typed('TIMESTAMP', '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}[T ][0-9]{1,2}:[0-9]{2}(?::[0-9.]+)?Z?'),
   typed('TIMESTAMPTZ', '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+[-+][0-9]{2}(?::?[0-9]{2})?'),
   typed('TIME', '[0-9]{1,2}:[0-9]{2}(?::[0-9.]+)?'),
+  /** A duration of a day or more. */
+  typed('INTERVAL', '[0-9]{1,5}:[0-9]{2}(?::[0-9.]+)?'),
 ]
 
 /** Possible readings of a column, judged by a sample of its texts; the likeliest first. */

@@ -11,6 +11,8 @@ import {
   type TableRow,
   tablesOfText,
   tablesOfWorkbook,
+  toText,
+  type WorkbookTable,
 } from '@agent-server/readers'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { distinctNames } from './catalogue.ts'
@@ -18,7 +20,7 @@ import { rowsOf, withDatabase } from './duckdb.ts'
 import { markdownTables } from './markdown-tables.ts'
 import type { ConvertJob, Sheet } from './table-job.ts'
 import { quoteName, quoteText } from './table-job.ts'
-import { typeColumns } from './type-columns.ts'
+import { type ColumnKinds, typeColumns } from './type-columns.ts'
 
 const MAX_SHEETS = 50
 /** Notes around one table that are kept; each is at most as long as a cell. */
@@ -34,7 +36,7 @@ interface Part {
   source: string
   notes: string[]
   /** How its texts become values; absent if the engine itself reads typed values. */
-  texts?: { plain: ReadonlySet<number>; hasDecimalComma: boolean }
+  texts?: ColumnKinds
 }
 
 /** Converts a file into typed tables in a database file. Throws `Refusal` for a file that is not a table. */
@@ -209,7 +211,7 @@ const hasColumns = ({ head, rows }: SheetTable) => head !== undefined || rows.le
 /** Writes each table as plain CSV; if a sheet has several tables, each is named by its first note. */
 async function writeParts(
   path: string,
-  sheets: readonly { sheet: string; tables: SheetTable[] }[],
+  sheets: readonly { sheet: string; tables: (SheetTable | WorkbookTable)[] }[],
   hasDecimalComma: boolean,
 ): Promise<Part[]> {
   const entries = sheets.flatMap(({ sheet, tables }) => {
@@ -221,7 +223,7 @@ async function writeParts(
   })
   const parts: Part[] = []
   for (const [index, { name, table }] of entries.slice(0, MAX_SHEETS).entries()) {
-    const { head, rows, notes } = table
+    const { head, rows, notes, notesBelow = [] } = table
     const csvPath = `${path}.${index}.csv`
     const filled = rows.filter(isFilled)
     const width = filled.reduce((most, row) => Math.max(most, row.length), head?.length ?? 0)
@@ -231,7 +233,13 @@ async function writeParts(
     const lines = filled.map((row) => names.map((_, n) => toField(row[n])).join(','))
     await writeFile(csvPath, lines.join('\n'))
     const source = readWritten(csvPath, names)
-    parts.push({ name, source, notes, texts: { plain: plainColumns(rows), hasDecimalComma } })
+    const { units, remarks = [] }: Partial<WorkbookTable> = table
+    parts.push({
+      name,
+      source,
+      notes: [...notes, ...notesBelow, ...remarks],
+      texts: { plain: plainColumns(rows), hasDecimalComma, units },
+    })
   }
   return parts
 }
@@ -256,8 +264,12 @@ function toField(value: Cell): string {
   return `"${String(value).replaceAll('"', '""')}"`
 }
 
+/** The day before which spreadsheets have no dates: such a cell is a time of day or a duration. */
+const FIRST_DAY = Date.UTC(1901, 0, 1)
+
 /** A date without a time of day stays a date. */
 function toTime(date: Date): string {
+  if (date.getTime() < FIRST_DAY) return toText(date)
   return date
     .toISOString()
     .replace(/T00:00:00\.000Z$/, '')

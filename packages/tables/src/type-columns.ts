@@ -32,17 +32,32 @@ interface Texts {
   columns: readonly string[]
 }
 
-interface Kinds {
+export interface ColumnKinds {
   /** Columns whose numbers and dates need no guess, since a workbook stored them as such. */
   plain: ReadonlySet<number>
   /** True if the file is delimited by semicolons. */
   hasDecimalComma: boolean
+  /** The unit in which a workbook shows the numbers of a column. */
+  units?: ReadonlyMap<number, string> | undefined
 }
+
+function guessOf({ reading, missing }: CheckedReading, unit: string | undefined): string {
+  const isUnit = unit !== undefined && NUMERIC.test(reading.type)
+  return [
+    ...(reading.guess ? [reading.guess] : []),
+    ...(isUnit ? [UNITS[unit] ?? `in ${unit}`] : []),
+    ...(missing > 0 ? [`${missing} texts such as "-" or "n/a" read as missing`] : []),
+  ].join('; ')
+}
+
+const NUMERIC = /BIGINT|DOUBLE/
+/** Workbooks store shares of 1. */
+const UNITS: Record<string, string> = { '%': '0.125 means 12.5 %' }
 
 /** Converts text columns to the types of their contents, and removes rows of totals. Returns the guesses that were made. */
 export async function typeColumns(
   texts: Texts,
-  kinds: Kinds,
+  kinds: ColumnKinds,
 ): Promise<{ guesses: Map<string, string>; notes: string[] }> {
   const candidates = await candidatesOf(texts, kinds)
   const labelled = await labelledRows(texts)
@@ -52,12 +67,12 @@ export async function typeColumns(
   const readings = isAllProven ? first : await checkReadings(texts, candidates, totals)
   const notes = await removeTotals(texts, totals)
   const guesses = new Map<string, string>()
-  for (const [index, { reading, missing }] of readings.entries()) {
+  for (const [index, checked] of readings.entries()) {
+    const { reading } = checked
     const name = texts.columns[index] ?? ''
     const change = `ALTER ${quoteName(name)} TYPE ${reading.type} USING ${readAs(name, reading)}`
     await texts.connection.run(`ALTER TABLE ${quoteName(texts.table)} ${change}`)
-    const missingNote = missing > 0 ? [`${missing} texts such as "-" or "n/a" read as missing`] : []
-    const guess = [...(reading.guess ? [reading.guess] : []), ...missingNote].join('; ')
+    const guess = guessOf(checked, kinds.units?.get(index))
     if (guess !== '') guesses.set(name, guess)
   }
   await narrowDecimals(texts)
@@ -66,7 +81,7 @@ export async function typeColumns(
 
 async function candidatesOf(
   { connection, table, columns }: Texts,
-  { plain, hasDecimalComma }: Kinds,
+  { plain, hasDecimalComma }: ColumnKinds,
 ): Promise<Reading[][]> {
   const name = quoteName(table)
   const rows = await rowsOf(
@@ -164,7 +179,7 @@ async function provenTotals(
   readings: ReadonlyMap<number, CheckedReading>,
   labelled: readonly number[],
 ): Promise<number[]> {
-  const numbers = [...readings].filter(([, { reading }]) => /BIGINT|DOUBLE/.test(reading.type))
+  const numbers = [...readings].filter(([, { reading }]) => NUMERIC.test(reading.type))
   if (labelled.length === 0 || numbers.length === 0) return []
   const values = numbers.map(([index, { reading }]) => readAs(columns[index] ?? '', reading))
   const places = labelled.join(', ')

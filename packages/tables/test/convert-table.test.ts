@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { utils, write } from '@e965/xlsx'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { long, onlyLong, someOf } from '../../../test/support/long.ts'
 import { createRunnerHere } from '../../../test/support/run-job.ts'
@@ -278,6 +279,60 @@ describe('A workbook', () => {
       [null, '0.5'],
       ['2026-02-02', '0.2'],
       ['2026-01-02', '0.1'],
+    ])
+  })
+})
+
+/** A workbook of one sheet, as a program writes it. */
+function written(rows: unknown[][], formats: Record<string, string>, merges: string[] = []) {
+  const sheet = utils.aoa_to_sheet(rows)
+  for (const [place, format] of Object.entries(formats)) sheet[place].z = format
+  sheet['!merges'] = merges.map((reference) => utils.decode_range(reference))
+  return write(utils.book_new(sheet, 'Sheet'), { type: 'buffer' })
+}
+
+describe('Cells of a workbook', () => {
+  it('are codes, words, times and durations by their formats, and units are told', async () => {
+    const content = written(
+      [
+        ['code', 'price', 'share', 'opens', 'takes', 'mixed'],
+        [421, 1.5, 0.125, 0.375, 1.5, 5],
+        [17, 2.5, 0.25, 0.5, 0.25, 6],
+      ],
+      {
+        ...{ A2: '00000', A3: '00000', B2: '0.00 "€"', B3: '0.00 "€"', C2: '0.0%', C3: '0.0%' },
+        ...{ D2: 'hh:mm', D3: 'hh:mm', E2: '[h]:mm', E3: '[h]:mm', F2: '"$"0', F3: '"£"0' },
+      },
+    )
+    const [table] = await read(content, 'xlsx')
+    expect(table?.values).toEqual([
+      ['00421', '1.5', '0.125', '09:00:00', '36:00:00', '$5'],
+      ['00017', '2.5', '0.250', '12:00:00', '06:00:00', '£6'],
+    ])
+    expect(table?.types.slice(3)).toEqual(['TIME', 'INTERVAL', 'VARCHAR'])
+    expect(table?.columns.map(({ guess }) => guess)).toEqual([
+      undefined,
+      'in €',
+      '0.125 means 12.5 %',
+      ...[undefined, undefined, undefined],
+    ])
+  })
+
+  it('that are merged have their value in each row, and numbers are said to be repeated', async () => {
+    const rows = [
+      ['Watch', 'Name', 'Hours', 'Budget'],
+      ['First', 'Ida', 6, 100],
+      [null, 'Bo', 5, null],
+      ['Second', 'Mira', 4, 50],
+    ]
+    const [table] = await read(written(rows, {}, ['A2:A3', 'D2:D3']), 'xlsx')
+    expect(table?.values.map((row) => [row[0], row[3]])).toEqual([
+      ['First', '100'],
+      ['First', '100'],
+      ['Second', '50'],
+    ])
+    expect(table?.notes).toEqual([
+      'Numbers of merged cells are repeated in each of their rows and columns: count them once (Budget)',
     ])
   })
 })

@@ -1,7 +1,7 @@
 import { oneLine, tabled } from '../extracted.ts'
 import { toText } from '../sheet-tables.ts'
 import type { ZipArchive } from '../zip-archive.ts'
-import { dateAt, dayZeroOf, SIGNED } from './number-format.ts'
+import { dateAt, dayZeroOf, numberFormatOf } from './number-format.ts'
 import { targetsOf } from './ooxml.ts'
 import { type ChartValues, type ParsedChart, parseChart } from './parse-chart.ts'
 import { parseChartEx } from './parse-chartex.ts'
@@ -91,7 +91,7 @@ async function createShow(is1904: boolean): Promise<Show> {
     const value = Number(text)
     if (format === '' || text.trim() === '' || Number.isNaN(value)) return text
     if (SSF.is_date(format)) return toText(dateAt(dayZeroOf(is1904), value))
-    return SIGNED.test(format) ? formatted(format, value) : String(value)
+    return numberFormatOf(format).kind !== 'plain' ? formatted(format, value) : String(value)
   }
 }
 

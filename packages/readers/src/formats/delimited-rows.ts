@@ -102,9 +102,9 @@ function closingOf(text: string, open: number, dialect: Dialect) {
     const isStray = length === 0 && !isBeforeNext(text, mark, dialect)
     if (length === 0 && !isStray) return { closing: mark, strayQuotes, limit }
     if (isStray) {
-      strayQuotes++
       // A mark that closes nothing in a later line than it opened is rather another value's.
-      limit = Math.min(limit, Math.max(mark, lineEnd(text, open)))
+      if (strayQuotes === 0) limit = Math.max(mark, lineEnd(text, open))
+      strayQuotes++
     }
     mark = text.indexOf(quote, mark + Math.max(length, 1))
   }

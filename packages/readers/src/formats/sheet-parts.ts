@@ -123,7 +123,8 @@ const HIDDEN_STATES = new Set(['collapse', 'filter'])
 /** Rows that one element hides; rows that are alike for longer are empty. */
 const MAX_REPEATED = 1_000
 
-async function sheetPaths(zip: ZipArchive): Promise<Map<string, string>> {
+/** Of XLSX, by the names of the sheets. */
+export async function sheetPaths(zip: ZipArchive): Promise<Map<string, string>> {
   const targets = await targetsOf(zip, WORKBOOK)
   const paths = new Map<string, string>()
   readXml(await zip.readText(WORKBOOK), {

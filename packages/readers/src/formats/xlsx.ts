@@ -1,4 +1,3 @@
-import type { CellObject } from '@e965/xlsx'
 import {
   type BoundedText,
   createBoundedText,
@@ -6,11 +5,12 @@ import {
   listed,
   type ReadingWarning,
 } from '../extracted.ts'
-import { type Cell, type SheetTable, sheetTables, type TableRow, toText } from '../sheet-tables.ts'
+import { type SheetTable, sheetTables, type TableRow, toText } from '../sheet-tables.ts'
 import { chartToText } from './chart.ts'
 import type { ShowPicture } from './image.ts'
-import { dateAt, dayZeroOf, SIGNED } from './number-format.ts'
+import { readWorkbook } from './read-workbook.ts'
 import type { PartsOfSheets, SheetParts } from './sheet-parts.ts'
+import type { Formulas } from './workbook-formulas.ts'
 
 /**
  * Sheet by sheet, each under its name and with what `parts` hold, and `show` says for its images; percentages and amounts
@@ -20,11 +20,13 @@ export async function extractWorkbook(
   bytes: Buffer,
   parts: PartsOfSheets,
   show: ShowPicture = async () => '',
+  formulas: Formulas = new Map(),
 ): Promise<Extracted> {
   const text = createBoundedText()
   const hidden: string[] = []
   const partlyHidden: string[] = []
-  for (const { sheet, isHidden, rows, comments } of await readWorkbook(bytes, { asShown: true })) {
+  const sheets = await readWorkbook(bytes, { asShown: true, formulas })
+  for (const { sheet, isHidden, rows, comments } of sheets) {
     const more = parts.get(sheet)
     const pictures = await Array.fromAsync(more?.pictures ?? [], show)
     const content = [
@@ -43,6 +45,7 @@ export async function extractWorkbook(
   const warnings = [
     ...warningOf('hidden_sheets', 'Hidden sheets', hidden),
     ...warningOf('hidden_cells', 'Hidden rows or columns', partlyHidden),
+    ...uncalculated(formulas),
   ]
   return { text: text.toString(), ...(warnings.length > 0 && { warnings }) }
 }
@@ -55,6 +58,18 @@ const MAX_NAMES = 200
 function warningOf(code: string, what: string, sheets: readonly string[]): ReadingWarning[] {
   if (sheets.length === 0) return []
   return [{ code, message: `${what} were read, too: ${sheets.join(', ').slice(0, MAX_NAMES)}` }]
+}
+
+function uncalculated(formulas: Formulas): ReadingWarning[] {
+  const names = [...formulas.keys()].join(', ').slice(0, MAX_NAMES)
+  if (formulas.size === 0) return []
+  const advice = 'open the file in a spreadsheet program, save it and send it again'
+  return [
+    {
+      code: 'uncalculated_formulas',
+      message: `Formulas without stored values are shown as formulas: ${names}. To have values, ${advice}`,
+    },
+  ]
 }
 
 /** Of a chart whose values are on a sheet, only the title. */
@@ -78,64 +93,6 @@ function hasHidden(rows: readonly TableRow[], { hiddenRows, hiddenColumns }: She
   )
 }
 
-interface Sheet {
-  sheet: string
-  isHidden: boolean
-  rows: TableRow[]
-  /** Comments on cells. */
-  comments: string[]
-}
-
-/**
- * Reads the sheets of a workbook: XLSX, XLS or ODS. A number is a number, unless `asShown` wants percentages and amounts
- * of money with their signs.
- */
-export async function readWorkbook(bytes: Buffer, { asShown = false } = {}): Promise<Sheet[]> {
-  // Imported on demand, since other modules use only `rowsToText` of this file.
-  const { read, SSF, utils } = await import('@e965/xlsx')
-  const workbook = read(bytes, {
-    type: 'buffer',
-    dense: true,
-    cellNF: true,
-    cellText: asShown,
-    cellHTML: false,
-    cellFormula: false,
-  })
-  const { SheetNames: names, Sheets: sheets, Workbook: about } = workbook
-  const dayZero = dayZeroOf(about?.WBProps?.date1904)
-  const toCell = (cell: CellObject | undefined): Cell => {
-    const { t: type, v: value = null, z = '' } = cell ?? {}
-    if (!cell || type === 'e') return null
-    if (typeof value !== 'number') return value
-    if (SSF.is_date(String(z))) return dateAt(dayZero, value)
-    return asShown && SIGNED.test(String(z)) ? shownAs(cell, value) : value
-  }
-  // Some programs write the bare number beside its format.
-  const shownAs = ({ w: shown, z }: CellObject, value: number) =>
-    (shown && shown !== String(value) ? shown : SSF.format(String(z), value)).trim()
-  return names.map((sheet, place) => ({
-    sheet,
-    isHidden: Boolean(about?.Sheets?.[place]?.Hidden),
-    rows: Array.from(sheets[sheet]?.['!data'] ?? [], (row) =>
-      row ? Array.from(row, toCell) : EMPTY_ROW,
-    ),
-    comments: (sheets[sheet]?.['!data'] ?? []).flatMap((row = [], place) =>
-      row.flatMap((cell, column) => commentsOf(cell, utils.encode_cell({ r: place, c: column }))),
-    ),
-  }))
-}
-
-function commentsOf(cell: CellObject | undefined, place: string): string[] {
-  return (cell?.c ?? []).flatMap(({ a: author = '', t = '' }) => {
-    // Excel begins a comment with the name of its author.
-    const text = toText(t.startsWith(`${author}:`) ? t.slice(author.length + 1) : t)
-    const by = author === '' ? '' : ` by ${author}`
-    return text === '' ? [] : `[Comment${by} on ${place}: ${text}]`
-  })
-}
-
-/** A sheet may have a million of them. */
-const EMPTY_ROW: TableRow = []
 /** Maximum UTF-16 code units that one sheet adds to the text; the agent's tools read all of it. */
 const MAX_CHARACTERS = 2_000_000
 /** In a longer table, a heading states the row numbers every so many rows. */
@@ -154,7 +111,7 @@ export function rowsToText(rows: readonly TableRow[], isCut = false): string {
 }
 
 function addTable(text: BoundedText, table: SheetTable, isCut: boolean): void {
-  const { notes, rows } = table
+  const { notes, rows, notesBelow = [] } = table
   const [title = ''] = rows.length > 0 ? notes : []
   const isTitle = title !== '' && title.length <= MAX_TITLE
   if (isTitle) text.add(`\n### ${title}\n\n`)
@@ -162,6 +119,7 @@ function addTable(text: BoundedText, table: SheetTable, isCut: boolean): void {
   const count = addRows(text, table, isTitle ? '####' : '###')
   const empty = namesWithoutValues(table)
   if (empty.length > 0) text.add(`\n(Columns without values: ${empty.join('; ')})\n`)
+  for (const note of notesBelow) text.add(`\n${note}\n`)
   if (count === rows.length && !isCut) return
   const total = isCut ? '' : ` of ${rows.length}`
   text.add(`\n(The first ${count}${total} rows; the whole table is in the file.)\n`)

@@ -43,3 +43,10 @@ export const localName = (qualified: string) => qualified.slice(qualified.indexO
 export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
+
+const ENTITIES: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
+
+/** A text as it is meant in XML, of which only the five predefined entities are resolved. */
+export function unescapeXml(text: string): string {
+  return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] ?? '')
+}

@@ -298,7 +298,7 @@ describe('The first row is the head', () => {
     ]
     expect(rowsToText(rows)).toBe(
       '\n### Sales\n\n- Region: north; Amount: 5\n- Region: south; Amount: 7\n' +
-        '\n### Staff\n\nSource: the office\n\n- Name: Ada; City: Oslo; Age: 36\n',
+        '\n### Staff\n\n- Name: Ada; City: Oslo; Age: 36\n\nSource: the office\n',
     )
   })
 

@@ -1,0 +1,171 @@
+import type * as Library from '@e965/xlsx'
+import type { CellObject, Range, WorkSheet } from '@e965/xlsx'
+import { type Cell, MAX_COLUMNS, type TableRow, toText } from '../sheet-tables.ts'
+import { dateAt, dayZeroOf, type NumberFormat, numberFormatOf } from './number-format.ts'
+import type { Formula, Formulas } from './workbook-formulas.ts'
+
+/** Places from 0. */
+interface Place {
+  row: number
+  column: number
+}
+
+export interface WorkbookSheet {
+  sheet: string
+  isHidden: boolean
+  /** A merged cell has its value in each of its rows, and in each of its columns if it is not alone in its row. */
+  rows: TableRow[]
+  /** Numbers that are repeated because their cells are merged: they count once. */
+  repeated: Place[]
+  /** The unit in which a number is shown, such as % or €. */
+  unitAt(row: number, column: number): string | undefined
+  /** A number as it is shown, with its unit. */
+  shownAt(row: number, column: number): string
+  /** Comments on cells. */
+  comments: string[]
+}
+
+interface ReadingOptions {
+  /** Whether numbers with a unit become texts, as they are shown. */
+  asShown?: boolean
+  /** Formulas that are shown, since no values are stored with them. */
+  formulas?: Formulas
+}
+
+/**
+ * Reads the sheets of a workbook: XLSX, XLSB, XLS or ODS. A number is a number, unless its format makes it a code
+ * (`00421`), a word, or, with `asShown`, an amount with a unit.
+ */
+export async function readWorkbook(
+  bytes: Buffer,
+  { asShown = false, formulas }: ReadingOptions = {},
+): Promise<WorkbookSheet[]> {
+  // Imported on demand, since other modules use only `rowsToText`.
+  const { read, SSF, utils } = await import('@e965/xlsx')
+  const workbook = read(bytes, {
+    type: 'buffer',
+    dense: true,
+    cellNF: true,
+    cellText: asShown,
+    cellHTML: false,
+    cellFormula: false,
+  })
+  const { SheetNames: names, Sheets: sheets, Workbook: about } = workbook
+  const cells = cellReader(SSF, dayZeroOf(about?.WBProps?.date1904), asShown)
+  return names.map((sheet, place) => {
+    const data: WorkSheet['!data'] = sheets[sheet]?.['!data'] ?? []
+    const rows = Array.from(data, (row) =>
+      row ? Array.from(row.slice(0, MAX_COLUMNS), cells.valueOf) : EMPTY_ROW,
+    )
+    for (const formula of formulas?.get(sheet) ?? []) addFormula(rows, formula)
+    return {
+      sheet,
+      isHidden: Boolean(about?.Sheets?.[place]?.Hidden),
+      rows,
+      repeated: fillMerged(rows, sheets[sheet]?.['!merges'] ?? []),
+      unitAt: (row, column) => cells.unitOf(data[row]?.[column]),
+      shownAt: (row, column) => cells.shownAs(data[row]?.[column]),
+      comments: data.flatMap((row = [], r) =>
+        row
+          .slice(0, MAX_COLUMNS)
+          .flatMap((cell, c) => (cell?.c ? commentsOf(cell, utils.encode_cell({ r, c })) : [])),
+      ),
+    }
+  })
+}
+
+/** Reads cells by their number formats. */
+function cellReader(SSF: typeof Library.SSF, dayZero: number, asShown: boolean) {
+  const formats = new Map<string, NumberFormat>()
+  const formatOf = (z: string): NumberFormat => {
+    const format =
+      formats.get(z) ?? (SSF.is_date(z) ? { kind: 'date' as const } : numberFormatOf(z))
+    formats.set(z, format)
+    return format
+  }
+  // Some programs write the bare number beside its format.
+  const shownAs = ({ w: shown, z, v: value }: Partial<CellObject> = {}) =>
+    (shown && shown !== String(value) ? shown : SSF.format(String(z), value)).trim()
+  const numberOf = (cell: CellObject, value: number): Cell => {
+    const { kind } = formatOf(String(cell.z ?? ''))
+    if (kind === 'date') return dateAt(dayZero, value)
+    if (kind === 'plain') return value
+    // Accounts show 0 as a hyphen.
+    if (kind === 'unit') return asShown && value !== 0 ? shownAs(cell) : value
+    return shownAs(cell) || value
+  }
+  return {
+    shownAs,
+    valueOf(cell: CellObject | undefined): Cell {
+      if (!cell || cell.t === 'e') return null
+      const { v: value = null } = cell
+      return typeof value === 'number' ? numberOf(cell, value) : value
+    },
+    unitOf(cell: CellObject | undefined): string | undefined {
+      const format = cell?.t === 'n' ? formatOf(String(cell.z ?? '')) : undefined
+      return format?.kind === 'unit' ? format.unit : undefined
+    },
+  }
+}
+
+function addFormula(rows: Cell[][], { row, column, formula }: Formula): void {
+  if (column >= MAX_COLUMNS) return
+  const cells = rows[row] ?? []
+  rows[row] = cells === EMPTY_ROW ? [] : cells
+  if (toText(cells[column]) === '') rows[row][column] = formula
+}
+
+/** A sheet may have a million of them. */
+const EMPTY_ROW: Cell[] = []
+/** Cells that merged cells fill in one sheet. */
+const MAX_FILLED = 200_000
+
+/**
+ * Writes the value of each merged cell into the rows and columns that it spans: a row is then understood by itself. Rows
+ * without any other value stay empty, and a title stays alone in its row. Returns the numbers that were repeated.
+ */
+function fillMerged(rows: Cell[][], merges: readonly Range[]): Place[] {
+  const repeated: Place[] = []
+  let room = MAX_FILLED
+  for (const merge of merges) {
+    const { s: first, e: last } = merge
+    const value = rows[first.r]?.[first.c]
+    if (isEmpty(value)) continue
+    for (const [row, cells] of rows.slice(first.r, last.r + 1).entries()) {
+      room -= cells.length + 1
+      if (room < 0) return repeated
+      const columns = fillRow(cells, value, merge)
+      if (typeof value !== 'number') continue
+      repeated.push(...columns.map((column) => ({ row: first.r + row, column })))
+    }
+  }
+  return repeated
+}
+
+const isEmpty = (cell: Cell) => toText(cell) === ''
+
+/** Fills a row of a merged cell, unless it has nothing else. Returns the columns that it filled. */
+function fillRow(cells: Cell[], value: Cell, { s: first, e: last }: Range): number[] {
+  const end = Math.min(last.c + 1, MAX_COLUMNS)
+  const isOutside = (column: number) => column < first.c || column >= end
+  if (!cells.some((cell, column) => isOutside(column) && !isEmpty(cell))) return []
+  const columns: number[] = []
+  for (let column = first.c; column < end; column++) {
+    if (!isEmpty(cells[column])) continue
+    cells[column] = value
+    columns.push(column)
+  }
+  return columns
+}
+
+function commentsOf(cell: CellObject, place: string): string[] {
+  return (cell.c ?? []).flatMap(({ a: author = '', t = '' }) => {
+    // Excel begins a comment with the name of its author.
+    const text = toText(t.startsWith(`${author}:`) ? t.slice(author.length + 1) : t)
+    const by = author.trim() === '' || LIBRARY_AUTHORS.has(author) ? '' : ` by ${author}`
+    return text === '' ? [] : `[Comment${by} on ${place}: ${text}]`
+  })
+}
+
+/** What libraries put where there is no author. */
+const LIBRARY_AUTHORS = new Set(['sheetjsghost', 'SheetJS', 'None'])

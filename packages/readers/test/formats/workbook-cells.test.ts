@@ -1,0 +1,141 @@
+import { type BookType, utils, write } from '@e965/xlsx'
+import { strToU8, unzipSync, type Zippable, zipSync } from 'fflate'
+import { describe, expect, it } from 'vitest'
+import { extractFile } from '../../src/extract-file.ts'
+import type { PartsOfSheets } from '../../src/formats/sheet-parts.ts'
+import { extractWorkbook, rowsToText } from '../../src/formats/xlsx.ts'
+import type { TableRow } from '../../src/sheet-tables.ts'
+import { sourceFile } from '../source-file.ts'
+
+const NO_PARTS: PartsOfSheets = new Map()
+const linesOf = (rows: readonly TableRow[]) => rowsToText(rows).trimEnd().split('\n')
+
+const range = (reference: string) => utils.decode_range(reference)
+
+describe('A merged cell', () => {
+  const WATCHES: TableRow[] = [
+    ['Watches of the harbour', null, null, null],
+    ['Watch', 'Crew', '2024', null],
+    [null, null, 'Day', 'Night'],
+    ['First', 'Ida', 6, 2],
+    [null, 'Bo', 5, 3],
+    ['Second', 'Mira', 4, null],
+  ]
+
+  it.each<BookType>(['xlsx', 'xlsb', 'biff8', 'ods'])(
+    'has its value in each row and column that it spans, also in the head (%s)',
+    async (bookType) => {
+      const sheet = utils.aoa_to_sheet(WATCHES.map((row) => [...row]))
+      sheet['!merges'] = ['A1:D1', 'A2:A3', 'B2:B3', 'C2:D2', 'A4:A5', 'C6:D6'].map(range)
+      const bytes = write(utils.book_new(sheet, 'Crew'), { type: 'buffer', bookType })
+      const { text } = await extractWorkbook(bytes, NO_PARTS)
+      expect(text).toContain(
+        [
+          '### Watches of the harbour',
+          '',
+          '- Watch: First; Crew: Ida; 2024 Day: 6; 2024 Night: 2',
+          '- Watch: First; Crew: Bo; 2024 Day: 5; 2024 Night: 3',
+          '- Watch: Second; Crew: Mira; 2024 Day: 4; 2024 Night: 4',
+          '',
+        ].join('\n'),
+      )
+    },
+  )
+
+  it('adds no rows, and leaves a title between rows alone', async () => {
+    const sheet = utils.aoa_to_sheet([
+      ['Pier', 'Ships'],
+      ['North', 3],
+      ['The old harbour'],
+      ['South', 4],
+    ])
+    sheet['!merges'] = ['A3:B3', 'A4:A900000'].map(range)
+    const { text } = await extractWorkbook(
+      write(utils.book_new(sheet, 'Piers'), { type: 'buffer' }),
+      NO_PARTS,
+    )
+    expect(text).toBe(
+      '## Piers\n\n- Pier: North; Ships: 3\n- Pier: The old harbour\n- Pier: South; Ships: 4\n\n',
+    )
+  })
+})
+
+it('Number formats keep leading zeros, hyphens and words, and show units', async () => {
+  const cells: [number, string, string][] = [
+    [421, '00000', '00421'],
+    [5_551_234, '000"-"0000', '555-1234'],
+    [4_570_123_456, '[<=9999999]###-####;(###) ###-####', '(457) 012-3456'],
+    [17, '"LOT-"0000', 'LOT-0017'],
+    [1, '"open";"shut";"shut"', 'open'],
+    [12.5, '0.0" kg"', '12.5 kg'],
+    [1_234.5, '#,##0.00 "zł"', '1,234.50 zł'],
+    [0, '_-* #,##0.00 "€"_-;-* #,##0.00 "€"_-;_-* "-"?? "€"_-', '0'],
+    [0.75, '# ?/?', '0.75'],
+    [-3.5, '#,##0.0;(#,##0.0)', '-3.5'],
+    [1_234_567, '#,##0.0,,"M"', '1234567'],
+  ]
+  const sheet = utils.aoa_to_sheet([['Value'], ...cells.map(([value]) => [value])])
+  for (const [row, [, format]] of cells.entries()) sheet[`A${row + 2}`].z = format
+  const { text } = await extractWorkbook(
+    write(utils.book_new(sheet, 'Formats'), { type: 'buffer' }),
+    NO_PARTS,
+  )
+  expect(text.match(/(?<=Value: ).*/g)).toEqual(cells.map(([, , shown]) => shown))
+})
+
+it('Formulas without stored values are shown, with a warning', async () => {
+  const book = utils.book_new(utils.aoa_to_sheet([['Qty', 'Total'], [2], [3]]), 'Sums')
+  const parts: Zippable = unzipSync(write(book, { type: 'buffer' }))
+  const path = 'xl/worksheets/sheet1.xml'
+  const xml = Buffer.from(unzipSync(write(book, { type: 'buffer' }))[path] ?? []).toString()
+  parts[path] = strToU8(
+    xml
+      .replace('</row><row r="3"', '<c r="B2"><f>A2&lt;1</f></c></row><row r="3"')
+      .replace('</row></sheetData>', '<c r="B3"><f>SUM(A2:A3)</f><v></v></c></row></sheetData>'),
+  )
+  const file = sourceFile('sums.xlsx', zipSync(parts))
+  const { text, warnings } = await extractFile(file)
+  expect(text).toContain('- Qty: 2; Total: =A2<1\n- Qty: 3; Total: =SUM(A2:A3)\n')
+  expect(warnings).toEqual([
+    {
+      code: 'uncalculated_formulas',
+      message:
+        'Formulas without stored values are shown as formulas: Sums. To have values, open the file in a spreadsheet program, save it and send it again',
+    },
+  ])
+})
+
+describe('A head', () => {
+  it('has the units that stand below its names', () => {
+    expect(
+      linesOf([
+        ['Bird', 'Weight', 'Length', 'Seen'],
+        [null, 'g', '[mm]', null],
+        ['Tern', 52.5, 300, 3],
+      ]),
+    ).toEqual(['- Bird: Tern; Weight g: 52.5; Length [mm]: 300; Seen: 3'])
+  })
+
+  it('may have three rows', () => {
+    expect(
+      linesOf([
+        ['', 'Sold', '', '', '', 'Lost'],
+        ['', '2024', '', '2025', '', '2025'],
+        ['Region', 'Q1', 'Q2', 'Q1', 'Q2', 'Q1'],
+        ['North', 1, 2, 3, 4, 5],
+      ]),
+    ).toEqual([
+      '- Region: North; Sold 2024 Q1: 1; Sold 2024 Q2: 2; Sold 2025 Q1: 3; Sold 2025 Q2: 4; Lost 2025 Q1: 5',
+    ])
+  })
+
+  it('is no row of values that are words', () => {
+    expect(
+      linesOf([
+        ['Bird', 'Unit'],
+        ['Tern', 'g'],
+        ['Gull', 'kg'],
+      ]),
+    ).toEqual(['- Bird: Tern; Unit: g', '- Bird: Gull; Unit: kg'])
+  })
+})
