@@ -8,10 +8,11 @@ import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
 import type { FromEmbedding, ToEmbedding } from './embed-process.ts'
 import { type BuiltinModel, DIMENSION, findPackage, MINILM } from './models.ts'
+import { prefersEightBits } from './processor.ts'
 
 export const EMBED_ENTRY = new URL('./embed-process.ts', import.meta.url)
 /** A process takes 100 to 300 MB: the runtime, the weights, and the memory for one window. */
-export const EMBEDDING = { heapMegabytes: 192, residentMegabytes: 640 }
+export const EMBEDDING = { heapMegabytes: 192, residentMegabytes: 640, isFrugal: true }
 /** Deadline per text. Usually a second suffices, but a busy machine leaves the process little CPU time. */
 const DEADLINE_MS = 120_000
 /** More threads hardly speed up a window. */
@@ -27,6 +28,8 @@ interface BuiltinOptions {
   idleMs?: number
   /** Directory of the model's package; by default that of the installed one. */
   directory?: string
+  /** Whether it computes with 8 bits rather than with floats; by default what the processor does quicker. */
+  eightBits?: boolean
 }
 
 /**
@@ -36,10 +39,12 @@ interface BuiltinOptions {
  */
 export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
   const { model = MINILM, log, idleMs, directory = findPackage(model) } = options
+  const { eightBits = prefersEightBits() } = options
   const { prefixes, tokenizer, window } = model
   const threads = Math.min(MAX_THREADS, availableParallelism())
   const workerFor = (kind: keyof typeof NICENESS) => {
-    const settings = { directory, tokenizer, window, threads, niceness: NICENESS[kind] }
+    const fixed = { directory, tokenizer, window, threads, eightBits }
+    const settings = { ...fixed, niceness: NICENESS[kind] }
     return createWorker({ ...settings, prefix: prefixes[kind] }, idleMs ?? IDLE_MS[kind], log)
   }
   const documents = workerFor('document')

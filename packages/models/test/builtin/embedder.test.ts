@@ -36,6 +36,22 @@ it('computes nearly what 32-bit floats would', async () => {
   expect(Math.abs(cosine(car, doctor) - 0.0179)).toBeLessThan(0.02)
 })
 
+it('gives the same vectors with 8 bits as with floats', async () => {
+  const texts = [
+    'A car needs fuel and four wheels.',
+    'a boundary layer of a flat plate '.repeat(20),
+  ]
+  const both = [true, false].map((eightBits) => createBuiltinEmbedder({ eightBits }))
+  const [first = [], second = []] = await Promise.all(
+    both.map((each) => each.embedDocuments(texts, signal)),
+  )
+  for (const each of both) each.close?.()
+  for (const [at] of texts.entries()) {
+    expect(cosine(first[at], second[at])).toBeGreaterThan(0.999)
+    expect(cosine(first[at], second[at])).toBeLessThan(0.999_999_9)
+  }
+})
+
 it('reads a text to its end, beyond its window', async () => {
   const filler = 'The meeting was opened, and minutes were read. '.repeat(30)
   const [without, withOwls] = await embedder.embedDocuments(
