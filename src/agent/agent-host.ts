@@ -1,7 +1,7 @@
 import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 
 /** How long runs of a replaced agent may go on beyond their own limit of time, with its tools. */
 const GRACE_MS = 120_000
@@ -53,7 +53,7 @@ export class AgentHost<Agent extends HostedAgent> {
   #current: Agent
   readonly #log: Pick<Log, 'info' | 'warn'>
   readonly #open = new Set<Agent>()
-  readonly #turn = createSemaphore(1)
+  readonly #turn = createLimiter({ name: 'agent swaps', capacity: 1 })
   readonly #closing = new AbortController()
   /** Of the replaced agents, the first one first: what ends the wait for its runs, and its closing. */
   readonly #replaced: { stop: AbortController; closed: Promise<void> }[] = []
@@ -85,21 +85,25 @@ export class AgentHost<Agent extends HostedAgent> {
     settle: (next: Agent, current: Agent) => Promise<void>,
     signal: AbortSignal,
   ): Promise<void> {
-    return this.#turn.run(async () => {
-      const before = this.#current
-      const next = await open(before)
-      this.#open.add(next)
-      try {
-        this.#closing.signal.throwIfAborted()
-        await settle(next, before)
-        this.#current = next
-        this.#retire(before)
-        this.#log.info({}, 'the agent answers with a new configuration')
-      } catch (error) {
-        await this.#close(next)
-        throw error
-      }
-    }, signal)
+    return this.#turn.run(
+      undefined,
+      async () => {
+        const before = this.#current
+        const next = await open(before)
+        this.#open.add(next)
+        try {
+          this.#closing.signal.throwIfAborted()
+          await settle(next, before)
+          this.#current = next
+          this.#retire(before)
+          this.#log.info({}, 'the agent answers with a new configuration')
+        } catch (error) {
+          await this.#close(next)
+          throw error
+        }
+      },
+      signal,
+    )
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import { type FrameFormat, sendEvents } from '@agent-server/http/event-stream.ts
 import { callSignal } from '@agent-server/http/shutdown.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import {
   type ActivityEvent,
   ActivityFrame,
@@ -53,7 +53,7 @@ export const activityRoutes: FastifyPluginAsyncZod<Services> = async (app, { act
       },
     },
     handler: ({ query, caller }, reply) => {
-      const events = activity.events(query, callSignal(reply, closing.signal))
+      const events = activity.events(query, shareOf(caller), callSignal(reply, closing.signal))
       return sendEvents(reply, whileValid(events, caller), FRAMES)
     },
   })

@@ -16,7 +16,7 @@ import {
   AgentVersionParams,
   AgentVersions,
 } from '@agent-server/schemas/operator/admin.ts'
-import { checkScope } from '@agent-server/schemas/operator/api-key.ts'
+import { checkScope, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { SandboxReport } from '@agent-server/schemas/sandbox.ts'
 import { answerEvents } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
@@ -132,7 +132,7 @@ export const trialRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (app,
       checkScope(caller, 'chat')
       async function* answer(): AsyncGenerator<ChatFrame[]> {
         const configuration = await agentFile.tried(body.text, caller)
-        await using draft = await trials.draft(configuration, signal)
+        await using draft = await trials.draft(configuration, shareOf(caller), signal)
         yield [{ type: 'draft', unavailable: draft.unavailable }]
         const begin = () => createChatDialect(draft.dialects).read(body, caller)
         yield* answerEvents(draft.agent, begin, signal)

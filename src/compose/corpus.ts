@@ -1,3 +1,4 @@
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { ChatModel } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { createAnalyser } from '@agent-server/search'
@@ -17,6 +18,9 @@ import { createReranking } from '../retrieval/rerank.ts'
 import { createRetrieval, type Retrieval, watchSearches } from '../retrieval/search.ts'
 import type { Knowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
+
+/** Streams of lines that are read at a time; further ones wait. */
+const MAX_STREAMS = 32
 
 /** What clients do with the corpus, limited to what each may see and change, and background ingestion. */
 export function openCorpus(
@@ -55,6 +59,7 @@ export function openCorpus(
     pages: web.pages,
     collections: listCollections(lookup),
     files: createFiles({ store }),
+    streams: createLimiter({ name: 'streams of lines', capacity: MAX_STREAMS }),
     log,
   }
   const folders = openWatch(

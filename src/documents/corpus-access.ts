@@ -1,11 +1,12 @@
 import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
+import type { Limiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { narrowed } from '@agent-server/lib/visibility.ts'
 import type { Spend } from '@agent-server/models'
 import { tokensSpent } from '@agent-server/models'
 import { CollectionName, idIn, refuseOther } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller, forCallerById } from '@agent-server/schemas/visibility.ts'
 import type { CallerSearch, Retrieval } from '../retrieval/search.ts'
 import { documentNotFound } from '../stores/document-store.ts'
@@ -51,6 +52,8 @@ interface Dependencies {
   files: ReturnType<typeof createFiles>
   pages: ReturnType<typeof createPages>
   conversationDocuments: ReturnType<typeof createConversationDocuments>
+  /** Bounds the streams of lines that are read at a time, and so the writes that they have under way. */
+  streams: Pick<Limiter, 'run'>
   log: Pick<Log, 'error'>
 }
 
@@ -72,12 +75,16 @@ export function corpusForCaller(caller: Caller, services: Dependencies): CorpusS
       return retrieval.search({ spend: spendOf(caller), ...query, visibility, sender }, signal)
     },
   }
+  const lines = createLineIngestion({ documents, log })
   return {
     documents,
     retrieval: limited,
     files: limitFiles(files(documents, caller), documents),
     pages: services.pages.forCaller(documents, caller),
-    lines: createLineIngestion({ documents, log }),
+    lines: {
+      run: (source, answer, signal) =>
+        services.streams.run(shareOf(caller), () => lines.run(source, answer, signal), signal),
+    },
     collections: (signal) => services.collections(caller, signal),
   }
 }

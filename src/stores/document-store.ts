@@ -82,6 +82,8 @@ export interface IngestionJob extends Claim, Labels, Omit<DocumentContent, 'char
   /** 1 for the first attempt since the document was added, replaced or retried. */
   attempt: number
   text: string
+  /** The API key that sent it; undefined for the master key and for watched folders. */
+  sender: string | undefined
 }
 
 /** A chunk of a document; `start` and `end` are offsets into the document's text, in UTF-16 code units. */

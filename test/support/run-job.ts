@@ -10,7 +10,9 @@ export async function runJobHere(job: Job, input: unknown): Promise<unknown> {
 }
 
 /** The same, as services ask for it. */
-export const createRunnerHere = (): JobRunner => async (job, schema, input, signal) => {
-  signal.throwIfAborted()
-  return schema.parse(await runJobHere(job, input))
-}
+export const createRunnerHere =
+  (): JobRunner =>
+  async (job, schema, { input }, signal) => {
+    signal.throwIfAborted()
+    return schema.parse(await runJobHere(job, input))
+  }

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { Transform } from 'node:stream'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { ownerOf } from './owner-of.ts'
 import { CallerLeft } from './shutdown.ts'
 
 export const MULTIPART_FORM = 'multipart/form-data'
@@ -18,28 +21,48 @@ const RETRY_AFTER_SECONDS = 1
 
 /**
  * Limits the memory of all bodies together: each alone may be as large as `bodyLimit`, and there may be any number
- * of connections. A body counts with its declared size until its request is answered. Throws `too_much_at_once`.
+ * of connections. Of a large body counts what has arrived, of a small one what is declared, until the request is
+ * answered; of all, each key may have its share. Throws `too_much_at_once`.
  */
 export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void {
-  const maxBytes = MAX_LARGE_BODIES * bodyLimit
-  let total = 0
-
+  const bytes = createLimiter({
+    name: 'bytes of request bodies',
+    capacity: MAX_LARGE_BODIES * bodyLimit,
+  })
   // After authentication, so that requests without a key use up nothing.
-  app.addHook('onRequest', async ({ headers }, { raw }) => {
+  app.addHook('onRequest', async (request, { raw }) => {
+    const { headers } = request
     // The caller hung up during the lookup of its key: no `close` would follow to release
     // the bytes.
-    if (raw.destroyed) return
-    const bytes = isStreamedBody(headers) ? 0 : Math.min(declaredBytes(headers), bodyLimit)
-    if (total + bytes > maxBytes) {
-      const message = 'Too much data is being sent at once; try again shortly'
-      throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
-    }
-    total += bytes
+    if (raw.destroyed || isStreamedBody(headers) || declaredBytes(headers) > LARGE_BYTES) return
+    const release = bytes.take(ownerOf(request), declaredBytes(headers))
+    if (!release) throw tooMuchAtOnce()
+    raw.once('close', release)
+  })
+  app.addHook('preParsing', async (request, { raw }, payload) => {
+    const { headers } = request
+    if (raw.destroyed || isStreamedBody(headers) || declaredBytes(headers) <= LARGE_BYTES) return
+    const releases: (() => void)[] = []
     raw.once('close', () => {
-      total -= bytes
+      for (const release of releases.splice(0)) release()
     })
+    const counted = new Transform({
+      transform(piece: Buffer, _encoding, done) {
+        const release = bytes.take(ownerOf(request), piece.length)
+        if (!release) return done(tooMuchAtOnce())
+        releases.push(release)
+        done(null, piece)
+      },
+    })
+    payload.once('error', (error: Error) => counted.destroy(error))
+    return payload.pipe(counted)
   })
 }
+
+const tooMuchAtOnce = () =>
+  new AppError('too_much_at_once', 'Too much data is being sent at once; try again shortly', {
+    retryAfter: RETRY_AFTER_SECONDS,
+  })
 
 /** In bytes. A smaller body arrives with its headers, so checking first would save nothing. */
 const LARGE_BYTES = 65_536
@@ -60,22 +83,41 @@ export function admit(ask: (id: string | undefined, key: string | undefined) => 
 
 /** From the request headers to the last byte of the body. */
 const BODY_MS = 120_000
+/** After this long, and then as often, a body must have come at the least rate. */
+const GRACE_MS = 10_000
+/** In bytes a second. */
+const LEAST_RATE = 1_000
 
 /**
- * Gives a body that is read whole two minutes to arrive. Node's own request timeout cannot tell these from uploads,
- * which may take as long as they make progress.
+ * Gives a body that is read whole two minutes to arrive, and after a grace period only if it keeps coming. Node's own
+ * request timeout cannot tell these from uploads, which may take as long as they make progress.
  */
-export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MS): void {
-  app.addHook('preParsing', async ({ headers }, reply, payload) => {
+export function installBodyDeadline(
+  app: FastifyInstance,
+  milliseconds = BODY_MS,
+  graceMs = GRACE_MS,
+): void {
+  app.addHook('preParsing', async ({ headers, raw: { socket } }, reply, payload) => {
     if (isStreamedBody(headers) || declaredBytes(headers) === 0) return
-    const timer = setTimeout(() => {
+    const began = performance.now()
+    const before = socket.bytesRead
+    const fail = () => {
       // No reader is left: the body has arrived, or its reader has given up.
       if (payload.listenerCount('error') === 0) return
       // Otherwise the rest of the body would be taken for the next request.
       reply.header('connection', 'close')
       payload.emit('error', new AppError('request_timeout', 'The request did not arrive in time'))
-    }, milliseconds)
-    const disarm = () => clearTimeout(timer)
+    }
+    const checkRate = () => {
+      const seconds = (performance.now() - began) / 1_000
+      if (socket.bytesRead - before < LEAST_RATE * seconds) fail()
+    }
+    const timer = setTimeout(fail, milliseconds)
+    const rateTimer = setInterval(checkRate, graceMs)
+    const disarm = () => {
+      clearTimeout(timer)
+      clearInterval(rateTimer)
+    }
     payload.once('end', disarm).once('close', disarm)
   })
 }

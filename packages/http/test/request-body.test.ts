@@ -12,7 +12,7 @@ import {
 import { CallerLeft } from '@agent-server/http/shutdown.ts'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { ERROR_LEVEL, envelope, open, openApp } from './open-app.ts'
+import { ERROR_LEVEL, envelope, KEY, open, openApp } from './open-app.ts'
 import { connectRaw } from './raw-client.ts'
 
 const LIMIT = 1_000
@@ -25,16 +25,16 @@ async function openHolding() {
     app.addContentTypeParser('application/x-ndjson', (_request, payload, done) => {
       payload.resume().once('end', () => done(null))
     })
-    app.post('/hold', open, async () => {
+    app.post('/hold', async () => {
       await gate.promise
       return 'held'
     })
-    app.post('/pass', open, () => 'passed')
+    app.post('/pass', () => 'passed')
   })
   const post = (path: string, bytes: number, type = 'application/json') =>
     fetch(url + path, {
       method: 'POST',
-      headers: { 'content-type': type },
+      headers: { 'content-type': type, authorization: `Bearer ${KEY}` },
       body: JSON.stringify('x'.repeat(bytes - 2)),
     })
   return { post, letGo: gate.resolve }
@@ -131,6 +131,37 @@ describe('A body that is read whole', () => {
       expect(log.filter(({ level }) => level >= ERROR_LEVEL)).toEqual([])
     },
   )
+
+  it.each([
+    ['content-length: 10', '1'],
+    ['content-length: 90000', ' '],
+    ['transfer-encoding: chunked', '1\r\n1\r\n'],
+  ])('is refused after a grace period unless it keeps coming (%s)', async (length, byte) => {
+    const { port } = await openApp((app) => {
+      installBodyDeadline(app, 60_000, MILLISECONDS)
+      app.post('/whole', open, ({ body }) => ({ body }))
+    })
+    const client = await connectRaw(port)
+    client.send(headOf('/whole', 'application/json', length))
+    client.send(byte)
+    expect(await client.closed).toMatch(/^HTTP\/1\.1 408 [\s\S]*"request_timeout"/)
+  })
+
+  it('may come slowly, but steadily', async () => {
+    const { port } = await openApp((app) => {
+      installBodyDeadline(app, 60_000, MILLISECONDS)
+      app.post('/whole', open, ({ body }) => ({ body }))
+    })
+    const client = await connectRaw(port)
+    const piece = ' '.repeat(1_000)
+    client.send(headOf('/whole', 'application/json', `content-length: ${10 * piece.length + 1}`))
+    for (let i = 0; i < 10; i += 1) {
+      client.send(piece)
+      await pause(MILLISECONDS / 2)
+    }
+    client.send('1')
+    expect(await client.until(/"body":1/)).toMatch(/^HTTP\/1\.1 200 /)
+  })
 
   it('has its own deadline, which excludes the handler’s time', async () => {
     const { url } = await openApp(routes)

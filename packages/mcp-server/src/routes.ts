@@ -1,12 +1,20 @@
 import { publicOrigin } from '@agent-server/http/public-origin.ts'
 import { checkOrigin } from '@agent-server/http/security.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { ErrorBody, errorResponses } from '@agent-server/schemas/error.ts'
 import { McpAnswer, McpMessage } from '@agent-server/schemas/mcp.ts'
+import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { createHandler, McpDependencies } from './server.ts'
+
+/** The maximum number of streams that wait for notifications, over all clients. */
+const MAX_SUBSCRIPTIONS = 64
+const Subscription = z.object({ method: z.literal('subscriptions/listen') })
+const isSubscription = (body: unknown) => Subscription.safeParse(body).success
 
 interface Services extends McpDependencies {
   corsOrigin?: string[] | undefined
@@ -23,9 +31,16 @@ export const mcpRoutes: FastifyPluginAsyncZod<Services> = async (app, services) 
     return loaded
   }
   app.addHook('onClose', async () => (await loaded)?.close())
+  const subscriptions = createLimiter({ name: 'subscriptions', capacity: MAX_SUBSCRIPTIONS })
+  const takePlace = ({ caller }: FastifyRequest, reply: FastifyReply) => {
+    const leave = subscriptions.take(shareOf(caller))
+    if (leave) reply.raw.once('close', leave)
+    else throw new AppError('too_much_at_once', 'Too many streams wait for notifications')
+  }
   const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, corsOrigin)
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { fetch } = await load()
+    if (isSubscription(request.body)) takePlace(request, reply)
     return reply.send(await fetch(toWebRequest(request, reply), request.body, request.caller))
   }
 

@@ -27,9 +27,6 @@ import {
 import { addDocumentResources } from './document-resources.ts'
 import type { Corpus } from './services.ts'
 
-/** The maximum number of streams that wait for notifications, over all clients. */
-const MAX_SUBSCRIPTIONS = 64
-
 const INSTRUCTIONS =
   'A collection of documents. Use `query` to find passages, `get_document` to read more of a document, and `ask` to have the server’s agent answer a question with citations.'
 
@@ -50,7 +47,7 @@ export function createHandler(dependencies: McpDependencies) {
     return createServer(dependencies, caller)
   }
   const handler = createMcpHandler(build, {
-    maxSubscriptions: MAX_SUBSCRIPTIONS,
+    maxSubscriptions: Number.POSITIVE_INFINITY,
     // Failures of the exchange, which are the client's; failures of tools are logged by `answer`.
     onerror: ({ name, message }) => log.warn({ name }, `MCP request failed: ${message}`),
   })

@@ -1,9 +1,9 @@
 import { type Deadline, startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
+import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createNextAnswer } from '@agent-server/lib/next-answer.ts'
 import { type ProcessLimits, startProcess } from '@agent-server/lib/processes/child-process.ts'
 import { JobCrashed, JobExhausted } from '@agent-server/lib/processes/job.ts'
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import {
   ExtractionError,
   type FromReader,
@@ -30,8 +30,11 @@ const BYTES_PER_MEGABYTE = 2 ** 20
 /** A process that has been idle for this long is ended, because its parsers keep memory. */
 const IDLE_MS = 60_000
 
+/** Has no more readers than a key. */
+const OPERATOR = 'the operator'
+
 export interface ExtractorOptions {
-  /** How many files are read concurrently, each in a process of its own. */
+  /** How many files of one key are read concurrently, each in a process of its own. */
   processes: number
   /** The time allowed for a file, and then again for each of its pages that is an image. */
   deadlineMs: number
@@ -50,7 +53,8 @@ export type Extractor = ReturnType<typeof createExtractor>
 export function createExtractor(options: ExtractorOptions) {
   const { processes, deadlineMs, limits = READING, ocr, marksPictures, log } = options
   const closing = new AbortController()
-  const semaphore = createSemaphore(processes)
+  // One key alone has `processes` of them; the rest is started for others who would wait for it.
+  const turns = createLimiter({ name: 'readers of files', capacity: 2 * processes - 1, reserve: 0 })
   const readers = createReaders(limits, ocr?.kind === 'pp-ocr' ? [ocr.directory] : [])
 
   async function read(file: UnreadFile, source: FileSource, signal: AbortSignal) {
@@ -119,7 +123,11 @@ export function createExtractor(options: ExtractorOptions) {
     signal: AbortSignal,
   ): Promise<ReadText> {
     const stop = AbortSignal.any([signal, closing.signal])
-    const { reader, answer } = await semaphore.run(() => read(file, source, stop), stop)
+    const { reader, answer } = await turns.run(
+      source.owner ?? OPERATOR,
+      () => read(file, source, stop),
+      stop,
+    )
     if (answer.kind === 'refused') {
       const { code, message, cause } = answer
       const { mediaType, size } = file
@@ -144,7 +152,7 @@ export function createExtractor(options: ExtractorOptions) {
 
 type PictureParameters = [
   file: UnreadFile,
-  source: Pick<FileSource, 'open'> & { marks: readonly string[] },
+  source: Pick<FileSource, 'open' | 'owner'> & { marks: readonly string[] },
   signal: AbortSignal,
 ]
 
@@ -172,6 +180,8 @@ interface ReaderCall {
 interface FileSource {
   /** Opens the bytes of the file from the beginning. */
   open: () => Promise<AsyncIterable<Uint8Array>>
+  /** Whose file it is. */
+  owner: Owner
   onPage?: OnPage
   /** The marks of the pictures to read instead of the text. */
   marks?: readonly string[]

@@ -23,7 +23,13 @@ function openExtractor(options: Partial<ExtractorOptions> = {}) {
   ) => {
     const bytes = Buffer.from(content)
     const file = { name, mediaType, size: bytes.length }
-    return onlyText(await extractor.extract(file, { open: async () => inPieces(bytes) }, signal))
+    return onlyText(
+      await extractor.extract(
+        file,
+        { owner: undefined, open: async () => inPieces(bytes) },
+        signal,
+      ),
+    )
   }
   return { extractor, extract, warnings }
 }
@@ -80,7 +86,7 @@ describe('A file is read in a process of its own', () => {
 
   it('whose source is gone before it was opened, which fails that file alone', async () => {
     const { extractor, extract } = openExtractor()
-    const gone = { open: () => Promise.reject(new Error('Gone')) }
+    const gone = { owner: undefined, open: () => Promise.reject(new Error('Gone')) }
     const file = { name: 'a.txt', mediaType: 'text/plain', size: 1 }
     // Suites before this one share the process, and may have left some of their own.
     const others = new Set(await children())
@@ -111,7 +117,11 @@ describe('A file is read in a process of its own', () => {
     const read = (content: string) => {
       const bytes = Buffer.from(content)
       const file = { name: 'a.txt', mediaType: 'text/plain', size: bytes.length }
-      return extractor.extract(file, { open: async () => inPieces(bytes) }, never())
+      return extractor.extract(
+        file,
+        { owner: undefined, open: async () => inPieces(bytes) },
+        never(),
+      )
     }
     const long = await read('Owls hunt at night.\n'.repeat(50_000))
     expect(long.length).toBe(1_000_000)
@@ -161,7 +171,9 @@ describe('A process that a file is too much for is replaced', () => {
     const { extractor, extract } = openExtractor({ deadlineMs: 2_000 })
     const open = () => new Promise<never>(() => undefined)
     const file = { name: 'a.txt', mediaType: 'text/plain', size: 1 }
-    await expect(extractor.extract(file, { open }, never())).rejects.toMatchObject({
+    await expect(
+      extractor.extract(file, { owner: undefined, open }, never()),
+    ).rejects.toMatchObject({
       code: 'extraction_timeout',
     })
     expect(await extract('b.txt', 'The next one.')).toEqual({ text: 'The next one.' })
@@ -183,9 +195,9 @@ describe('A process that a file is too much for is replaced', () => {
       throw new Error('the file was deleted')
     }
     const file = { name: 'a.txt', mediaType: 'text/plain', size: 99 }
-    await expect(extractor.extract(file, { open: async () => broken() }, never())).rejects.toThrow(
-      'deleted',
-    )
+    await expect(
+      extractor.extract(file, { owner: undefined, open: async () => broken() }, never()),
+    ).rejects.toThrow('deleted')
     expect(await extract('a.txt', 'Whole.')).toEqual({ text: 'Whole.' })
   })
 })
@@ -203,7 +215,9 @@ it.runIf(process.platform === 'linux')(
       return inPieces(Buffer.from('The next one.'))
     }
     const file = { name: 'b.txt', mediaType: 'text/plain', size: 13 }
-    expect(await onlyText(await extractor.extract(file, { open }, never()))).toEqual({
+    expect(
+      await onlyText(await extractor.extract(file, { owner: undefined, open }, never())),
+    ).toEqual({
       text: 'The next one.',
     })
     expect(opened).toBe(2)

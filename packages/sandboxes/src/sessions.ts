@@ -2,14 +2,15 @@ import { untilAborted } from '@agent-server/lib/abort.ts'
 import { byShare } from '@agent-server/lib/by-share.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
+import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { RunRequest, Sandbox, SandboxSession, SessionRun } from './sandbox.ts'
 
 const OPEN_MS = 60_000
 
-/** What to run, and the API key it counts towards. */
+/** What to run, and whose share it counts towards. */
 interface OwnedRun extends RunRequest {
-  owner?: string | undefined
+  owner: Owner
 }
 
 export type SandboxSessions = ReturnType<typeof createSandboxSessions>
@@ -27,22 +28,24 @@ interface Dependencies {
 const MAX_AGE_MS = 2 * 3_600_000
 
 interface PooledSession {
-  owner: string | undefined
+  owner: Owner
   session: Promise<SandboxSession>
   openedAt: number
   /** Runs that are queued or in flight. */
   runs: number
+  leave: () => void
   expiry?: NodeJS.Timeout | undefined
 }
 
 /**
- * One sandbox per conversation, for as long as it is used. Their number is bounded: of the API key that has the most, the
- * least recently used idle one ends first. Each ends after an idle timeout.
+ * One sandbox per conversation, for as long as it is used. Their number is bounded, and shared out among API keys: of
+ * the key that has the most, the least recently used idle one ends first. Each ends after an idle timeout.
  */
 export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log }: Dependencies) {
   const closing = new AbortController()
   /** In order of use, most recently used last. */
   const pooled = new Map<string, PooledSession>()
+  const places = createLimiter({ name: 'sandboxes', capacity: maximum })
 
   async function open(): Promise<SandboxSession> {
     const deadline = AbortSignal.timeout(OPEN_MS)
@@ -61,6 +64,7 @@ export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log
     const entry = pooled.get(sessionId)
     if (!entry) return
     pooled.delete(sessionId)
+    entry.leave()
     clearTimeout(entry.expiry)
     const session = await opened(entry)
     try {
@@ -70,18 +74,10 @@ export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log
     }
   }
 
-  function makeRoom(): void {
-    if (pooled.size < maximum) return
-    const idle = byShare(pooled, ([, { owner }]) => owner).find(([, { runs }]) => runs === 0)
-    const message = `All ${maximum} sandboxes are in use; try again later`
-    if (!idle) throw new AppError('sandbox_unavailable', message)
-    void end(idle[0])
-  }
-
   /** The conversation's session if it still works, else a new one; it counts as in use until released. */
   async function acquire(
     sessionId: string,
-    owner: string | undefined,
+    owner: Owner,
   ): Promise<{ entry: PooledSession; fresh: boolean }> {
     for (let entry = pooled.get(sessionId); entry; entry = pooled.get(sessionId)) {
       entry.runs += 1
@@ -94,8 +90,12 @@ export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log
       if (pooled.get(sessionId) === entry) await end(sessionId)
     }
     // There was no `await` since the map was last read, so the next caller finds this entry.
-    makeRoom()
-    const entry: PooledSession = { owner, session: open(), openedAt: Date.now(), runs: 1 }
+    let leave = places.take(owner)
+    while (!leave) {
+      void end(idleToEnd(pooled, owner))
+      leave = places.take(owner)
+    }
+    const entry: PooledSession = { owner, session: open(), openedAt: Date.now(), runs: 1, leave }
     pooled.set(sessionId, entry)
     return { entry, fresh: true }
   }
@@ -153,6 +153,18 @@ async function openInTime(sandbox: Sandbox, signal: AbortSignal): Promise<Sandbo
     )
     throw error
   }
+}
+
+/** The sandbox that makes way for one of `owner`: its own, or else one of somebody who has more. */
+function idleToEnd(pooled: ReadonlyMap<string, PooledSession>, owner: Owner): string {
+  const numbers = Map.groupBy(pooled.values(), (entry) => entry.owner)
+  const numberOf = (whose: Owner) => numbers.get(whose)?.length ?? 0
+  const idle = byShare(pooled, ([, entry]) => entry.owner).filter(([, { runs }]) => runs === 0)
+  const place =
+    idle.find(([, entry]) => entry.owner === owner) ??
+    idle.find(([, entry]) => owner === undefined || numberOf(entry.owner) > numberOf(owner))
+  if (place) return place[0]
+  throw new AppError('sandbox_unavailable', 'All sandboxes are in use; try again later')
 }
 
 /** The session; undefined if it could not be opened. */

@@ -20,7 +20,8 @@ export async function verifySandbox(
   const listener = await listen()
   const context: ProbeContext = { ...listener, limits, hostFile: fileURLToPath(import.meta.url) }
   const sessionId = `verify-${randomUUID()}`
-  const run = (request: RunRequest) => sessions.run(sessionId, request, signal)
+  const run = (request: RunRequest) =>
+    sessions.run(sessionId, { ...request, owner: undefined }, signal)
   const probes: SandboxProbeResult[] = []
   try {
     for (const probe of PROBES) {

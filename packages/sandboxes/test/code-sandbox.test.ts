@@ -26,7 +26,7 @@ describe('The sandbox of the agent', () => {
     const code = create(docker, embedded)
     expect(await code.record()).toMatchObject({ kind: 'embedded', state: 'on' })
     expect(code.unavailable()).toBeUndefined()
-    await code.run('a', { code: '1' }, signal)
+    await code.run('a', { code: '1', owner: undefined }, signal)
     expect(docker.sessions).toEqual([])
     expect(embedded.sessions).toHaveLength(1)
   })
@@ -36,18 +36,20 @@ describe('The sandbox of the agent', () => {
     const code = create(docker, embedded)
     expect(await code.record()).toMatchObject({ kind: 'docker' })
     docker.state.broken = true
-    await expect(code.run('a', { code: '1' }, signal)).rejects.toMatchObject({
+    await expect(code.run('a', { code: '1', owner: undefined }, signal)).rejects.toMatchObject({
       code: 'sandbox_unavailable',
     })
-    expect(await code.run('a', { code: '1' }, signal)).toMatchObject({ fresh: true })
+    expect(await code.run('a', { code: '1', owner: undefined }, signal)).toMatchObject({
+      fresh: true,
+    })
     expect(await code.record()).toMatchObject({ kind: 'embedded' })
   })
 
   it('ends with the conversation that had it, and with no other', async () => {
     const fake = createFakeSandbox()
     const code = create(fake)
-    await code.run('a', { code: '1' }, signal)
-    await code.run('b', { code: '1' }, signal)
+    await code.run('a', { code: '1', owner: undefined }, signal)
+    await code.run('b', { code: '1', owner: undefined }, signal)
     await code.end('a')
     await code.end('unknown')
     expect(fake.sessions.map(({ alive }) => alive)).toEqual([false, true])
@@ -104,7 +106,7 @@ describe('The sandbox of the agent', () => {
   it('is closed with the server', async () => {
     const fake = createFakeSandbox()
     const code = create(fake)
-    await code.run('a', { code: '1' }, signal)
+    await code.run('a', { code: '1', owner: undefined }, signal)
     await code.close()
     expect(fake.state.closed).toBe(true)
     expect(fake.sessions.map(({ alive }) => alive)).toEqual([false])

@@ -88,7 +88,7 @@ describe('The sessions of sandboxes', () => {
     const { run, sessions } = create()
     await run('a')
     const reason = new Error('left')
-    const aborted = sessions.run('a', { code: '1' }, AbortSignal.abort(reason))
+    const aborted = sessions.run('a', { code: '1', owner: undefined }, AbortSignal.abort(reason))
     await expect(aborted).rejects.toBe(reason)
     expect(await run('a')).toMatchObject({ fresh: false })
   })

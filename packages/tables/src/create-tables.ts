@@ -1,3 +1,4 @@
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import {
   type Job,
   type JobRunner,
@@ -43,19 +44,24 @@ export interface RowAnswer<Document extends TableDocument> extends MatchingRows 
   table: Table<Document>
 }
 
-export interface RowQuery<Visibility> {
+/** Who reads. */
+export interface TableReader<Visibility> {
+  visibility: Visibility
+  /** Whose share of the jobs it takes. */
+  owner: Owner
+}
+
+export interface RowQuery<Visibility> extends TableReader<Visibility> {
   /** The table's name in the catalogue. */
   table: string
   /** At least one; all of them must hold. */
   conditions: RowCondition[]
   maximumRows: number
-  visibility: Visibility
 }
 
-export interface TableQuery<Visibility> {
+export interface TableQuery<Visibility> extends TableReader<Visibility> {
   sql: string
   maximumRows: number
-  visibility: Visibility
   /** True for statements of this program, which are not checked. */
   isTrusted?: boolean
 }
@@ -71,9 +77,9 @@ interface Dependencies<Document extends TableDocument, Visibility> {
 export interface Tables<Document extends TableDocument, Visibility> {
   entries(visibility: Visibility, signal: AbortSignal): Promise<TableEntry<Document>[]>
   /** The tables of one document. Throws `Refusal` if it turns out not to be a table. */
-  open(entry: TableEntry<Document>, signal: AbortSignal): Promise<Table<Document>[]>
+  open(entry: TableEntry<Document>, owner: Owner, signal: AbortSignal): Promise<Table<Document>[]>
   /** Finds a table by name. Throws `Refusal` if there is none. */
-  find(name: string, visibility: Visibility, signal: AbortSignal): Promise<Table<Document>>
+  find(name: string, reader: TableReader<Visibility>, signal: AbortSignal): Promise<Table<Document>>
   /** Runs one reading statement. Throws `Refusal`, worded for the model. */
   query(query: TableQuery<Visibility>, signal: AbortSignal): Promise<TableAnswer<Document>>
   /** Finds rows of one table. Throws `Refusal`, worded for the model. */
@@ -93,10 +99,11 @@ export function createTables<Document extends TableDocument, Visibility>({
 
   async function open(
     entry: TableEntry<Document>,
+    owner: Owner,
     signal: AbortSignal,
   ): Promise<Table<Document>[]> {
     const { name, title, document, format } = entry
-    const { file, sheets } = await files.tablesOf(document, format, signal)
+    const { file, sheets } = await files.tablesOf({ document, format, owner }, signal)
     const names = distinctNames(
       sheets.map((sheet, index) => (sheet.name ? sheetName(name, sheet.name, index) : name)),
     )
@@ -110,12 +117,21 @@ export function createTables<Document extends TableDocument, Visibility>({
     }))
   }
 
-  const openAll = async (matches: readonly TableEntry<Document>[], signal: AbortSignal) =>
-    (await Promise.all(matches.map((entry) => open(entry, signal)))).flat()
+  const openAll = async (
+    matches: readonly TableEntry<Document>[],
+    owner: Owner,
+    signal: AbortSignal,
+  ) => (await Promise.all(matches.map((entry) => open(entry, owner, signal)))).flat()
 
-  async function find(name: string, visibility: Visibility, signal: AbortSignal) {
+  async function find(
+    name: string,
+    { visibility, owner }: TableReader<Visibility>,
+    signal: AbortSignal,
+  ) {
     const matches = namedIn(name, await entries(visibility, signal)).slice(0, MAX_VIEWS)
-    const table = (await openAll(matches, signal)).find((each) => each.name === name.toLowerCase())
+    const table = (await openAll(matches, owner, signal)).find(
+      (each) => each.name === name.toLowerCase(),
+    )
     if (!table) throw new Refusal(`There is no table "${name}": list_tables names them`)
     return table
   }
@@ -124,20 +140,21 @@ export function createTables<Document extends TableDocument, Visibility>({
     entries,
     open,
     find,
-    async query({ sql, maximumRows, visibility, isTrusted = false }, signal) {
+    async query({ sql, maximumRows, visibility, owner, isTrusted = false }, signal) {
       const matches = namedIn(sql, await entries(visibility, signal))
       if (matches.length > MAX_VIEWS) throw new Refusal(`At most ${MAX_VIEWS} tables at once`)
-      const tables = await openAll(matches, signal)
+      const tables = await openAll(matches, owner, signal)
       const input: QueryJob = { views: tables.map(toView), sql, maximumRows, isTrusted }
-      return { ...(await run(QUERY, QueryResult, input, signal)), tables }
+      return { ...(await run(QUERY, QueryResult, { input, owner }, signal)), tables }
     },
-    async lookUp({ table: name, conditions, maximumRows, visibility }, signal) {
-      const table = await find(name, visibility, signal)
+    async lookUp({ table: name, conditions, maximumRows, ...reader }, signal) {
+      const table = await find(name, reader, signal)
       // Not through a view, which has no row numbers.
       const stored = `file0.main.${quoteName(table.table)}`
       const sql = findStatement(stored, table.columns, conditions, maximumRows)
       const input: QueryJob = { views: [toView(table)], sql, maximumRows, isTrusted: true }
-      return { ...readMatches(await run(QUERY, QueryResult, input, signal)), table }
+      const { owner } = reader
+      return { ...readMatches(await run(QUERY, QueryResult, { input, owner }, signal)), table }
     },
     close: files.close,
   }

@@ -8,6 +8,7 @@ import { createSharedWork } from '@agent-server/lib/coalesce.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { exists } from '@agent-server/lib/files.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import type { JobRunner } from '@agent-server/lib/processes/child-process.ts'
 import { JobCrashed } from '@agent-server/lib/processes/job.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
@@ -47,6 +48,13 @@ interface TableFile extends Converted {
   file: string
 }
 
+interface Conversion {
+  document: TableDocument
+  format: TableFormat
+  /** Whose share of the jobs it takes, if it is the first who needs it. */
+  owner: Owner
+}
+
 interface Dependencies {
   /** Created with the first table if missing; its contents can be regenerated. */
   directory: string
@@ -66,12 +74,12 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
     SWEEP_INTERVAL_MS,
   ).unref()
 
-  async function convertOnce(document: TableDocument, format: TableFormat, key: string) {
+  async function convertOnce(conversion: Conversion, key: string) {
     const refused = refusals.get(key)
     if (refused && refused.until > Date.now()) throw new Refusal(refused.reason)
     working.add(key)
     try {
-      return await convert(document, format, key)
+      return await convert(conversion, key)
     } catch (error) {
       throw remember(key, error)
     } finally {
@@ -88,11 +96,7 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
     return refusal
   }
 
-  async function convert(
-    document: TableDocument,
-    format: TableFormat,
-    key: string,
-  ): Promise<TableFile> {
+  async function convert({ document, format, owner }: Conversion, key: string): Promise<TableFile> {
     await makeDirectory(directory)
     const file = join(directory, `${key}.duckdb`)
     const description = join(directory, `${key}.json`)
@@ -111,7 +115,7 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
       const { sheets } = await run(
         { ...CONVERSION, directory: work },
         Converted,
-        input,
+        { input, owner },
         stopping.signal,
       )
       await rename(target, file)
@@ -141,11 +145,11 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
      * The document as typed tables, converted on first use. Throws `Refusal` for a file that is not a table, and
      * AppError `storage_full`.
      */
-    tablesOf(document: TableDocument, format: TableFormat, signal: AbortSignal) {
-      const { id, servedRevision } = document
+    tablesOf(conversion: Conversion, signal: AbortSignal) {
+      const { id, servedRevision } = conversion.document
       const digest = hash('sha256', `${id} ${servedRevision} ${FORMAT_VERSION}`)
       const key = digest.slice(0, 40)
-      return shareConversion(key, () => convertOnce(document, format, key), signal)
+      return shareConversion(key, () => convertOnce(conversion, key), signal)
     },
     /** Also runs before each conversion, and once a minute. */
     sweep,

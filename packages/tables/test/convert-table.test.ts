@@ -247,7 +247,8 @@ async function open(tables: FakeTable[]) {
     run: createRunnerHere(),
   })
   onTestFinished(close)
-  return (sql: string) => query({ sql, maximumRows: 100, visibility: undefined }, signal)
+  return (sql: string) =>
+    query({ sql, maximumRows: 100, visibility: undefined, owner: undefined }, signal)
 }
 
 const ORDERS = [
@@ -348,7 +349,10 @@ describe('Rows of a workbook', () => {
     onTestFinished(close)
     const find = (table: string) => {
       const conditions = [{ field: 'day', prefix: '2026' }]
-      return lookUp({ table, conditions, maximumRows: 10, visibility: undefined }, signal)
+      return lookUp(
+        { table, conditions, maximumRows: 10, visibility: undefined, owner: undefined },
+        signal,
+      )
     }
     const found = await find('orders__first_half')
     expect(found.table).toMatchObject({ sheet: 'First half', document: { id: '1' } })

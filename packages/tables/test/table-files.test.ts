@@ -9,6 +9,7 @@ import { createTableFiles, removeStale } from '../src/table-files.ts'
 import { createFakeDocuments, documentOf, type FakeTable } from './fake-documents.ts'
 
 const { signal } = new AbortController()
+const owner = undefined
 const TEXT: FakeTable = { id: 'text', title: 'a.csv', content: 'a,b\n1,x\n' }
 const FILE: FakeTable = { id: 'file', file: 'b.jsonl', content: '{"n":1}\n{"n":2}\n' }
 
@@ -22,25 +23,33 @@ async function open(tables: FakeTable[], directory?: string) {
 describe('The tables of a document', () => {
   it('are made of its text', async () => {
     const { files, reads } = await open([TEXT])
-    const { sheets } = await files.tablesOf(documentOf(TEXT), 'csv', signal)
+    const { sheets } = await files.tablesOf(
+      { document: documentOf(TEXT), format: 'csv', owner },
+      signal,
+    )
     expect(sheets).toMatchObject([{ rows: 1, columns: [{ name: 'a' }, { name: 'b' }] }])
     expect(reads).toEqual(['text'])
   })
 
   it('are made of its file, where it was sent as one', async () => {
     const { files, reads } = await open([FILE])
-    const { sheets } = await files.tablesOf(documentOf(FILE), 'jsonl', signal)
+    const { sheets } = await files.tablesOf(
+      { document: documentOf(FILE), format: 'jsonl', owner },
+      signal,
+    )
     expect(sheets).toMatchObject([{ rows: 2, columns: [{ name: 'n', type: 'BIGINT' }] }])
     expect(reads).toEqual(['file file'])
   })
 
   it('are made once, for all who ask at the same time', async () => {
     const { files, reads, directory } = await open([TEXT])
-    const all = [1, 2, 3].map(() => files.tablesOf(documentOf(TEXT), 'csv', signal))
+    const all = [1, 2, 3].map(() =>
+      files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal),
+    )
     const [first, ...others] = await Promise.all(all)
     for (const other of others) expect(other).toEqual(first)
     expect(reads).toHaveLength(1)
-    await files.tablesOf(documentOf(TEXT), 'csv', signal)
+    await files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
     expect(reads).toHaveLength(1)
     expect((await readdir(directory)).map((name) => name.split('.')[1]).toSorted()).toEqual([
       'duckdb',
@@ -52,8 +61,11 @@ describe('The tables of a document', () => {
     const { files } = await open([TEXT])
     const leaving = new AbortController()
     const reason = new Error('gone')
-    const left = files.tablesOf(documentOf(TEXT), 'csv', leaving.signal)
-    const stayed = files.tablesOf(documentOf(TEXT), 'csv', signal)
+    const left = files.tablesOf(
+      { document: documentOf(TEXT), format: 'csv', owner },
+      leaving.signal,
+    )
+    const stayed = files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
     leaving.abort(reason)
     await expect(left).rejects.toBe(reason)
     expect((await stayed).sheets).toHaveLength(1)
@@ -61,8 +73,11 @@ describe('The tables of a document', () => {
 
   it('are made anew for another revision', async () => {
     const { files, reads } = await open([TEXT])
-    await files.tablesOf(documentOf(TEXT), 'csv', signal)
-    await files.tablesOf(documentOf({ ...TEXT, revision: 2 }), 'csv', signal)
+    await files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
+    await files.tablesOf(
+      { document: documentOf({ ...TEXT, revision: 2 }), format: 'csv', owner },
+      signal,
+    )
     expect(reads).toHaveLength(2)
   })
 
@@ -71,36 +86,44 @@ describe('The tables of a document', () => {
     const replaced = { ...TEXT, id: 'replaced' }
     const tables = [TEXT, deleted, replaced]
     const { files, directory } = await open(tables)
-    for (const table of tables) await files.tablesOf(documentOf(table), 'csv', signal)
+    for (const table of tables)
+      await files.tablesOf({ document: documentOf(table), format: 'csv', owner }, signal)
     expect(await readdir(directory)).toHaveLength(6)
     await files.sweep()
     expect(await readdir(directory)).toHaveLength(6)
     tables.splice(1, 1)
     replaced.revision = 2
     await files.sweep()
-    const { file } = await files.tablesOf(documentOf(TEXT), 'csv', signal)
+    const { file } = await files.tablesOf(
+      { document: documentOf(TEXT), format: 'csv', owner },
+      signal,
+    )
     const key = basename(file, '.duckdb')
     expect((await readdir(directory)).toSorted()).toEqual([`${key}.duckdb`, `${key}.json`])
   })
 
   it('are there after a restart, and made again where they are gone or damaged', async () => {
     const { files, directory } = await open([TEXT])
-    const { file } = await files.tablesOf(documentOf(TEXT), 'csv', signal)
+    const { file } = await files.tablesOf(
+      { document: documentOf(TEXT), format: 'csv', owner },
+      signal,
+    )
     const second = await open([TEXT], directory)
-    await second.files.tablesOf(documentOf(TEXT), 'csv', signal)
+    await second.files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
     expect(second.reads).toEqual([])
     await rm(file)
-    await second.files.tablesOf(documentOf(TEXT), 'csv', signal)
+    await second.files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
     expect(second.reads).toHaveLength(1)
     await writeFile(file.replace('.duckdb', '.json'), '{"sheets":')
-    await second.files.tablesOf(documentOf(TEXT), 'csv', signal)
+    await second.files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
     expect(second.reads).toHaveLength(2)
   })
 
   it('are refused, without another try, if the file is none', async () => {
     const broken = { id: 'broken', file: 'x.parquet', content: 'not a table' }
     const { files, reads, directory } = await open([broken])
-    const tablesOf = () => files.tablesOf(documentOf(broken), 'parquet', signal)
+    const tablesOf = () =>
+      files.tablesOf({ document: documentOf(broken), format: 'parquet', owner }, signal)
     await expect(tablesOf()).rejects.toThrow(Refusal)
     await expect(tablesOf()).rejects.toThrow(/cannot be read as a table/)
     expect(reads).toHaveLength(1)
@@ -111,7 +134,9 @@ describe('The tables of a document', () => {
     const { files, reads } = await open([FILE])
     const document = documentOf(FILE)
     const huge = { ...document, file: { name: 'b.jsonl', mediaType: '', size: 1e9 } }
-    await expect(files.tablesOf(huge, 'jsonl', signal)).rejects.toThrow('too large')
+    await expect(
+      files.tablesOf({ document: huge, format: 'jsonl', owner }, signal),
+    ).rejects.toThrow('too large')
     expect(reads).toEqual([])
   })
 })
@@ -123,7 +148,7 @@ describe('The directory of the tables', () => {
     await writeFile(join(directory, 'abc.work', 'source'), 'x')
     await writeFile(join(directory, 'notes.txt'), 'x')
     const { files } = await open([TEXT], directory)
-    await files.tablesOf(documentOf(TEXT), 'csv', signal)
+    await files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
     expect((await readdir(directory)).filter((name) => /work|notes/.test(name))).toEqual([])
   })
 
@@ -131,7 +156,8 @@ describe('The directory of the tables', () => {
     const place = join(await temporaryDirectory(), 'disk')
     const { files } = await open([TEXT], join(place, 'tables'))
     await writeFile(place, 'no directory')
-    const tablesOf = () => files.tablesOf(documentOf(TEXT), 'csv', signal)
+    const tablesOf = () =>
+      files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
     await expect(tablesOf()).rejects.toMatchObject({ code: 'storage_full' })
     await rm(place)
     expect((await tablesOf()).sheets).toHaveLength(1)
@@ -139,7 +165,7 @@ describe('The directory of the tables', () => {
 
   it('is left by work under way when the server stops', async () => {
     const { files } = await open([TEXT])
-    const asked = files.tablesOf(documentOf(TEXT), 'csv', signal)
+    const asked = files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
     files.close()
     await expect(asked).rejects.toThrow('The server stops')
   })
@@ -149,7 +175,10 @@ describe('The directory of the tables', () => {
     const { files, documents, directory } = await open(tables)
     const sizes: number[] = []
     for (const [age, table] of tables.entries()) {
-      const { file } = await files.tablesOf(documentOf(table), 'csv', signal)
+      const { file } = await files.tablesOf(
+        { document: documentOf(table), format: 'csv', owner },
+        signal,
+      )
       await utimes(file, 1_000 - age, 1_000 - age)
       sizes.push((await stat(file)).size)
     }
@@ -157,7 +186,7 @@ describe('The directory of the tables', () => {
     await removeStale(directory, documents, new Set(), most)
     expect(await readdir(directory)).toHaveLength(4)
     const { reads, files: second } = await open(tables, directory)
-    await second.tablesOf(documentOf(tables[0] ?? TEXT), 'csv', signal)
+    await second.tablesOf({ document: documentOf(tables[0] ?? TEXT), format: 'csv', owner }, signal)
     expect(reads).toEqual([])
     await removeStale(directory, documents, new Set(), most)
     expect(await readdir(directory)).toHaveLength(4)

@@ -24,9 +24,12 @@ async function open(tables: FakeTable[] = TABLES) {
     run: createRunnerHere(),
   })
   const query = (sql: string, maximumRows = 100) =>
-    opened.query({ sql, maximumRows, visibility: undefined }, signal)
+    opened.query({ sql, maximumRows, visibility: undefined, owner: undefined }, signal)
   const find = (conditions: RowCondition[], table = 'sales') =>
-    opened.lookUp({ table, conditions, maximumRows: 10, visibility: undefined }, signal)
+    opened.lookUp(
+      { table, conditions, maximumRows: 10, visibility: undefined, owner: undefined },
+      signal,
+    )
   return { ...opened, reads: parts.reads, query, findRows: find, close }
 }
 

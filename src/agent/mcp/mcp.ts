@@ -152,6 +152,7 @@ async function testConnection(
       artifacts,
       citations: createCitations(),
       search: { visibility },
+      share: undefined,
       sessionId: `test of ${name}`,
       activeSkills: new Set<string>(),
     }

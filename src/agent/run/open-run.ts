@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest, RunEnd } from '@agent-server/wire'
 import { createRunBudget, type RunLimits } from './budget.ts'
 import type { Pauses } from './pause.ts'
@@ -23,7 +24,7 @@ export async function openRun(parts: Dependencies, request: AgentRequest, signal
   const paused = resume && (await parts.pauses.open(resume.state, request))
   await caller?.verify(true)
   const trace = parts.traces?.begin(request)
-  const slot = parts.limiter.acquire(trace)
+  const slot = parts.limiter.acquire(caller && shareOf(caller), trace)
   const sessionId = sessionOf(request) ?? paused?.sessionId ?? randomUUID()
   const budget = createRunBudget(parts.limits, signal, paused?.spent)
   return {

@@ -1,5 +1,5 @@
 import type { ChatModel } from '@agent-server/models'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import {
   checkEffort,
   type Effort,
@@ -45,7 +45,7 @@ export async function answerQuery(
   if (effort === 'low' && !retrieval.asksModel) return retrieval.search(query, signal)
   checkEffort(effort, model)
   await caller.verify(true)
-  const slot = limiter.acquire()
+  const slot = limiter.acquire(shareOf(caller))
   using budget = createRunBudget(limits, signal)
   try {
     const { spend } = budget

@@ -1,4 +1,5 @@
 import type { ChatModel, ModelTool } from '@agent-server/models'
+import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { checkEffort } from '@agent-server/schemas/query.ts'
 import type { AgentEvent, AgentRequest } from '@agent-server/wire'
 import type { Retrieval } from '../../retrieval/search.ts'
@@ -81,6 +82,7 @@ export async function* begin(
     visibility: search.visibility,
     search,
     owner,
+    share: request.caller && shareOf(request.caller),
     sessionId,
     searched,
     spend: budget.spend,

@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { Usage } from '@agent-server/schemas/query.ts'
 
@@ -42,16 +43,16 @@ export type RunLimiter = ReturnType<typeof createRunLimiter>
 
 /** Limits the number of concurrent runs and reports each to the observer. */
 export function createRunLimiter({ maxRuns, observer }: RunLimiterOptions) {
-  let open = 0
+  const runs = createLimiter({ name: 'chats', capacity: maxRuns })
 
   return {
-    /** Starts a run, which must call `leave` in the end. Throws AppError `too_many_runs`. */
-    acquire(trace?: EndedTrace) {
-      if (open >= maxRuns) {
-        const message = `${maxRuns} chats are in progress; try again shortly`
+    /** Starts a run, which must call `release` in the end. Throws AppError `too_many_runs`. */
+    acquire(owner: Owner, trace?: EndedTrace) {
+      const leave = runs.take(owner)
+      if (!leave) {
+        const message = `As many chats are in progress as may be, of ${maxRuns} in all; try again shortly`
         throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
       }
-      open += 1
       observer.runStarted()
       const started = performance.now()
       let outcome = 'abandoned'
@@ -79,7 +80,7 @@ export function createRunLimiter({ maxRuns, observer }: RunLimiterOptions) {
           else outcome = signal.aborted ? 'abandoned' : 'internal'
         },
         release(usage: Usage | undefined) {
-          open -= 1
+          leave()
           const milliseconds = performance.now() - started
           const called = Object.fromEntries(tools)
           const run = { outcome, firstDelta, milliseconds, usage, tools: called }

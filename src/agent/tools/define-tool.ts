@@ -1,3 +1,4 @@
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { isObject } from '@agent-server/lib/text/json.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
@@ -30,6 +31,8 @@ export interface ToolContext {
   search: Pick<Search, 'visibility' | 'mode' | 'minScore'>
   /** The id of the API key, which can read only its own artifacts; absent for the master key, which can read all. */
   owner?: string | undefined
+  /** Whose share of what is limited the run uses. */
+  share: Owner
   /** Names the state that tools keep; unique to this run unless the client named it. */
   sessionId: string
   /** Names of the skills that the run has activated. */

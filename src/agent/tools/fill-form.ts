@@ -73,7 +73,7 @@ export function fillForm(parts: Dependencies): Tool {
       const unfounded = unfoundedOf(input, context)
       if (unfounded.length > 0) throw new Refusal(unfounded.join('\n'))
       const values = Object.fromEntries(entries.map(([field, { value }]) => [field, value]))
-      const result = await parts.forms.fill(kind, bytes, values, signal)
+      const result = await parts.forms.fill({ kind, bytes, values }, context.share, signal)
       if (result.mistakes.length > 0) throw new Refusal(result.mistakes.join('\n'))
       if (!result.bytes) return `The fields of the form:\n${result.fields.map(toLine).join('\n')}`
       const file = { name, mediaType: MEDIA_TYPES[kind], bytes: result.bytes }

@@ -59,9 +59,9 @@ export function lookupData({ lookup, tables }: Dependencies): Tool {
       limit: countUpTo(MAX_FOUND).default(20),
     }),
     deadlineMs: DEADLINE_MS,
-    async run({ table, conditions, limit }, { citations, visibility }, signal) {
+    async run({ table, conditions, limit }, { citations, visibility, share: owner }, signal) {
       if (table !== undefined) {
-        const query = { table, conditions, maximumRows: limit, visibility }
+        const query = { table, conditions, maximumRows: limit, visibility, owner }
         return lookUpTable(tables, query, citations, signal)
       }
       if (conditions.length === 0) return listFields(lookup, visibility, signal)
@@ -119,7 +119,7 @@ async function lookUpTable(
   signal: AbortSignal,
 ): Promise<string> {
   if (query.conditions.length === 0) {
-    return describe(await tables.find(query.table, query.visibility, signal))
+    return describe(await tables.find(query.table, query, signal))
   }
   const { rows, rowCount, isMore, table } = await tables.lookUp(query, signal)
   if (rowCount === 0) return `No row of ${table.name} fits.`

@@ -33,7 +33,7 @@ export function makeChart({ charts, tables }: Dependencies): Tool {
     async run(request, context, signal) {
       const { rows, sources } = await dataOf(request, tables, context, signal)
       const specification = toChartSpecification(request, rows)
-      const { svg, png } = await charts.render(specification, signal)
+      const { svg, png } = await charts.render(specification, context.share, signal)
       const name = safeFileName(request.title ?? 'chart')
       const json = JSON.stringify(specification, undefined, 2)
       const files = [
@@ -55,11 +55,11 @@ export function makeChart({ charts, tables }: Dependencies): Tool {
 async function dataOf(
   { rows, sql }: ChartRequest,
   tables: Pick<DocumentTables, 'query'>,
-  { visibility, citations }: ToolContext,
+  { visibility, share: owner, citations }: ToolContext,
   signal: AbortSignal,
 ): Promise<{ rows: ChartRow[]; sources?: string }> {
   if (sql === undefined) return { rows: rows ?? [] }
-  const answer = await tables.query({ sql, visibility, maximumRows: MAX_CHART_ROWS }, signal)
+  const answer = await tables.query({ sql, visibility, owner, maximumRows: MAX_CHART_ROWS }, signal)
   if (answer.rowCount > MAX_CHART_ROWS) {
     throw new Refusal(`The query has ${answer.rowCount} rows; a chart takes ${MAX_CHART_ROWS}`)
   }

@@ -1,4 +1,4 @@
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { askModel, type Reader } from '@agent-server/models'
 import type { StoredDocument } from '../../stores/document-store.ts'
@@ -29,9 +29,9 @@ export async function mapReduce(
   documents: readonly ReadDocument[],
   signal: AbortSignal,
 ) {
-  const semaphore = createSemaphore(MAX_CONCURRENT_PARTS)
+  const turns = createLimiter({ name: 'parts of a corpus', capacity: MAX_CONCURRENT_PARTS })
   const ask = (prompt: string, tokens: number) =>
-    semaphore.run(() => askModel(reader, { rules: RULES, prompt, tokens }, signal), signal)
+    turns.run(undefined, () => askModel(reader, { rules: RULES, prompt, tokens }, signal), signal)
   const batches = grouped(documents, PART_CHARACTERS, ({ text }) => text.length)
 
   const settled = await Promise.allSettled(

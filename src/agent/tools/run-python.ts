@@ -45,7 +45,7 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
     unavailable: sandbox.unavailable,
     async run({ code, stdin, files: names }, context, signal) {
       const files = await readFiles(names, context, fileMegabytes * BYTES_PER_MEGABYTE)
-      const { sessionId, owner } = context
+      const { sessionId, share: owner } = context
       const result = await sandbox.run(sessionId, { code, stdin, files, owner }, signal)
       const made = await Array.fromAsync(result.files, (file) => keepFile(file, context.artifacts))
       const lacking = /No module named '([\w.]+)'/.exec(result.stderr)?.[1]

@@ -1,4 +1,5 @@
 import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   type QueryResult,
@@ -41,14 +42,14 @@ function listTables(tables: TableReads): Tool {
       search: filledText(200).optional(),
     }),
     deadlineMs: DEADLINE_MS,
-    async run({ search = '' }, { visibility }, signal) {
+    async run({ search = '' }, { visibility, share: owner }, signal) {
       const lowerCase = search.toLowerCase()
       const matches = (await tables.entries(visibility, signal)).filter(({ name, title }) =>
         `${name} ${title}`.toLowerCase().includes(lowerCase),
       )
       if (matches.length === 0) return 'There are no such tables.'
       const opened = await Promise.all(
-        matches.slice(0, MAX_OPENED).map((entry) => describeEntry(tables, entry, signal)),
+        matches.slice(0, MAX_OPENED).map((entry) => describeEntry(tables, entry, owner, signal)),
       )
       const names = matches.slice(MAX_OPENED, MAX_LISTED).map(toLine)
       return [`${matches.length} tables.`, ...opened, ...names, more(matches.length)]
@@ -65,10 +66,11 @@ function describeTable(tables: TableReads): Tool {
     description: 'Columns of a table, with type, range and values, and its first rows.',
     input: z.object({ table: filledText(200) }),
     deadlineMs: DEADLINE_MS,
-    async run({ table }, { visibility }, signal) {
-      const { name, rows, columns, notes = [] } = await tables.find(table, visibility, signal)
+    async run({ table }, { visibility, share: owner }, signal) {
+      const reader = { visibility, owner }
+      const { name, rows, columns, notes = [] } = await tables.find(table, reader, signal)
       const ask = (sql: string, maximumRows: number) =>
-        tables.query({ sql, maximumRows, visibility, isTrusted: true }, signal)
+        tables.query({ sql, maximumRows, ...reader, isTrusted: true }, signal)
       const summarised = `SUMMARIZE ${quoteName(name)}`
       const [summary, sample] = await Promise.all([
         ask(`SELECT ${SUMMARY} FROM (${summarised})`, MAX_DESCRIBED),
@@ -98,8 +100,8 @@ function queryTable(tables: TableReads): Tool {
       maximumRows: countUpTo(MAX_ROWS).default(100),
     }),
     deadlineMs: DEADLINE_MS,
-    async run({ sql, maximumRows }, { visibility, citations }, signal) {
-      const answer = await tables.query({ sql, maximumRows, visibility }, signal)
+    async run({ sql, maximumRows }, { visibility, share: owner, citations }, signal) {
+      const answer = await tables.query({ sql, maximumRows, visibility, owner }, signal)
       const { rows, rowCount, isMore } = answer
       const all = isMore ? `more than ${rowCount}` : String(rowCount)
       const text = rows.length < rowCount ? `${all}, of which the first ${rows.length} follow` : all
@@ -111,10 +113,11 @@ function queryTable(tables: TableReads): Tool {
 async function describeEntry(
   tables: TableReads,
   entry: TableEntry<StoredDocument>,
+  owner: Owner,
   signal: AbortSignal,
 ): Promise<string> {
   try {
-    const opened = await tables.open(entry, signal)
+    const opened = await tables.open(entry, owner, signal)
     return opened
       .map(({ name, title, rows, columns }) => {
         const described = columns.map((column) => `${column.name} ${column.type}`).join(', ')

@@ -1,8 +1,8 @@
 import { withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createOutage } from '@agent-server/lib/outage.ts'
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import type { ChatModel, Spend } from '@agent-server/models'
 import { askModel, type ShortTask } from '@agent-server/models'
 import type { Written } from './contexts.ts'
@@ -27,7 +27,7 @@ export function createPatientReader(
   { model, spend, log, now = Date.now }: PatientDependencies,
   words: { name: string; consequence: string },
 ) {
-  const calls = createSemaphore(MAX_CALLS)
+  const calls = createLimiter({ name: 'background calls of the model', capacity: MAX_CALLS })
   const outage = createOutage({
     ...words,
     isOutage: (error) => error instanceof AppError,
@@ -67,7 +67,7 @@ export function createPatientReader(
      */
     ask(task: ShortTask, signal: AbortSignal): Promise<Written> {
       const inTime = () => withDeadline(DEADLINE_MS, (stop) => tryToAsk(task, stop), late, signal)
-      return calls.run(() => outage.run(inTime), signal)
+      return calls.run(undefined, () => outage.run(inTime), signal)
     },
     /** How long to wait before calling the model again, in milliseconds; 0 while it works. */
     pauseMs: outage.pauseMs,

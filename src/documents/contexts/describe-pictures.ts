@@ -37,7 +37,8 @@ export function createPictureDescriber(dependencies: Dependencies): ChunkWriter 
       return bytes
     }
     try {
-      return await extractor.pictures(file, { open, marks: chunks.map(({ text }) => text) }, signal)
+      const marks = chunks.map(({ text }) => text)
+      return await extractor.pictures(file, { open, marks, owner: undefined }, signal)
     } catch (error) {
       // A file that was read once may still exceed a limit the second time; only a failure of the store is temporary.
       if (signal.aborted || error instanceof AppError) throw error

@@ -1,7 +1,7 @@
 import { pause } from '@agent-server/lib/abort.ts'
+import { createBudget } from '@agent-server/lib/budget.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import { createBudget } from '@agent-server/lib/semaphore.ts'
 import { whyTooComplex } from '@agent-server/lib/text/json.ts'
 import { type Line, readLines } from '@agent-server/lib/text/lines.ts'
 import type { DocumentCreated } from '@agent-server/schemas/document.ts'

@@ -1,10 +1,10 @@
 import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '@agent-server/lib/coalesce.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createOnDemand } from '@agent-server/lib/on-demand.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import type { AnalyserLanguage, ChunkText, TermBatch } from '@agent-server/search'
 import type { Prepared, PrepareMethods, PrepareThreadData, SegmentText } from './prepare-thread.ts'
 import { PreparationError } from './retry-policy.ts'
@@ -66,8 +66,8 @@ interface PrepareThread {
  */
 export function createPrepareQueue(thread: PrepareThread) {
   const closed = new AbortController()
-  const turns = createSemaphore(1, MAX_WAITING)
-  const inTurn = <Output>(call: () => Promise<Output>) => turns.run(call, closed.signal)
+  const turns = createLimiter({ name: 'splitting', capacity: 1, maxWaiting: MAX_WAITING })
+  const inTurn = <Output>(call: () => Promise<Output>) => turns.run(undefined, call, closed.signal)
 
   const prepareTogether = async (batch: readonly Queued<SegmentText, Prepared>[]) => {
     const outputs = await inTurn(() => thread.prepare(batch.map(({ input }) => input)))

@@ -1,8 +1,8 @@
+import { createBudget } from '@agent-server/lib/budget.ts'
 import { toStorable } from '@agent-server/lib/fields.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { lowerBound } from '@agent-server/lib/lower-bound.ts'
 import { freeAllMemory } from '@agent-server/lib/processes/free-memory.ts'
-import { createBudget } from '@agent-server/lib/semaphore.ts'
 import { MAX_WHOLE_CHARACTERS, segmentsOf } from '@agent-server/lib/text/segments.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { ExtractionError, type Extractor, type ReadText } from '@agent-server/readers'
@@ -37,7 +37,7 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
   const budget = createBudget(MAX_EXTRACTED)
 
   return async (job, signal) => {
-    const { documentId, revision, text, file } = job
+    const { documentId, revision, text, file, sender: owner } = job
     if (!file) {
       const pieces = text.length <= MAX_WHOLE_CHARACTERS ? [text] : segmentsOf(text)
       return { length: text.length, pieces, pageStarts: undefined, close: () => undefined }
@@ -49,7 +49,7 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
       return bytes
     }
     const notes = createNotes(store, job)
-    const extraction = await extractor.extract(file, { open, onPage: notes.onPage }, signal)
+    const extraction = await extractor.extract(file, { open, owner, onPage: notes.onPage }, signal)
     // A long text takes half of all, however long, since its process is held.
     const isLong = extraction.length > MAX_WHOLE_CHARACTERS
     const release = budget.hold(isLong ? MAX_EXTRACTED / 2 : extraction.length)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import { createBudget } from '@agent-server/lib/budget.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { createBudget } from '@agent-server/lib/semaphore.ts'
 import type { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { type DocumentBatchResult, FILES } from '@agent-server/schemas/document-batch.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { toStorable } from '@agent-server/lib/fields.ts'
+import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
 import { mediaTypeOfUpload } from '@agent-server/readers'
 import type { DocumentCreated } from '@agent-server/schemas/document.ts'
 import {
@@ -9,7 +10,7 @@ import {
   type FilePart,
   type FormPart,
 } from '@agent-server/schemas/new-document.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCallerById } from '@agent-server/schemas/visibility.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { discard, type FileStore, type NewFile, type StoredFile } from '../../stores/file-store.ts'
@@ -18,8 +19,6 @@ import { createEach } from './upload-batch.ts'
 
 /** Each upload holds a piece or two in memory and shares the disk with all others. */
 const MAX_UPLOADS = 16
-/** Of these, those of one key other than the master key. */
-const MAX_OWN_UPLOADS = 8
 const RETRY_SECONDS = 5
 
 interface Dependencies {
@@ -34,21 +33,19 @@ export type Uploads = ReturnType<ReturnType<typeof createFiles>>
  * What callers do with documents that are files, each with its view of the documents and all within the same limits.
  */
 export function createFiles({ store }: Dependencies) {
-  /** The owner of each upload in progress. */
-  const uploads: (string | undefined)[] = []
+  const uploads = createLimiter({ name: 'uploads', capacity: MAX_UPLOADS })
 
   /** Throws `too_many_uploads`. */
-  const inTurn = async <Result>(owner: string | undefined, work: () => Promise<Result>) => {
-    const ownUploads = uploads.filter((each) => owner !== undefined && each === owner)
-    if (uploads.length >= MAX_UPLOADS || ownUploads.length >= MAX_OWN_UPLOADS) {
+  const inTurn = async <Result>(owner: Owner, work: () => Promise<Result>) => {
+    const leave = uploads.take(owner)
+    if (!leave) {
       const message = 'Too many files are being uploaded at the same time'
       throw new AppError('too_many_uploads', message, { retryAfter: RETRY_SECONDS })
     }
-    uploads.push(owner)
     try {
       return await work()
     } finally {
-      uploads.splice(uploads.indexOf(owner), 1)
+      leave()
     }
   }
 
@@ -78,17 +75,17 @@ export function createFiles({ store }: Dependencies) {
   return (documents: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>) => ({
     /** Like `Documents.create`, for the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
-      inTurn(caller.key?.id, () => createIn(documents)(parts, idempotencyKey)),
+      inTurn(shareOf(caller), () => createIn(documents)(parts, idempotencyKey)),
 
     /** See `createEach`; all files of a form count as one upload. */
     createAll: (parts: AsyncIterable<FormPart>, maxFileBytes: number, signal: AbortSignal) =>
-      inTurn(caller.key?.id, () =>
+      inTurn(shareOf(caller), () =>
         createEach(parts, { create: createIn(documents), maxFileBytes }, signal),
       ),
 
     /** Like `Documents.put`, for the file in a form. */
     put: (id: string, parts: AsyncIterable<FormPart>) =>
-      inTurn(caller.key?.id, () => receive(parts, ({ content }) => documents.put(id, content))),
+      inTurn(shareOf(caller), () => receive(parts, ({ content }) => documents.put(id, content))),
 
     /** The original file of a document. Throws `document_not_found`, and `file_not_found` if it was sent as text. */
     async read(idOrOwnId: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {

@@ -1,6 +1,6 @@
 import { untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { createSemaphore } from '@agent-server/lib/semaphore.ts'
+import type { Limiter } from '@agent-server/lib/limiter.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { FolderToWatch } from '@agent-server/schemas/operator/watch.ts'
@@ -33,7 +33,7 @@ export interface ApplyDependencies extends StateDependencies {
   /** So many documents may be queued before the folder waits, which leaves room for others. */
   maxQueued: number
   /** Limits how many files are read at a time, of all folders together. */
-  turns: Pick<ReturnType<typeof createSemaphore>, 'run'>
+  turns: Pick<Limiter, 'run'>
   timing: Timing
 }
 
@@ -69,7 +69,7 @@ export function createApplyChanges(watched: Watched, dependencies: ApplyDependen
         signal.throwIfAborted()
         isFull ||= (await store.counts()).jobs >= maxQueued
         if (isFull || performance.now() > until) return
-        await turns.run(() => apply(path, signal), signal)
+        await turns.run(undefined, () => apply(path, signal), signal)
       }
     }
     const results = await Promise.allSettled([worker(), worker()])

@@ -1,4 +1,4 @@
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { FolderToWatch, WatchedFolders } from '@agent-server/schemas/operator/watch.ts'
 import type { Timing } from './apply-changes.ts'
 import { createWatchedFolder, type FolderDependencies } from './watched-folder.ts'
@@ -23,7 +23,7 @@ export function openWatch(
   parts: Pick<FolderDependencies, 'store' | 'documents' | 'log'>,
   timing = TIMING,
 ) {
-  const turns = createSemaphore(MAX_READ)
+  const turns = createLimiter({ name: 'watched folders', capacity: MAX_READ })
   const dependencies = { ...parts, maxBytes, maxQueued: queueLimit / 2, turns, timing }
   const watched = folders.map((folder) => createWatchedFolder(folder, dependencies))
   const closing = new AbortController()

@@ -1,11 +1,11 @@
 import { retryAfterOf } from '@agent-server/lib/backoff.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
 import {
   type GuardedFetch,
   OutboundError,
   type OutboundRequest,
 } from '@agent-server/lib/outbound/guarded-fetch.ts'
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import { createRobots, PRODUCT } from './robots.ts'
 
 const MAX_REDIRECTS = 5
@@ -44,7 +44,11 @@ export type FetchPage = ReturnType<ReturnType<typeof createFetchPage>>
 /** Fetches pages and files from the web that sites allow programs to fetch. Senders (API keys) take turns. */
 export function createFetchPage({ fetch, ignoredRobots }: Dependencies) {
   const robots = createRobots({ fetch, ignored: ignoredRobots })
-  const semaphore = createSemaphore(MAX_FETCHES, MAX_WAITING)
+  const turns = createLimiter({
+    name: 'web pages',
+    capacity: MAX_FETCHES,
+    maxWaiting: MAX_WAITING,
+  })
 
   const follow = async (
     start: string,
@@ -66,7 +70,7 @@ export function createFetchPage({ fetch, ignoredRobots }: Dependencies) {
     throw new FetchError('fetch_failed', `${url.host} redirects more than ${MAX_REDIRECTS} times`)
   }
 
-  return (sender?: string) => ({
+  return (sender: Owner) => ({
     /**
      * Calls `read` with the response, which is successful, or 304 if `headers` are conditional. Throws `FetchError`,
      * AppError `too_many_uploads`, what `read` throws, and the reason of `signal`.
@@ -84,7 +88,7 @@ export function createFetchPage({ fetch, ignoredRobots }: Dependencies) {
         throw refusalOf(response, url)
       }
       try {
-        return await semaphore.run(work, signal, sender)
+        return await turns.run(sender, work, signal)
       } catch (error) {
         throw explain(error)
       }

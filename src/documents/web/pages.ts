@@ -13,7 +13,7 @@ import type { SiteInput, SiteLine } from '@agent-server/schemas/document-batch.t
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Page } from '@agent-server/schemas/new-document.ts'
 import { intervalMs } from '@agent-server/schemas/new-document.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCallerById } from '@agent-server/schemas/visibility.ts'
 import { type DocumentStore, documentNotFound } from '../../stores/document-store.ts'
 import { discard } from '../../stores/file-store.ts'
@@ -104,13 +104,13 @@ export function createPages({ fetchPage, ...parts }: Dependencies) {
   return {
     /** What a caller does with them, with its view of the documents and within the same limits. */
     forCaller(documents: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>): Pages {
-      const ownParts = { ...parts, fetchPage: fetchPage(caller.key?.id) }
+      const ownParts = { ...parts, fetchPage: fetchPage(shareOf(caller)) }
       const refresh = createRefresh(ownParts, forCallerById(caller))
       return createPagesOf({ ...ownParts, documents, refresh })
     },
     /** Fetches due documents again until `signal` is aborted, each on one server only. */
     run(signal: AbortSignal) {
-      const refresh = createRefresh({ ...parts, fetchPage: fetchPage() }, everything())
+      const refresh = createRefresh({ ...parts, fetchPage: fetchPage(undefined) }, everything())
       return runDue(parts, refresh, signal)
     },
   }

@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
 import type { ChatModel } from '@agent-server/models'
 import type { CodeSandbox } from '@agent-server/sandboxes'
 import type { SkillList, SkillReload } from '@agent-server/schemas/agent.ts'
@@ -39,7 +40,7 @@ interface Dependencies {
  * as accepted.
  */
 export function createAgentTrials({ openMcp, openSandbox, openSkills, openAgent }: Dependencies) {
-  let drafts = 0
+  const drafts = createLimiter({ name: 'drafts of agents', capacity: MAX_DRAFTS })
 
   return {
     async mcp({ mcpServers }: AgentConfiguration, name: string, signal: AbortSignal) {
@@ -71,17 +72,19 @@ export function createAgentTrials({ openMcp, openSandbox, openSkills, openAgent 
     },
 
     /** Opens an agent for one question. Throws AppError `not_launched`, `too_many_runs`. */
-    async draft(configuration: AgentConfiguration, signal: AbortSignal): Promise<DraftAgent> {
+    async draft(
+      configuration: AgentConfiguration,
+      owner: Owner,
+      signal: AbortSignal,
+    ): Promise<DraftAgent> {
       if (!openAgent) throw new AppError('not_launched', NOT_LAUNCHED)
-      if (drafts >= MAX_DRAFTS) {
-        const message = `${MAX_DRAFTS} drafts are being tried; try again shortly`
+      const leave = drafts.take(owner)
+      if (!leave) {
+        const message = 'Other drafts are being tried; try again shortly'
         throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
       }
-      drafts += 1
       await using opened = new AsyncDisposableStack()
-      opened.defer(() => {
-        drafts -= 1
-      })
+      opened.defer(leave)
       const draft = opened.use(await openAgent(configuration, signal))
       const closing = opened.move()
       return { ...draft, [Symbol.asyncDispose]: () => closing.disposeAsync() }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { readIfPresent, replaceFile } from '@agent-server/lib/files.ts'
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { codeOf, explainPath } from '@agent-server/lib/system-error.ts'
 import { writtenText } from '@agent-server/lib/text/written-text.ts'
 
@@ -21,7 +21,7 @@ export type Edit<Result> = (
 
 /** A file that people edit, too: it is replaced whole or not at all, and only by a caller who knows its content. */
 export function openEditedFile(path: string) {
-  const turn = createSemaphore(1)
+  const turn = createLimiter({ name: 'edited file', capacity: 1 })
 
   async function read(): Promise<FileContent> {
     const bytes = await readIfPresent(path).catch((cause: unknown) => {
@@ -41,21 +41,25 @@ export function openEditedFile(path: string) {
      * `changed_meanwhile` if the digest is not `basedOn`, `not_writable` and `storage_full`; the file is as before then.
      */
     change<Result>(basedOn: string, edit: Edit<Result>, signal: AbortSignal): Promise<Result> {
-      return turn.run(async () => {
-        const before = await read()
-        if (before.digest !== basedOn) {
-          const message = `${path} has changed since the version that your changes are based on. Reload it.`
-          throw new AppError('changed_meanwhile', message, { param: 'basedOn' })
-        }
-        try {
-          return await edit(before, async (text) => {
-            await replaceFile(path, text, NEW_FILE_MODE)
-            return { text, digest: digestOf(text), found: true }
-          })
-        } catch (error) {
-          throw explainFailure(path, error)
-        }
-      }, signal)
+      return turn.run(
+        undefined,
+        async () => {
+          const before = await read()
+          if (before.digest !== basedOn) {
+            const message = `${path} has changed since the version that your changes are based on. Reload it.`
+            throw new AppError('changed_meanwhile', message, { param: 'basedOn' })
+          }
+          try {
+            return await edit(before, async (text) => {
+              await replaceFile(path, text, NEW_FILE_MODE)
+              return { text, digest: digestOf(text), found: true }
+            })
+          } catch (error) {
+            throw explainFailure(path, error)
+          }
+        },
+        signal,
+      )
     },
   }
 }

@@ -104,7 +104,7 @@ export class Keys {
 
   #toCaller(key: UsedKey, payer: UsedKey): Caller {
     return {
-      key: { id: key.id, name: key.name },
+      key: { id: key.id, name: key.name, payer: payer.id },
       scopes: key.scopes,
       collections: key.collections,
       verify: (spending = false) => this.#verify(key, spending),

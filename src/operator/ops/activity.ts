@@ -1,5 +1,6 @@
 import { pause } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
 import {
   type ActivityEvent,
   RequestEvent,
@@ -38,7 +39,10 @@ export class Activity {
   readonly #samples: ActivityEvent[] = []
   /** Starts at the time, so that the ids of an earlier process are smaller. */
   #lastId = Date.now()
-  #followers = 0
+  readonly #followers = createLimiter({
+    name: 'followers of the activity',
+    capacity: MAX_FOLLOWERS,
+  })
 
   /** Takes a log line, as JSON. This makes it a stream that pino can write to. */
   write(line: string): void {
@@ -59,13 +63,14 @@ export class Activity {
    */
   async *events(
     { after, follow }: { after: number; follow: boolean },
+    owner: Owner,
     signal: AbortSignal,
   ): AsyncGenerator<ActivityEvent[]> {
-    if (this.#followers >= MAX_FOLLOWERS) {
-      const message = `${MAX_FOLLOWERS} clients already follow the activity`
+    const leave = this.#followers.take(owner)
+    if (!leave) {
+      const message = `As many clients follow the activity as may, of ${MAX_FOLLOWERS} in all`
       throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
     }
-    this.#followers += 1
     try {
       let lastId = after > this.#lastId ? 0 : after
       let events = this.#since(lastId)
@@ -76,7 +81,7 @@ export class Activity {
         events = this.#since(lastId)
       }
     } finally {
-      this.#followers -= 1
+      leave()
     }
   }
 

@@ -44,7 +44,7 @@ export interface Claimant {
 const OF_REVISION = CONTENT_NAMES.map(
   (name) => `CASE WHEN new.document IS NULL THEN documents.${name} ELSE new.${name} END AS ${name}`,
 ).join(', ')
-const JOB = `SELECT documents.id, conversation, jobs.revision, claim, attempts, contents.text,
+const JOB = `SELECT documents.id, conversation, jobs.revision, claim, attempts, sender, contents.text,
     ${OF_REVISION}
   FROM jobs
   JOIN documents ON number = jobs.document
@@ -352,5 +352,6 @@ function toJob(row: Row | undefined): IngestionJob {
     claim: integer(row, 'claim'),
     attempt: integer(row, 'attempts'),
     text: text(row, 'text'),
+    sender: text(row, 'sender') || undefined,
   }
 }

@@ -13,6 +13,7 @@ export function createContext(more: Partial<ToolContext> = {}) {
     citations: { ...createCitations(), key: 'k' },
     visibility,
     search: { visibility },
+    share: undefined,
     sessionId: 'a-session',
     artifacts: createArtifacts(store),
     activeSkills: new Set(),

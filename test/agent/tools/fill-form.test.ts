@@ -19,7 +19,7 @@ const FIELDS: FormResult['fields'] = [
 function create(result: Partial<FormResult> = {}, tables: FakeTable[] = []) {
   const asked: { kind: FormKind; text: string; values: FormValues }[] = []
   const forms: Forms = {
-    async fill(kind, bytes, values) {
+    async fill({ kind, bytes, values }) {
       asked.push({ kind, text: Buffer.from(bytes).toString(), values })
       return { fields: FIELDS, mistakes: [], unfilled: ['city'], ...result }
     },

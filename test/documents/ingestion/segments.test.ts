@@ -10,6 +10,7 @@ import type { IngestionJob } from '../../../src/stores/document-store.ts'
 
 const FILE = { name: 'a.pdf', mediaType: 'application/pdf', size: 3 }
 const JOB: IngestionJob = {
+  sender: undefined,
   documentId: 'a',
   claim: 1,
   revision: 2,

@@ -248,6 +248,7 @@ describe('stopping', () => {
 })
 
 const job = (documentId: string): IngestionJob => ({
+  sender: undefined,
   documentId,
   claim: 1,
   revision: 1,

@@ -6,7 +6,9 @@ const line = (message: string, more: object = {}) =>
 
 const kept = async (activity: Activity, after = 0) =>
   (
-    await Array.fromAsync(activity.events({ after, follow: false }, AbortSignal.timeout(1_000)))
+    await Array.fromAsync(
+      activity.events({ after, follow: false }, undefined, AbortSignal.timeout(1_000)),
+    )
   ).flat()
 
 describe('The activity', () => {
@@ -65,7 +67,7 @@ describe('The activity', () => {
     const activity = new Activity()
     const over = new AbortController()
     activity.write(line('before'))
-    const follow = () => activity.events({ after: 0, follow: true }, over.signal)
+    const follow = () => activity.events({ after: 0, follow: true }, undefined, over.signal)
     const followers = Array.from({ length: 16 }, follow)
     const first = await Promise.all(followers.map((events) => events.next()))
     expect(first[15]?.value).toMatchObject([{ message: 'before' }])

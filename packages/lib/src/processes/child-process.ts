@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { startDeadline, untilAborted } from '../abort.ts'
+import { createLimiter, type Owner } from '../limiter.ts'
 import { Refusal } from '../refusal.ts'
-import { createSemaphore } from '../semaphore.ts'
 import { boundMemory } from './bound-memory.ts'
 import { type JobAnswer, JobCrashed, JobExhausted, STARTED } from './job.ts'
 import { residentBytes } from './resident-memory.ts'
@@ -244,25 +244,44 @@ function outputOf(answer: JobAnswer): unknown {
 }
 
 const BYTES_FOR_TWO_JOBS = 4e9
+const BYTES_FOR_THREE_JOBS = 8e9
 const MAX_WAITING_JOBS = 50
 
 /** How many jobs run at the same time in so much memory: each may take a gigabyte beside the server. */
-export const jobsAtOnce = (bytes: number): number => (bytes < BYTES_FOR_TWO_JOBS ? 1 : 2)
+export function jobsAtOnce(bytes: number): number {
+  if (bytes < BYTES_FOR_TWO_JOBS) return 1
+  return bytes < BYTES_FOR_THREE_JOBS ? 2 : 3
+}
 
 /** Of the whole process, because all share its memory; without a limit, `constrainedMemory` is 0 or immense. */
-const turns = createSemaphore(
-  jobsAtOnce(Math.min(totalmem(), process.constrainedMemory() || totalmem())),
-  MAX_WAITING_JOBS,
-)
+const capacity = jobsAtOnce(Math.min(totalmem(), process.constrainedMemory() || totalmem()))
+const turns = createLimiter({
+  name: 'jobs',
+  capacity,
+  reserve: capacity > 2 ? 1 : 0,
+  maxWaiting: MAX_WAITING_JOBS,
+})
 
-/** Runs a job like `runJob` when it is its turn, and validates its output. */
+interface OwnedInput {
+  input: unknown
+  owner: Owner
+}
+
+/**
+ * Runs a job like `runJob` when it is its turn, and validates its output. Throws `Refusal` also if too many wait.
+ */
 export async function runJobInTurn<Output>(
   job: Job,
   schema: z.ZodType<Output>,
-  input: unknown,
+  { input, owner }: OwnedInput,
   signal: AbortSignal,
 ): Promise<Output> {
-  return schema.parse(await turns.run(() => runJob(job, input, signal), signal))
+  try {
+    return schema.parse(await turns.run(owner, () => runJob(job, input, signal), signal))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new Refusal(`${job.task} has to wait: ${error.message}; try again later`)
+  }
 }
 
 export type JobRunner = typeof runJobInTurn

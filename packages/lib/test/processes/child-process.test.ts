@@ -151,7 +151,7 @@ describe('A job', () => {
 it.each([
   [2 * 2 ** 30, 1],
   [4 * 2 ** 30, 2],
-  [64 * 2 ** 30, 2],
+  [64 * 2 ** 30, 3],
 ])('In %d bytes, so many jobs run at the same time: %d', (bytes, jobs) => {
   expect(jobsAtOnce(bytes)).toBe(jobs)
 })

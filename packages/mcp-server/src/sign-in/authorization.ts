@@ -35,7 +35,8 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
   const decide = async (request: FastifyRequest, parameters: Parameters, key: string) => {
     try {
       const caller = await checkKey(key, request.ip)
-      return { code: await oauth.allow(parameters, `${issuerOf(request)}/mcp`, caller) }
+      const resource = `${issuerOf(request)}/mcp`
+      return { code: await oauth.allow(parameters, { resource, caller, address: request.ip }) }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return { status: error.status, failure: `${error.message}.` }
@@ -64,7 +65,7 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
   /** Errors are sent only to a known client, at a redirect URI that it registered. */
   const authorize = async (request: FastifyRequest, reply: FastifyReply, body: unknown) => {
     const iss = issuerOf(request)
-    const client = await findClient(oauth, body)
+    const client = await findClient(oauth, body, request.ip)
     if (client instanceof OAuthRefusal) {
       const page = refusalPage(`Refused: ${client.message}.`)
       return reply.status(400).headers(pageHeaders()).send(page)
@@ -91,10 +92,10 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
   })
 }
 
-async function findClient(oauth: OAuth, body: unknown) {
+async function findClient(oauth: OAuth, body: unknown, address: string) {
   try {
     const all = readForm(body)
-    return { all, client: await oauth.findClient(all) }
+    return { all, client: await oauth.findClient(all, address) }
   } catch (error) {
     if (error instanceof OAuthRefusal) return error
     throw error

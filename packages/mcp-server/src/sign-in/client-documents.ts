@@ -1,8 +1,8 @@
 import { readBoundedText } from '@agent-server/lib/bounded-body.ts'
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { createGuardedFetch, OutboundError } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
 import { MAX_URI, OAuthRefusal, RedirectUri, Registration } from './registration.ts'
@@ -40,7 +40,11 @@ export function createClientDocuments(allow: readonly string[]) {
     idleMs: FETCH_MS,
     totalMs: FETCH_MS,
   })
-  const turns = createSemaphore(MAX_FETCHES, MAX_WAITING)
+  const turns = createLimiter({
+    name: 'documents about programs',
+    capacity: MAX_FETCHES,
+    maxWaiting: MAX_WAITING,
+  })
   const kept = new Map<string, { client: Client; until: number }>()
 
   const fetchDocument = async (id: string) => {
@@ -54,13 +58,13 @@ export function createClientDocuments(allow: readonly string[]) {
   }
 
   return {
-    /** Throws OAuthRefusal. */
-    async read(id: string): Promise<Client> {
+    /** For a visitor at this address. Throws OAuthRefusal. */
+    async read(id: string, address: string): Promise<Client> {
       checkUrl(id)
       const known = kept.get(id)
       if (known && known.until > Date.now()) return known.client
       const text = await turns
-        .run(() => fetchDocument(id), AbortSignal.timeout(QUEUE_MS))
+        .run(address, () => fetchDocument(id), AbortSignal.timeout(QUEUE_MS))
         .catch(explain)
       const client = parse(id, text)
       keepNewest(kept, id, { client, until: Date.now() + KEPT_MS }, MAX_KEPT)

@@ -29,6 +29,13 @@ const Asked = z.object({
   code_challenge: z.string().regex(/^[\w-]{43}$/),
 })
 
+interface Consent {
+  resource: string
+  caller: Caller
+  /** That of the person's browser. */
+  address: string
+}
+
 export type Parameters = Readonly<Record<string, string>>
 export type OAuth = ReturnType<typeof createOAuth>
 
@@ -40,10 +47,11 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
   const seals = createSeals(serverApiKey)
 
   /** The client and where it wants the answer: nothing may be sent there before this has returned. */
-  const findClient = async ({ client_id = '', redirect_uri = '' }: Parameters) => {
+  const findClient = async (sent: Parameters, address: string) => {
+    const { client_id = '', redirect_uri = '' } = sent
     const isDocument = client_id.startsWith('https://')
     const client = isDocument
-      ? await documents.read(client_id)
+      ? await documents.read(client_id, address)
       : await seals.open('client', client_id, SealedClient)
     if (!client) throw new OAuthRefusal('invalid_client', 'This program is not registered any more')
     if (!client.redirect_uris.some((registered) => isSameRedirect(registered, redirect_uri))) {
@@ -100,8 +108,8 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
     },
 
     /** The code for a request that the holder of a key has allowed. Throws AppError. */
-    async allow(sent: Parameters, resource: string, caller: Caller): Promise<string> {
-      const { name, redirect } = await findClient(sent)
+    async allow(sent: Parameters, { resource, caller, address }: Consent): Promise<string> {
+      const { name, redirect } = await findClient(sent, address)
       const { challenge, scopes } = readRequest(sent, resource)
       const grant = await grants.begin(`${name} (${redirect.host})`.slice(0, 100), scopes, caller)
       const client = digestOf(sent.client_id ?? '')

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createNextAnswer } from '@agent-server/lib/next-answer.ts'
 import { createOnDemand } from '@agent-server/lib/on-demand.ts'
 import { startProcess } from '@agent-server/lib/processes/child-process.ts'
-import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
 import type { FromEmbedding, ToEmbedding } from './embed-process.ts'
 import { type BuiltinModel, DIMENSION, findPackage, MINILM } from './models.ts'
@@ -71,7 +71,7 @@ type Settings = Omit<ToEmbedding, 'text'>
 
 /** Runs one process at a time, started on demand, which handles requests one after another. */
 function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['log']) {
-  const turns = createSemaphore(1)
+  const turns = createLimiter({ name: 'built-in embedder', capacity: 1 })
   let isStopped = false
   const start = () => {
     const model = startModel(settings, () => models.ended(model))
@@ -98,7 +98,7 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
     /** Aborting ends the wait but not the process's work: otherwise a slow start might never complete. */
     embed: (text: string, signal: AbortSignal, sender?: string) =>
       untilAborted(
-        turns.run(() => embed(text), signal, sender),
+        turns.run(sender, () => embed(text), signal),
         signal,
       ),
   }

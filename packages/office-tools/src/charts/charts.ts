@@ -1,4 +1,5 @@
 import { boundedText, filledText, freeObject } from '@agent-server/lib/fields.ts'
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import { type JobRunner, runJobInTurn } from '@agent-server/lib/processes/child-process.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
@@ -117,8 +118,11 @@ export type Charts = ReturnType<typeof createCharts>
 export function createCharts(run: JobRunner = runJobInTurn) {
   return {
     /** Throws `Refusal`, worded for the model. */
-    render: (specification: ChartSpecification, signal: AbortSignal): Promise<RenderedChart> =>
-      run(RENDERING, Rendered, specification, signal),
+    render: (
+      input: ChartSpecification,
+      owner: Owner,
+      signal: AbortSignal,
+    ): Promise<RenderedChart> => run(RENDERING, Rendered, { input, owner }, signal),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import { type JobRunner, runJobInTurn } from '@agent-server/lib/processes/child-process.ts'
 import { type FormKind, FormResult, type FormValues } from './form.ts'
 
@@ -16,10 +17,9 @@ export function createForms(run: JobRunner = runJobInTurn) {
   return {
     /** Reads a form and, given values that fit, fills it. Throws `Refusal`, worded for the model. */
     fill: (
-      kind: FormKind,
-      bytes: Uint8Array,
-      values: FormValues,
+      input: { kind: FormKind; bytes: Uint8Array; values: FormValues },
+      owner: Owner,
       signal: AbortSignal,
-    ): Promise<FormResult> => run(FILLING, FormResult, { kind, bytes, values }, signal),
+    ): Promise<FormResult> => run(FILLING, FormResult, { input, owner }, signal),
   }
 }

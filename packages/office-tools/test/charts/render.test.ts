@@ -24,7 +24,7 @@ const ROWS = [
 const request = (more: object) => ChartRequest.parse({ mark: 'bar', rows: ROWS, ...more })
 const draw = (more: object) => {
   const asked = request(more)
-  return charts.render(toChartSpecification(asked, asked.rows ?? []), signal)
+  return charts.render(toChartSpecification(asked, asked.rows ?? []), undefined, signal)
 }
 /** Width and height of a PNG, from its header. */
 function sizeOf(png: Uint8Array): number[] {
@@ -187,7 +187,11 @@ describe('The fonts of a chart', () => {
       const more = { x: { field: 'city' }, y: { field: 'n' } }
       const request = ChartRequest.parse({ mark: 'bar', rows, ...more, width: 200, height: 100 })
       const { signal } = new AbortController()
-      return createCharts(createRunnerHere()).render(toChartSpecification(request, rows), signal)
+      return createCharts(createRunnerHere()).render(
+        toChartSpecification(request, rows),
+        undefined,
+        signal,
+      )
     }
 
     it('is drawn with its words: each gives another picture', async () => {

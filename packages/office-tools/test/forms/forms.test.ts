@@ -12,7 +12,11 @@ import { createForms } from '../../src/forms/forms.ts'
 const { signal } = new AbortController()
 const forms = createForms(createRunnerHere())
 const fill = (kind: FormKind, form: string | Uint8Array, values: FormValues = {}) =>
-  forms.fill(kind, typeof form === 'string' ? Buffer.from(form) : form, values, signal)
+  forms.fill(
+    { kind, bytes: typeof form === 'string' ? Buffer.from(form) : form, values },
+    undefined,
+    signal,
+  )
 const textOf = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString()
 
 describe('A text with placeholders', () => {

@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { filledText, optional } from '@agent-server/lib/fields.ts'
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import { z } from 'zod'
 import { CollectionName } from '../collection.ts'
 
@@ -16,8 +17,8 @@ export const isGrant = ({ id }: { id: string }) => id.startsWith(GRANT_PREFIX)
 
 /** Who makes a request, and what they may do and see. */
 export interface Caller {
-  /** Absent for the master key and the web UI, which may do everything. */
-  readonly key?: { readonly id: string; readonly name: string }
+  /** Absent for the master key and the web UI, which may do everything. `payer` is the key that let a program in. */
+  readonly key?: { readonly id: string; readonly name: string; readonly payer?: string }
   readonly scopes: readonly Scope[]
   /** The only collections it may read and write; all if absent. */
   readonly collections?: readonly string[] | undefined
@@ -36,6 +37,9 @@ export const MASTER: Caller = {
   verify: async () => undefined,
   spend: () => undefined,
 }
+
+/** Whose share of what is limited a caller uses: all programs that a key has let in use that of the key. */
+export const shareOf = ({ key }: Pick<Caller, 'key'>): Owner => key?.payer ?? key?.id
 
 /** Throws `insufficient_scope` unless the caller has at least one of these scopes. */
 export function checkScope({ scopes }: Caller, ...wanted: readonly Scope[]): void {

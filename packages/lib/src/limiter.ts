@@ -1,0 +1,145 @@
+import { untilAborted } from './abort.ts'
+
+/**
+ * Whose share something counts towards: the id of an API key, or the address of a stranger. Undefined is the operator:
+ * the master key, the web UI, and the server's own work.
+ */
+export type Owner = string | undefined
+
+interface LimiterOptions {
+  /** What is limited, in a word or two. */
+  name: string
+  /** How much there is in all: callers at a time, or bytes. */
+  capacity: number
+  /** How much of it is for the operator alone. */
+  reserve?: number
+  /** How many may wait for it, if nothing else bounds them. */
+  maxWaiting?: number
+}
+
+interface Waiting {
+  owner: Owner
+  turn: number
+  begin: () => void
+}
+
+export type Limiter = ReturnType<typeof createLimiter>
+
+/** The newest limiter of each name, for the test that starves every one of them. */
+const limiters = new Map<string, Limiter>()
+export const limitersByName: ReadonlyMap<string, Limiter> = limiters
+
+/**
+ * Limits something that all callers share. An owner may have no more of it than is still free for others: one alone
+ * half, two a third each, and so on, so that the next one always finds some. The operator is bounded by the whole alone.
+ * The places in the queue are shared out in the same way.
+ */
+export function createLimiter({
+  name,
+  capacity,
+  reserve = reserveOf(capacity),
+  maxWaiting = Number.POSITIVE_INFINITY,
+}: LimiterOptions) {
+  const waiting: Waiting[] = []
+  const held = new Map<Owner, number>()
+  let total = 0
+  /** The last turn handed out: a new owner does not go before those who waited for it. */
+  let turn = 0
+
+  const fits = (owner: Owner, weight: number) => {
+    if (owner === undefined) return total + weight <= capacity
+    return (held.get(owner) ?? 0) + weight <= capacity - reserve - total
+  }
+
+  function hold(owner: Owner, weight: number): void {
+    total += weight
+    held.set(owner, (held.get(owner) ?? 0) + weight)
+  }
+
+  function letGo(owner: Owner, weight: number): void {
+    total -= weight
+    const remaining = (held.get(owner) ?? 0) - weight
+    if (remaining > 0) held.set(owner, remaining)
+    else held.delete(owner)
+    admitNext()
+  }
+
+  function admitNext(): void {
+    for (;;) {
+      const next = waiting
+        .filter((each) => fits(each.owner, 1))
+        .reduce<Waiting | undefined>((a, b) => (a && a.turn <= b.turn ? a : b), undefined)
+      if (!next) return
+      waiting.splice(waiting.indexOf(next), 1)
+      turn = next.turn
+      hold(next.owner, 1)
+      next.begin()
+    }
+  }
+
+  function queue(owner: Owner) {
+    const queued = waiting.filter((each) => each.owner === owner)
+    const free = maxWaiting - waiting.length
+    const isFull = owner === undefined ? free < 1 : queued.length >= free - reserveOf(maxWaiting)
+    if (isFull) throw new RangeError('too many are waiting')
+    const admission = Promise.withResolvers<void>()
+    const after = queued.at(-1)
+    const place = {
+      owner,
+      turn: Math.max(turn, after ? after.turn + 1 : 0),
+      begin: admission.resolve,
+    }
+    waiting.push(place)
+    return { place, begun: admission.promise }
+  }
+
+  async function acquire(owner: Owner, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (fits(owner, 1)) return hold(owner, 1)
+    const { place, begun } = queue(owner)
+    try {
+      await untilAborted(begun, signal)
+    } catch (error) {
+      // The turn may have come at the same moment: pass it on to the next.
+      const position = waiting.indexOf(place)
+      if (position === -1) letGo(owner, 1)
+      else waiting.splice(position, 1)
+      throw error
+    }
+  }
+
+  const limiter = {
+    name,
+    capacity,
+    /** Takes so much if the owner may have it, until the returned function is called once; undefined otherwise. */
+    take(owner: Owner, weight = 1): (() => void) | undefined {
+      if (!fits(owner, weight)) return undefined
+      hold(owner, weight)
+      return () => letGo(owner, weight)
+    },
+    /**
+     * Runs `work` when it is its turn. Owners take turns; those of one go in order of arrival. Throws `RangeError` if
+     * too many wait, and the reason of `signal`.
+     */
+    async run<T>(owner: Owner, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+      await acquire(owner, signal)
+      try {
+        return await work()
+      } finally {
+        letGo(owner, 1)
+      }
+    },
+  }
+  limiters.set(name, limiter)
+  return limiter
+}
+
+/** Of less than this there is no reserve: it would be too large a part. */
+const MIN_SHARED = 4
+const RESERVED_PART = 16
+
+function reserveOf(capacity: number): number {
+  return capacity < MIN_SHARED || !Number.isFinite(capacity)
+    ? 0
+    : Math.ceil(capacity / RESERVED_PART)
+}

@@ -1,0 +1,156 @@
+import { type Limiter, limitersByName } from '@agent-server/lib/limiter.ts'
+import type { NewApiKey } from '@agent-server/schemas/operator/api-key.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ask } from '../support/chat-reader.ts'
+import { modelRequest, toolResults } from '../support/model-request.ts'
+import { openConnection } from '../support/raw-connection.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, requester, startServer, type TestServer } from '../support/server.ts'
+import { sourceFiles } from '../support/source-tree.ts'
+import { writeAgentFile } from '../support/temporary-files.ts'
+import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+const AGENT = { sandbox: { kind: 'embedded', sessions: 3, limits: { seconds: 60 } } }
+/** For another's smallest request, and for one that runs a job: 10 seconds, on a machine that does nothing else. */
+const SOON_MS = 2_000
+const JOB_MS = 20_000
+
+/** What the model calls for a question. */
+const CALLS: Record<string, Parameters<typeof toolCallReply>[0]> = {
+  'Sleep.': { name: 'run_python', arguments: { code: 'import time; time.sleep(50)' } },
+  'Compute.': { name: 'run_python', arguments: { code: '6 * 7' } },
+  'Join.': {
+    name: 'query_table',
+    arguments: { sql: 'SELECT count(*) FROM towns, range(100_000_000_000) WHERE range % 7 = 3' },
+  },
+  'Count.': { name: 'query_table', arguments: { sql: 'SELECT count(*) AS n FROM towns' } },
+}
+
+const upstream = await startScriptedUpstream()
+upstream.always((request) => {
+  const last = modelRequest(request).messages.at(-1)
+  const [, call] =
+    Object.entries(CALLS).find(
+      ([question]) => last?.role === 'user' && last.content?.includes(question),
+    ) ?? []
+  const reply = call ? toolCallReply(call) : textReply('Done.')
+  return typeof reply === 'function' ? reply(request) : reply
+})
+const server = await startServer(
+  modelAt(upstream, { AGENT_CONFIG: await writeAgentFile(AGENT), FETCH_URLS: 'on' }),
+)
+await server.ingest({ title: 'towns.csv', text: 'town\nBergen\nOslo\nTromsø\n' })
+
+/** The server as the holder of a new key sees it. */
+async function keyWith(...scopes: NewApiKey['scopes']): Promise<TestServer & { secret: string }> {
+  const created = await server.request('/admin/keys', { body: { name: 'A key', scopes } })
+  const { secret } = (await created.json()) as { secret: string }
+  return { ...server, secret, request: requester(server.url, secret) }
+}
+
+const [greedy, modest] = [await keyWith('query', 'chat'), await keyWith('query', 'chat')]
+
+/** Takes all that one owner may have, and says how to give it back. */
+function starve(limiter: Limiter, owner: string): () => void {
+  const leaves: (() => void)[] = []
+  const weight = Math.max(1, Math.floor(limiter.capacity / 1_000))
+  for (let leave = limiter.take(owner, weight); leave; leave = limiter.take(owner, weight)) {
+    leaves.push(leave)
+  }
+  return () => {
+    for (const leave of leaves) leave()
+  }
+}
+
+async function withinMs<Result>(milliseconds: number, work: () => Promise<Result>) {
+  const began = performance.now()
+  const result = await work()
+  expect(performance.now() - began).toBeLessThan(milliseconds)
+  return result
+}
+
+describe('What all callers share', () => {
+  it('is found by another key, and by the operator, whatever one key takes', () => {
+    const names = [...limitersByName.keys()]
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'bytes of request bodies',
+        'chats',
+        'connections',
+        'documents about programs',
+        'followers of the activity',
+        'jobs',
+        'readers of files',
+        'sandboxes',
+        'streams of lines',
+        'subscriptions',
+        'uploads',
+        'web pages',
+      ]),
+    )
+    for (const limiter of limitersByName.values()) {
+      // Of one, the next in turn gets it: what holds it has a deadline of its own.
+      if (limiter.capacity < 2) continue
+      const giveBack = starve(limiter, 'greedy')
+      const leaves = ['modest', undefined].map((owner) => {
+        const leave = limiter.take(owner)
+        leave?.()
+        return leave
+      })
+      giveBack()
+      expect([limiter.name, ...leaves]).not.toContain(undefined)
+    }
+  })
+
+  it('is refused only by a limiter with a share for each owner', () => {
+    const refusals = /AppError\(\s*'(too_much_at_once|too_many_runs|too_many_uploads)'/
+    const own = [...sourceFiles('src'), ...sourceFiles('packages')]
+      .filter(({ path, text }) => !path.includes('/test/') && refusals.test(text))
+      .filter(({ text }) => !text.includes('@agent-server/lib/limiter.ts'))
+    expect(own.map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('A key that takes all it can get', () => {
+  it('keeps nobody from sending a body', async () => {
+    const head = [
+      'POST /query HTTP/1.1',
+      'host: localhost',
+      `authorization: Bearer ${greedy.secret}`,
+      'content-type: application/json',
+      'content-length: 10000000',
+      'expect: 100-continue',
+    ].join('\r\n')
+    const connections = await Promise.all(Array.from({ length: 64 }, () => openConnection(server)))
+    onTestFinished(() => {
+      for (const connection of connections) connection.vanish()
+    })
+    for (const connection of connections) connection.send(`${head}\r\n\r\n{`)
+    await Promise.all(connections.map((connection) => connection.received(/100 Continue/)))
+    for (const { request } of [server, modest, greedy]) {
+      const answer = await withinMs(SOON_MS, () => request('/query', { body: { query: 'owls' } }))
+      expect(answer.status).toBe(200)
+    }
+  })
+
+  it.each([
+    ['running code', 'Sleep.', 16, 'Compute.', '42'],
+    ['asking tables', 'Join.', 48, 'Count.', '3'],
+  ])('keeps nobody from %s', { timeout: 60_000 }, async (_what, greed, times, question, result) => {
+    const leaving = new AbortController()
+    const body = { messages: [{ role: 'user', content: greed }] }
+    const before = upstream.requests.length
+    const chats = Array.from({ length: times }, () =>
+      greedy.request('/chat', { body, signal: leaving.signal }).then((answer) => answer.text()),
+    )
+    onTestFinished(async () => {
+      leaving.abort()
+      await Promise.allSettled(chats)
+    })
+    const begun = () => upstream.requests.length - before
+    await expect.poll(begun, { timeout: 20_000 }).toBeGreaterThanOrEqual(times)
+    await withinMs(JOB_MS, () => ask(modest, question))
+    const results = upstream.requests.slice(before).flatMap(toolResults)
+    expect(results).toContainEqual(expect.stringMatching(new RegExp(`^${result}$`, 'm')))
+  })
+})
