@@ -33,7 +33,7 @@ interface Task {
   messages: { start: string; failed: string }
 }
 
-interface Dependencies {
+export interface BacklogOptions {
   store: Pick<DocumentStore, 'chunkKeys' | 'readChunks'>
   task: Task
   /** Runs the work unless another server is running it; returns false in that case. */
@@ -58,156 +58,208 @@ interface Progress {
  * Completes all chunks in the background, after ingestion has made them findable: the newest first, in small batches.
  * What is missing is read from the document store at the start, so a crash loses nothing.
  */
-export function createBacklog(dependencies: Dependencies) {
-  const { task, exclusively, log } = dependencies
-  const { rescanMs = DEFAULT_RESCAN_MS } = task
-  const notifier = createNotifier()
-  const work = createWork(dependencies)
-  let isMaker = false
-  let changes = 1
-  let scanned = 0
+export class Backlog {
+  readonly #task: Task
+  readonly #exclusively: BacklogOptions['exclusively']
+  readonly #log: BacklogOptions['log']
+  readonly #work: BacklogWork
+  readonly #notifier = createNotifier()
+  /** Whether this server does the work, and not another one on the same store. */
+  #isMaker = false
+  #changes = 1
+  #scannedChanges = 0
+
+  constructor(options: BacklogOptions) {
+    this.#task = options.task
+    this.#exclusively = options.exclusively
+    this.#log = options.log
+    this.#work = new BacklogWork(options)
+  }
+
+  /** Called when new chunks become findable. */
+  published(keys: readonly number[]): void {
+    // Chunks published before are found by the first scan.
+    if (!this.#isMaker) return
+    this.#work.add(keys)
+    this.#notifier.notify()
+  }
+
+  /** Called when another server may have published chunks. */
+  changed(): void {
+    this.#changes++
+    this.#notifier.notify()
+  }
+
+  progress(): Progress {
+    const progress = this.#work.progress()
+    return this.#isStale && progress.state === 'done' ? { ...progress, state: 'working' } : progress
+  }
+
+  /** The chunks that were refused, with the ids of their documents. */
+  refused(): ReadonlyMap<number, string> {
+    return this.#work.refused
+  }
+
+  /** The chunks in flight; the document store may be ahead of the index with them. */
+  inFlight(): readonly StoredChunk[] {
+    return this.#work.inFlight
+  }
+
+  /** Works until `signal` is aborted. Never throws: failures are reported and retried. */
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', this.#notifier.notify, { once: true })
+    while (!signal.aborted) {
+      await this.#makeOrWait(signal).catch((error: unknown) => this.#recover(error, signal))
+    }
+  }
+
   /** Whether there may be chunks, perhaps of another server, that no scan has seen. */
-  const isStale = () => scanned < changes
+  get #isStale(): boolean {
+    return this.#scannedChanges < this.#changes
+  }
 
-  const scan = async () => {
-    const changesBefore = changes
-    await work.scan()
-    scanned = changesBefore
+  get #rescanMs(): number {
+    return this.#task.rescanMs ?? DEFAULT_RESCAN_MS
   }
-  const nextTurn = async (signal: AbortSignal) => {
-    if (work.progress().missing > 0) await work.makeSome(signal)
-    if (isStale() && work.scanAge() > rescanMs) await scan()
-    else if (work.progress().missing === 0) {
-      await notifier.wait(isStale() ? rescanMs : RESCAN_MS)
-    }
+
+  async #makeOrWait(signal: AbortSignal): Promise<void> {
+    if (await this.#exclusively((exclusive) => this.#makeAll(exclusive), signal)) return
+    await this.#scan()
+    await this.#notifier.wait(RESCAN_MS)
+    if (this.#isStale) await pause(this.#rescanMs, signal)
   }
-  const makeAll = async (signal: AbortSignal) => {
-    isMaker = true
-    signal.addEventListener('abort', notifier.notify)
+
+  async #makeAll(signal: AbortSignal): Promise<void> {
+    const { notify } = this.#notifier
+    this.#isMaker = true
+    signal.addEventListener('abort', notify)
     try {
-      await scan()
-      await work.report(signal)
-      while (!signal.aborted) await nextTurn(signal)
+      await this.#scan()
+      await this.#work.report(signal)
+      while (!signal.aborted) await this.#nextTurn(signal)
     } finally {
-      isMaker = false
-      signal.removeEventListener('abort', notifier.notify)
+      this.#isMaker = false
+      signal.removeEventListener('abort', notify)
     }
   }
-  const makeOrWait = async (signal: AbortSignal) => {
-    if (await exclusively(makeAll, signal)) return
-    await scan()
-    await notifier.wait(RESCAN_MS)
-    if (isStale()) await pause(rescanMs, signal)
-  }
-  const recover = async (error: unknown, signal: AbortSignal) => {
-    if (signal.aborted) return
-    if (work.failed(error)) log.warn({ err: error }, task.messages.failed)
-    await ignore(pause(Math.max(RETRY_MS, task.pauseMs()), signal), 'only the signal ends it')
+
+  async #nextTurn(signal: AbortSignal): Promise<void> {
+    const work = this.#work
+    if (work.progress().missing > 0) await work.makeSome(signal)
+    if (this.#isStale && work.scanAge() > this.#rescanMs) await this.#scan()
+    else if (work.progress().missing === 0) {
+      await this.#notifier.wait(this.#isStale ? this.#rescanMs : RESCAN_MS)
+    }
   }
 
-  return {
-    /** Called when new chunks become findable. */
-    published(keys: readonly number[]): void {
-      // Chunks published before are found by the first scan.
-      if (!isMaker) return
-      work.add(keys)
-      notifier.notify()
-    },
-    /** Called when another server may have published chunks. */
-    changed(): void {
-      changes++
-      notifier.notify()
-    },
-    progress(): Progress {
-      const progress = work.progress()
-      return isStale() && progress.state === 'done' ? { ...progress, state: 'working' } : progress
-    },
-    /** The chunks that were refused, and those in flight. */
-    refused: work.refused,
-    underWay: work.underWay,
-    /** Works until `signal` is aborted. Never throws: failures are reported and retried. */
-    async run(signal: AbortSignal): Promise<void> {
-      signal.addEventListener('abort', notifier.notify, { once: true })
-      while (!signal.aborted) {
-        await makeOrWait(signal).catch((error: unknown) => recover(error, signal))
-      }
-    },
+  async #scan(): Promise<void> {
+    const changes = this.#changes
+    await this.#work.scan()
+    this.#scannedChanges = changes
+  }
+
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    if (this.#work.failed(error)) this.#log.warn({ err: error }, this.#task.messages.failed)
+    const pauseMs = Math.max(RETRY_MS, this.#task.pauseMs())
+    await ignore(pause(pauseMs, signal), 'only the signal ends it')
   }
 }
 
 /** What is left to do, and how to do one batch of it. */
-function createWork(dependencies: Dependencies) {
-  const { store, task, onProgress, log } = dependencies
-  const { least, most } = task.batch
-  const missing = createWorklist()
-  /** The keys of chunks that the model refused, with the ids of their documents. */
-  const refused = new Map<number, string>()
-  const isWanted = (key: number) => !refused.has(key)
-  /** The chunks in flight; the document store may be ahead of the index with them. */
-  let underWay: readonly StoredChunk[] = []
-  let reason: string | undefined
-  let pace = { perSecond: 0, size: least }
-  let scannedAt = 0
+class BacklogWork {
+  readonly #parts: Pick<BacklogOptions, 'store' | 'task' | 'onProgress' | 'log'>
+  readonly #missing = createWorklist()
+  readonly #refused = new Map<number, string>()
+  #inFlight: readonly StoredChunk[] = []
+  /** Why the last batch failed; undefined if it did not. */
+  #reason: string | undefined
+  #pace: { perSecond: number; size: number }
+  #scannedAt = 0
 
-  const makeSome = async (signal: AbortSignal) => {
-    const keys = missing.take(pace.size)
+  constructor(options: BacklogOptions) {
+    this.#parts = options
+    this.#pace = { perSecond: 0, size: options.task.batch.least }
+  }
+
+  get refused(): ReadonlyMap<number, string> {
+    return this.#refused
+  }
+
+  get inFlight(): readonly StoredChunk[] {
+    return this.#inFlight
+  }
+
+  add(keys: readonly number[]): void {
+    this.#missing.add(keys)
+  }
+
+  scanAge(): number {
+    return performance.now() - this.#scannedAt
+  }
+
+  async scan(): Promise<void> {
+    const { store, task } = this.#parts
+    this.#scannedAt = performance.now()
+    const before = this.#missing.size()
+    const existing = await store.chunkKeys()
+    const lacking = compareKeys(await task.doneKeys(), existing).missing
+    this.#missing.replace(
+      before,
+      lacking.filter((key) => !this.#refused.has(key)),
+    )
+    if (this.#missing.size() === 0) this.#reason = undefined
+  }
+
+  async makeSome(signal: AbortSignal): Promise<void> {
+    const { store, task, onProgress } = this.#parts
+    const keys = this.#missing.take(this.#pace.size)
     const start = performance.now()
     try {
       const { chunks } = await store.readChunks(everything(), keys)
-      underWay = chunks
-      const bad = await task.work(chunks, signal)
-      for (const { key, documentId } of bad) refused.set(key, documentId)
+      this.#inFlight = chunks
+      const refused = await task.work(chunks, signal)
+      for (const { key, documentId } of refused) this.#refused.set(key, documentId)
     } catch (error) {
-      missing.add(keys)
+      this.#missing.add(keys)
       throw error
     } finally {
-      underWay = []
+      this.#inFlight = []
     }
-    const rate = nextRate(pace.perSecond, keys.length, performance.now() - start)
-    pace = { perSecond: rate.mean, size: Math.min(most, Math.max(least, rate.size)) }
-    reason = undefined
+    const { least, most } = task.batch
+    const rate = nextRate(this.#pace.perSecond, keys.length, performance.now() - start)
+    this.#pace = { perSecond: rate.mean, size: Math.min(most, Math.max(least, rate.size)) }
+    this.#reason = undefined
     onProgress()
   }
 
-  const progress = (): Progress => {
-    const open = missing.size() + underWay.length
+  /** Logs how much there is to do, after a first batch has shown how fast it goes. */
+  async report(signal: AbortSignal): Promise<void> {
+    const { task, log } = this.#parts
+    const chunks = this.#missing.size()
+    if (chunks === 0) return
+    await this.makeSome(signal)
+    log.info({ chunks, seconds: this.progress().seconds ?? 0 }, task.messages.start)
+  }
+
+  /** Remembers the reason; returns whether it is a new one. */
+  failed(error: unknown): boolean {
+    const last = this.#reason
+    this.#reason = messageOf(error)
+    return this.#reason !== last
+  }
+
+  progress(): Progress {
+    const reason = this.#reason
+    const { perSecond } = this.#pace
+    const open = this.#missing.size() + this.#inFlight.length
     return {
       state: reason !== undefined ? 'waiting' : open > 0 ? 'working' : 'done',
       missing: open,
-      refused: refused.size,
-      ...(open > 0 && pace.perSecond > 0 && { seconds: Math.ceil(open / pace.perSecond) }),
+      refused: this.#refused.size,
+      ...(open > 0 && perSecond > 0 && { seconds: Math.ceil(open / perSecond) }),
       ...(reason !== undefined && { reason }),
     }
-  }
-
-  return {
-    makeSome,
-    progress,
-    add: missing.add,
-    scanAge: () => performance.now() - scannedAt,
-    async scan() {
-      scannedAt = performance.now()
-      const before = missing.size()
-      const existing = await store.chunkKeys()
-      const lacking = compareKeys(await task.doneKeys(), existing).missing
-      missing.replace(before, lacking.filter(isWanted))
-      if (missing.size() === 0) reason = undefined
-    },
-    /** Logs how much there is to do, after a first batch has shown how fast it goes. */
-    async report(signal: AbortSignal) {
-      const chunks = missing.size()
-      if (chunks === 0) return
-      await makeSome(signal)
-      log.info({ chunks, seconds: progress().seconds ?? 0 }, task.messages.start)
-    },
-    /** Remembers the reason; returns whether it is a new one. */
-    failed(error: unknown): boolean {
-      const last = reason
-      reason = messageOf(error)
-      return reason !== last
-    },
-    refused: (): ReadonlyMap<number, string> => refused,
-    underWay: () => underWay,
   }
 }
 

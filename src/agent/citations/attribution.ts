@@ -3,8 +3,6 @@ import type { Hit } from '@agent-server/schemas/query.ts'
 /** The search terms of a text, e.g. its stemmed words. */
 export type TermsOf = (text: string) => Iterable<number>
 
-export type Attribution = ReturnType<typeof createAttribution>
-
 /** The minimum share and number of terms that a sentence has in common with its source. */
 const MIN_SHARE = 0.5
 const MIN_TERMS = 2
@@ -43,143 +41,168 @@ const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]$/u
  *
  * Nothing is held back but white space and punctuation, until the next word or mark.
  */
-export function createAttribution(hits: readonly Hit[], termsOf: TermsOf) {
-  const compare = createComparison(hits, termsOf)
-  let sentence = createSentence(compare)
+export class Attribution {
+  readonly #compare: Compare
+  #sentence: Sentence
   /** White space and punctuation since the last word or mark, and the text not shown yet. */
-  let pause = '\n'
-  let pendingText = ''
+  #pause = '\n'
+  #pendingText = ''
   /** Whether the last mark follows the end of its sentence. */
-  let isOver = false
-  let isUncitedLine = false
+  #isOver = false
+  #isUncitedLine = false
 
-  return {
-    /** Takes text that is neither code nor a mark; returns what can be shown now. */
-    text: (piece: string): string =>
-      piece.replaceAll(PAUSES_AND_WORDS, (run, pauses) => (pauses ? hold(run) : read(run))),
-
-    /** Takes code, in a line or in lines of its own; these belong to no sentence. */
-    code(piece: string): string {
-      const shown = read(piece)
-      if (piece.includes('\n')) isUncitedLine = true
-      return shown
-    },
-
-    /** Takes marks that follow one another, such as `[1][?]`; returns what can be shown now. */
-    marks(marks: string): string {
-      const isNewLine = pause.includes('\n')
-      const isNext = isNewLine || (sentence.hasMarks() && SENTENCE_END.test(pause))
-      const ended = isNext ? endSentence() : ''
-      if (isNewLine) isUncitedLine = false
-      const shown = isUncitedLine ? marks : sentence.cite(marks)
-      isOver ||= STOP.test(pause)
-      pause = ''
-      // The space before a mark that goes would be a space too many.
-      if (shown === '') pendingText = pendingText.trimEnd()
-      return ended + release() + shown
-    },
-
-    /** Ends the text; returns the rest of it. A sentence that is cut off gets no mark. */
-    end: (isWhole: boolean): string => (isWhole ? endSentence() : release()),
+  constructor(hits: readonly Hit[], termsOf: TermsOf) {
+    this.#compare = createComparison(hits, termsOf)
+    this.#sentence = new Sentence(this.#compare)
   }
 
-  function hold(pauses: string): string {
+  /** Takes text that is neither code nor a mark; returns what can be shown now. */
+  text(piece: string): string {
+    return piece.replaceAll(PAUSES_AND_WORDS, (run, pauses) =>
+      pauses ? this.#hold(run) : this.#read(run),
+    )
+  }
+
+  /** Takes code, in a line or in lines of its own; these belong to no sentence. */
+  code(piece: string): string {
+    const shown = this.#read(piece)
+    if (piece.includes('\n')) this.#isUncitedLine = true
+    return shown
+  }
+
+  /** Takes marks that follow one another, such as `[1][?]`; returns what can be shown now. */
+  marks(marks: string): string {
+    const isNewLine = this.#pause.includes('\n')
+    const isNext = isNewLine || (this.#sentence.hasMarks() && SENTENCE_END.test(this.#pause))
+    const ended = isNext ? this.#endSentence() : ''
+    if (isNewLine) this.#isUncitedLine = false
+    const shown = this.#isUncitedLine ? marks : this.#sentence.cite(marks)
+    this.#isOver ||= STOP.test(this.#pause)
+    this.#pause = ''
+    // The space before a mark that goes would be a space too many.
+    if (shown === '') this.#pendingText = this.#pendingText.trimEnd()
+    return ended + this.#release() + shown
+  }
+
+  /** Ends the text; returns the rest of it. A sentence that is cut off gets no mark. */
+  end(isWhole: boolean): string {
+    return isWhole ? this.#endSentence() : this.#release()
+  }
+
+  #hold(pauses: string): string {
     const take = (character: string) => {
-      pause = (pause + character).slice(-MAX_PAUSE)
-      pendingText += character
-      return pendingText.length > MAX_PAUSE ? release() : ''
+      this.#pause = (this.#pause + character).slice(-MAX_PAUSE)
+      this.#pendingText += character
+      return this.#pendingText.length > MAX_PAUSE ? this.#release() : ''
     }
     return Array.from(pauses, take).join('')
   }
 
-  function read(words: string): string {
-    const isNewLine = pause.includes('\n')
-    const shown = isNewSentence(words) ? endSentence() : release()
-    if (isNewLine) isUncitedLine = /^[|#]/.test(words)
-    sentence.add(pause, words)
-    pause = ''
+  #read(words: string): string {
+    const isNewLine = this.#pause.includes('\n')
+    const shown = this.#isNewSentence(words) ? this.#endSentence() : this.#release()
+    if (isNewLine) this.#isUncitedLine = /^[|#]/.test(words)
+    this.#sentence.add(this.#pause, words)
+    this.#pause = ''
     return shown + words
   }
 
-  function isNewSentence(next: string): boolean {
-    if (!SENTENCE_END.test(isOver ? `.${pause}` : pause)) return false
+  #isNewSentence(next: string): boolean {
+    const pause = this.#pause
+    if (!SENTENCE_END.test(this.#isOver ? `.${pause}` : pause)) return false
     if (/^\p{Ll}/u.test(next) && !NEW_BLOCK.test(pause)) return false
-    return pause.includes('\n') || !pause.startsWith('.') || !sentence.endsAbbreviated()
+    return pause.includes('\n') || !pause.startsWith('.') || !this.#sentence.endsAbbreviated()
   }
 
-  function endSentence(): string {
-    const mark = isUncitedLine ? '' : sentence.missingMark(pause)
-    sentence = createSentence(compare)
-    pause = ''
-    isOver = false
-    return mark + release()
+  #endSentence(): string {
+    const mark = this.#isUncitedLine ? '' : this.#sentence.missingMark(this.#pause)
+    this.#sentence = new Sentence(this.#compare)
+    this.#pause = ''
+    this.#isOver = false
+    return mark + this.#release()
   }
 
-  function release(): string {
-    const shown = pendingText
-    pendingText = ''
+  #release(): string {
+    const shown = this.#pendingText
+    this.#pendingText = ''
     return shown
   }
 }
 
 /** What one sentence says and cites. */
-function createSentence(compare: ReturnType<typeof createComparison>) {
-  let isEmpty = true
+class Sentence {
+  readonly #compare: Compare
+  #isEmpty = true
   /** The text since the last mark, and how the text before that mark compared. */
-  let claim = ''
-  let compared = compare('')
+  #claim = ''
+  #comparison: ReturnType<Compare>
   /** The numbers before the sentence, and those behind its last part. */
-  const leading: number[] = []
-  const following = new Set<number>()
+  readonly #leading: number[] = []
+  readonly #following = new Set<number>()
   /** Whether the model itself has cited the source there: then its other marks are right, too. */
-  let isRight = false
+  #isRight = false
 
-  return {
-    hasMarks: () => leading.length > 0 || following.size > 0,
-    endsAbbreviated: () => ABBREVIATION.test(claim),
-    add(pause: string, words: string) {
-      isEmpty = false
-      claim = `${claim}${claim && pause}${words}`.slice(0, MAX_SENTENCE)
-    },
-    /** Returns how the next marks are shown: before the sentence unchanged, after it without repetitions. */
-    cite(marks: string): string {
-      if (isEmpty) {
-        leading.push(...numbersIn(marks))
-        return marks
-      }
-      if (claim !== '') {
-        const similar = compare(claim)
-        if (similar.size > 0) compared = similar
-        following.clear()
-        isRight = false
-        claim = ''
-      }
-      return marks.replaceAll(MARK, settle)
-    },
-    /** The mark that the sentence needs at its end, with the space before it. */
-    missingMark(pause: string): string {
-      const ending = pause.replace(/\n.*/s, '')
-      if (following.size > 0 || UNCITED.test((claim + ending).trimEnd())) return ''
-      const { source, rightNumber } = compare(claim)
-      if (source === undefined) return ''
-      if (leading.some((number) => rightNumber(number) === number)) return ''
-      return `${UNSPACED.test(claim) ? '' : ' '}[${source}]`
-    },
+  constructor(compare: Compare) {
+    this.#compare = compare
+    this.#comparison = compare('')
+  }
+
+  hasMarks(): boolean {
+    return this.#leading.length > 0 || this.#following.size > 0
+  }
+
+  endsAbbreviated(): boolean {
+    return ABBREVIATION.test(this.#claim)
+  }
+
+  add(pause: string, words: string): void {
+    this.#isEmpty = false
+    this.#claim = `${this.#claim}${this.#claim && pause}${words}`.slice(0, MAX_SENTENCE)
+  }
+
+  /** Returns how the next marks are shown: before the sentence unchanged, after it without repetitions. */
+  cite(marks: string): string {
+    if (this.#isEmpty) {
+      this.#leading.push(...numbersIn(marks))
+      return marks
+    }
+    if (this.#claim !== '') {
+      const similar = this.#compare(this.#claim)
+      if (similar.size > 0) this.#comparison = similar
+      this.#following.clear()
+      this.#isRight = false
+      this.#claim = ''
+    }
+    return marks.replaceAll(MARK, (mark, number) => this.#settle(mark, number))
+  }
+
+  /** The mark that the sentence needs at its end, with the space before it. */
+  missingMark(pause: string): string {
+    const claim = this.#claim
+    const ending = pause.replace(/\n.*/s, '')
+    if (this.#following.size > 0 || UNCITED.test((claim + ending).trimEnd())) return ''
+    const { source, rightNumber } = this.#compare(claim)
+    if (source === undefined) return ''
+    if (this.#leading.some((number) => rightNumber(number) === number)) return ''
+    return `${UNSPACED.test(claim) ? '' : ' '}[${source}]`
   }
 
   /** The mark that is shown for a number; empty if it would be repeated. */
-  function settle(mark: string, number: string): string {
+  #settle(mark: string, number: string): string {
     if (number === '?') {
-      following.add(UNKNOWN)
+      this.#following.add(UNKNOWN)
       return mark
     }
-    isRight ||= Number(number) === compared.source && following.size === 0
-    const right = isRight ? Number(number) : compared.rightNumber(Number(number))
-    if (following.has(right)) return ''
-    following.add(right)
+    const { source, rightNumber } = this.#comparison
+    this.#isRight ||= Number(number) === source && this.#following.size === 0
+    const right = this.#isRight ? Number(number) : rightNumber(Number(number))
+    if (this.#following.has(right)) return ''
+    this.#following.add(right)
     return `[${right}]`
   }
 }
+
+type Compare = ReturnType<typeof createComparison>
 
 function numbersIn(marks: string): number[] {
   return Array.from(marks.matchAll(MARK), ([, digits]) => Number(digits)).filter(Number.isInteger)

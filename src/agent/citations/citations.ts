@@ -4,7 +4,7 @@ import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import { CitationCheck } from '@agent-server/wire'
 import type { StoredDocument } from '../../stores/document-store.ts'
-import { createAttribution, type TermsOf } from './attribution.ts'
+import { Attribution, type TermsOf } from './attribution.ts'
 
 export interface NumberedHit {
   /** The number that answers cite as `[number]`: the hit's position among all hits of the run, from 1. */
@@ -49,7 +49,7 @@ export function createCitations(before?: { hits: readonly Hit[] }) {
       const has = (number: number) => all[number - 1] !== undefined
       const onUnknown = (number: number) => unknown.add(number)
       const repairs = termsOf && !isJsonAsked && all.length > 0
-      const attribution = repairs ? createAttribution(all, termsOf) : undefined
+      const attribution = repairs ? new Attribution(all, termsOf) : undefined
       return new CitationCheck({ has, onUnknown }, isJsonAsked, attribution)
     },
     /** The cited numbers that no hit has, ascending. */

@@ -5,7 +5,7 @@ import { tokensSpent } from '@agent-server/models'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import type { ChunkIndex } from '@agent-server/search'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import { countExisting, createBacklog } from '../backlog.ts'
+import { Backlog, type BacklogOptions, countExisting } from '../backlog.ts'
 import type { Preparer } from '../ingestion/preparer.ts'
 
 interface Kind {
@@ -62,7 +62,7 @@ interface ContextParts {
 
 interface Dependencies
   extends Omit<ContextParts, 'writer' | 'reasons'>,
-    Pick<Parameters<typeof createBacklog>[0], 'exclusively'> {
+    Pick<BacklogOptions, 'exclusively' | 'log'> {
   kind: Kind
   store: ContextParts['store'] &
     Pick<
@@ -70,7 +70,6 @@ interface Dependencies
       'chunkKeys' | 'contextKeys' | 'pictureKeys' | 'countPictures' | 'readChunks'
     >
   createWriter: (spend: Spend) => ChunkWriter
-  log: Parameters<typeof createBacklog>[0]['log']
 }
 
 /**
@@ -91,7 +90,7 @@ export function createChunkContexts(dependencies: Dependencies) {
     if (ofPictures) return pictures
     return Uint32Array.from(compareKeys(pictures, await store.chunkKeys()).missing)
   }
-  const { published, changed, progress, refused, run } = createBacklog({
+  const backlog = new Backlog({
     store: { chunkKeys, readChunks: store.readChunks },
     exclusively,
     log,
@@ -109,12 +108,15 @@ export function createChunkContexts(dependencies: Dependencies) {
     },
   })
   return {
-    // Few chunks stand for pictures: a scan finds them.
-    published: ofPictures ? changed : published,
-    changed,
-    run,
+    published(keys: readonly number[]) {
+      // Few chunks stand for pictures: a scan finds them.
+      if (ofPictures) backlog.changed()
+      else backlog.published(keys)
+    },
+    changed: () => backlog.changed(),
+    run: (signal: AbortSignal) => backlog.run(signal),
     progress: (): NonNullable<Readiness['contexts']> => {
-      const { state, ...counts } = progress()
+      const { state, ...counts } = backlog.progress()
       const refusal = counts.refused > 0 ? [...reasons.values()].at(-1) : undefined
       return {
         state: state === 'working' ? 'writing' : state,
@@ -127,10 +129,12 @@ export function createChunkContexts(dependencies: Dependencies) {
     async picturesOf(id: string) {
       const { pictures, described } = await store.countPictures(id)
       if (pictures === 0) return undefined
-      const keys = [...refused()].flatMap(([key, document]) => (document === id ? [key] : []))
+      const keys = [...backlog.refused()].flatMap(([key, document]) =>
+        document === id ? [key] : [],
+      )
       const without = await countExisting(store, keys)
       const missing = Math.max(0, pictures - described - without)
-      const reason = (missing > 0 && progress().reason) || (without > 0 && reasons.get(id))
+      const reason = (missing > 0 && backlog.progress().reason) || (without > 0 && reasons.get(id))
       return { described, missing, refused: without, ...(reason && { reason }) }
     },
   }

@@ -4,7 +4,7 @@ import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import type { ChunkIndex } from '@agent-server/search'
 import type { Embedding } from '../../retrieval/embedding.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import { countExisting, createBacklog } from '../backlog.ts'
+import { Backlog, type BacklogOptions, countExisting } from '../backlog.ts'
 
 const BATCH = { least: 8, most: 256 }
 
@@ -22,7 +22,7 @@ interface VectorParts {
 
 interface Dependencies
   extends VectorParts,
-    Pick<Parameters<typeof createBacklog>[0], 'exclusively' | 'onProgress' | 'log'> {
+    Pick<BacklogOptions, 'exclusively' | 'onProgress' | 'log'> {
   store: VectorParts['store'] &
     Pick<DocumentStore, 'chunkKeys' | 'vectorKeys' | 'countWithoutVector'>
   embedding: Pick<Embedding, 'documents' | 'pauseMs'>
@@ -33,7 +33,7 @@ export type VectorBacklog = ReturnType<typeof createVectorBacklog>
 /** Adds vectors to all chunks in the background, after ingestion has made them findable by keywords. */
 export function createVectorBacklog(dependencies: Dependencies) {
   const { store, embedding } = dependencies
-  const { refused, underWay, ...backlog } = createBacklog({
+  const backlog = new Backlog({
     ...dependencies,
     task: {
       doneKeys: () => store.vectorKeys(),
@@ -44,7 +44,9 @@ export function createVectorBacklog(dependencies: Dependencies) {
     },
   })
   return {
-    ...backlog,
+    published: (keys: readonly number[]) => backlog.published(keys),
+    changed: () => backlog.changed(),
+    run: (signal: AbortSignal) => backlog.run(signal),
     progress(): NonNullable<Readiness['embeddings']> {
       const { state, ...progress } = backlog.progress()
       return { state: state === 'working' ? 'embedding' : state, ...progress }
@@ -52,9 +54,12 @@ export function createVectorBacklog(dependencies: Dependencies) {
     /** How many chunks of a document will get a vector but have none yet. */
     async missingOf(id: string): Promise<number> {
       const without = await store.countWithoutVector(id)
-      const keys = [...refused()].flatMap(([key, document]) => (document === id ? [key] : []))
+      const keys = [...backlog.refused()].flatMap(([key, document]) =>
+        document === id ? [key] : [],
+      )
       const missing = without - (await countExisting(store, keys))
-      return Math.max(missing, underWay().filter(({ documentId }) => documentId === id).length)
+      const inFlight = backlog.inFlight().filter(({ documentId }) => documentId === id)
+      return Math.max(missing, inFlight.length)
     },
   }
 }
