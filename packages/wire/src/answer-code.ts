@@ -9,6 +9,8 @@ export class AnswerScanner {
   readonly #isJsonAsked: boolean
   #json: JsonScanner | undefined
   #isBegun = false
+  /** White space before the answer: it may indent code. */
+  #leading = ''
 
   constructor(isJsonAsked: boolean) {
     this.#isJsonAsked = isJsonAsked
@@ -17,17 +19,24 @@ export class AnswerScanner {
   /** Takes the next piece; returns what is decided. */
   write(piece: string): Span[] {
     const [first] = piece.trimStart()
-    if (!this.#isBegun && first === undefined) return [{ text: piece, code: 'none' }]
+    if (!this.#isBegun && first === undefined) {
+      this.#leading += piece
+      return []
+    }
     if (!this.#isBegun && (this.#isJsonAsked || first === '{')) this.#json = new JsonScanner()
     this.#isBegun = true
-    if (!this.#json) return this.#markdown.write(piece)
-    const { spans, rest } = this.#json.take(piece)
+    const text = this.#leading + piece
+    this.#leading = ''
+    if (!this.#json) return this.#markdown.write(text)
+    const { spans, rest } = this.#json.take(text)
     return [...spans, ...this.#markdown.write(rest)]
   }
 
   /** Ends the text; returns the rest of it. */
   end(): Span[] {
-    return this.#markdown.end()
+    const leading: Span[] = this.#leading === '' ? [] : [{ text: this.#leading, code: 'none' }]
+    this.#leading = ''
+    return [...leading, ...this.#markdown.end()]
   }
 
   /** Whether the answer is known to be Markdown. */

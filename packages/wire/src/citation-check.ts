@@ -10,7 +10,24 @@ interface Attribution {
   end(isWhole: boolean): string
 }
 
-const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
+/** The brackets of citations; models trained on others use those of China and Japan. */
+const BRACKETS: Readonly<Record<string, string>> = { '[': ']', '【': '】', '［': '］', '〔': '〕' }
+const OPENING = /[[\u3010\uff3b\u3014]/
+const CLOSED = /[\]\u3011\uff3d\u3015]$/
+/** What models write before the number. */
+const WORDS = [
+  'citation',
+  'source',
+  'passage',
+  'document',
+  'doc',
+  'reference',
+  'ref',
+  'cite',
+  'hit',
+]
+/** The inside of a mark so far: the numbers, and the place that some models add after a dagger. */
+const INSIDE = /^[ :.#]*[\d ,;\u2013\u2014-]*(?:\u2020[^[\]\n]*)?$/
 /** Maximum UTF-16 code units kept of what was shown. */
 const MAX_BEFORE = 40
 
@@ -44,7 +61,7 @@ export class CitationCheck {
   /** Ends the text, which is whole unless it was cut off; returns the rest of it. */
   end(isWhole = true): string {
     const shown = this.#readAll(this.#scanner.end())
-    const rest = this.#pending.endsWith(']') ? this.#settle() : this.#flush()
+    const rest = CLOSED.test(this.#pending) ? this.#settle() : this.#flush()
     return shown + rest + (this.#attribution?.end(isWhole) ?? '')
   }
 
@@ -63,7 +80,7 @@ export class CitationCheck {
   #readText(text: string): string {
     let shown = ''
     for (let at = 0; at < text.length; ) {
-      const plain = this.#pending === '' ? (text.slice(at).split('[', 1)[0] ?? '') : ''
+      const plain = this.#pending === '' ? (text.slice(at).split(OPENING, 1)[0] ?? '') : ''
       shown += plain === '' ? this.#take(text.charAt(at)) : this.#show(plain)
       at += plain.length || 1
     }
@@ -74,7 +91,7 @@ export class CitationCheck {
   #take(character: string): string {
     const released = this.#release(character)
     if (this.#pending !== '') this.#pending += character
-    else if (character === '[' && !this.#continuesName()) this.#pending = character
+    else if (this.#opensMark(character)) this.#pending = character
     else return released + this.#show(character)
     const isReady = !this.#attribution && isSettled(this.#pending, this.#known)
     return isReady ? released + this.#flush() : released
@@ -83,14 +100,20 @@ export class CitationCheck {
   /** What the next character shows not to become a longer mark. */
   #release(next: string): string {
     if (this.#pending === '' || this.#goesOn(next)) return ''
-    return this.#pending.endsWith(']') && next !== '(' ? this.#settle() : this.#flush()
+    return CLOSED.test(this.#pending) && next !== '(' ? this.#settle() : this.#flush()
   }
 
   /** Whether the held text may still become a citation with the next character. */
   #goesOn(next: string): boolean {
-    if (this.#pending.endsWith(']')) return false
-    if (next === ']') return isCitationMark(this.#pending + next)
-    return this.#pending.length < MAX_MARK && WITHIN_MARK.test(next)
+    if (CLOSED.test(this.#pending)) return false
+    if (next === BRACKETS[this.#pending.charAt(0)]) return isCitationMark(this.#pending + next)
+    return this.#pending.length < MAX_MARK && mayBecomeMark(this.#pending.slice(1) + next)
+  }
+
+  /** Whether a bracket begins a mark: not after a name in code, nor does a number in others begin a line, as of a heading. */
+  #opensMark(character: string): boolean {
+    if (character === '[') return !this.#continuesName()
+    return character in BRACKETS && !/(?:^|\n)[\s>*#+-]*$/.test(this.#before)
   }
 
   #continuesName(): boolean {
@@ -150,6 +173,16 @@ interface KnownNumbers {
   mark?(number: number): string
 }
 
+/** Whether more may make a mark of this, the inside of brackets so far. */
+function mayBecomeMark(inside: string): boolean {
+  const [, word = '', rest = ''] = /^([A-Za-z]*)(.*)$/s.exec(inside) ?? []
+  const name = word.toLowerCase().replace(/s$/, '')
+  if (word === '') return INSIDE.test(rest)
+  return rest === ''
+    ? WORDS.some((each) => each.startsWith(name))
+    : WORDS.includes(name) && INSIDE.test(rest)
+}
+
 /** Whether the brackets contain numbers in a form in which models cite: `[1]`, `[1, 2]`, `[1-3]`. */
 function isCitationMark(mark: string): boolean {
   return numbersIn(mark) !== undefined
@@ -168,21 +201,27 @@ function isSettled(mark: string, known: Pick<KnownNumbers, 'has' | 'mark'>): boo
 function settleMark(mark: string, known: KnownNumbers, isAttached: boolean): string {
   const numbers = numbersIn(mark) ?? []
   const cited = numbers.filter((number) => known.has(number))
-  for (const number of numbers) {
-    if (!known.has(number) && String(number).length <= MAX_DIGITS) known.onUnknown(number)
-  }
+  noteUnknown(numbers, known)
   if (cited.length > 0) {
     const marks = cited.map(known.mark ?? ((number) => `[${number}]`)).join('')
     return cited.length < numbers.length ? marks + UNKNOWN_MARK : marks
   }
-  const isData = numbers.length > 1 || numbers.some((number) => String(number).length > MAX_DIGITS)
-  return isData && !isAttached ? `(${mark.slice(1, -1)})` : UNKNOWN_MARK
+  const isLong = numbers.some((number) => String(number).length > MAX_DIGITS)
+  if (isLong && !mark.startsWith('[')) return mark
+  return (isLong || numbers.length > 1) && !isAttached ? `(${mark.slice(1, -1)})` : UNKNOWN_MARK
+}
+
+function noteUnknown(numbers: readonly number[], known: KnownNumbers): void {
+  for (const number of numbers) {
+    if (!known.has(number) && String(number).length <= MAX_DIGITS) known.onUnknown(number)
+  }
 }
 
 /** The numbers of a mark; undefined if it is not a citation. A list with a zero, like `[0, 1]`, is not a citation. */
 function numbersIn(mark: string): number[] | undefined {
-  const items = mark
-    .slice(1, -1)
+  const [inside = ''] = mark.slice(1, -1).split('\u2020')
+  const items = inside
+    .replace(/^[A-Za-z]*[ :.#]*/, '')
     .split(/[,;]/)
     .map((item) => expand(item.trim()))
   const numbers = items.flatMap((item) => item ?? [])
@@ -215,7 +254,7 @@ export function citationsIn(text: string, count: number, isJsonAsked: boolean) {
 
 /** Removes the citations of an earlier answer, whose numbers belong to another run. Code keeps its brackets. */
 export function withoutCitations(text: string): string {
-  if (!/\[[\d?]/.test(text)) return text
+  if (!OPENING.test(text)) return text
   const has = (number: number) => String(number).length <= MAX_DIGITS
   const check = new CitationCheck({ has, onUnknown: () => undefined, mark: () => NO_MARK })
   const unmarked = check.write(text) + check.end()

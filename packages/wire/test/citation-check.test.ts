@@ -66,6 +66,52 @@ const CASES: readonly [said: string, shown: string, unknown: readonly number[]][
   ['so\n$$\n[7]\n$$\n[4]', 'so\n$$\n[7]\n$$\n[?]', [4]],
   ['for $5 and $6 [7]', 'for $5 and $6 [?]', [7]],
   ['so $2\\sqrt[7]{x}$ [4]', 'so $2\\sqrt[7]{x}$ [?]', [4]],
+  // Indented code.
+  [
+    'Do:\n\n    x = dp[1]\n    y = [1, 7]\n\nSo [7].',
+    'Do:\n\n    x = dp[1]\n    y = [1, 7]\n\nSo [?].',
+    [7],
+  ],
+  ['Do:\n\n\ty = [7]\n\n\tz = [8]\nSo [9].', 'Do:\n\n\ty = [7]\n\n\tz = [8]\nSo [?].', [9]],
+  ['    [7]\n[8]', '    [7]\n[?]', [8]],
+  ['It goes on\n    here [7].', 'It goes on\n    here [?].', [7]],
+  [
+    '- One\n\n    goes on [7]\n\n        y = [8]\n',
+    '- One\n\n    goes on [?]\n\n        y = [8]\n',
+    [7],
+  ],
+  [
+    '10. One:\n\n    is text [7]\n\nNext:\n\n    y = [8]',
+    '10. One:\n\n    is text [?]\n\nNext:\n\n    y = [8]',
+    [7],
+  ],
+  ['> Do:\n>\n>     y = [7]\n> so [8]', '> Do:\n>\n>     y = [7]\n> so [?]', [8]],
+  // Elements.
+  ['<pre>\ny = [7]\n\nz = [8]</pre> so [9]', '<pre>\ny = [7]\n\nz = [8]</pre> so [?]', [9]],
+  [
+    '<pre><code class="x">y = [7]\n</code></pre>\n[9]',
+    '<pre><code class="x">y = [7]\n</code></pre>\n[?]',
+    [9],
+  ],
+  ['call <code>f[7]([8])</code> so [9]', 'call <code>f[7]([8])</code> so [?]', [9]],
+  ['the <pre> element [7], and <code too [8]', 'the <pre> element [?], and <code too [?]', [7, 8]],
+  ['<previous> [7]', '<previous> [?]', [7]],
+  // Marks of other models.
+  ['Owls hoot【1】and sleep【7】.', 'Owls hoot[1]and sleep[?].', [7]],
+  ['Owls hoot【2†L5-L9】【3†source】.', 'Owls hoot[2][3].', []],
+  ['Owls hoot ［1］ and 〔2〕.', 'Owls hoot [1] and [2].', []],
+  [
+    'Owls [cite: 1, 3] hoot [Source 2] or [citation:1] not [Sources 2-3].',
+    'Owls [1][3] hoot [2] or [1] not [2][3].',
+    [],
+  ],
+  ['Owls [1†source] hoot [doc 7].', 'Owls [1] hoot [?].', [7]],
+  ['【1】 Heading\n【2019】 as in 〔2020〕', '【1】 Heading\n【2019】 as in 〔2020〕', []],
+  [
+    '[source] [docs: x] [Reference 2](x) [sourced 1] 【注】',
+    '[source] [docs: x] [Reference 2](x) [sourced 1] 【注】',
+    [],
+  ],
   ['Plan B[7], naïveté[8], 2x[9]', 'Plan B[?], naïveté[?], 2x[?]', [7, 8, 9]],
 ]
 
@@ -103,7 +149,7 @@ describe('A citation in an answer', () => {
         // Marks that are written anew are longer or shorter than they were.
         if (said.startsWith(shown.slice(0, index + 1).join(''))) {
           expect(held).toMatch(
-            /^(?:\[[\d ,;\u2013\u2014-]*\]?)?(?:[\s>*+\-.)\d]*(?:[`~].*)?|[\\<]|(?:\$|\\\().*)$/s,
+            /^(?:[[【［〔][\w ,;:†\u2013\u2014-]*[\]】］〕]?)?(?:[\s>*+\-.)\d]*(?:[`~].*)?|\\|<\/?(?:[a-z]*|(?:pre|code)\b.*)|(?:\$|\\\().*)$/s,
           )
         }
       }

@@ -26,6 +26,17 @@ const TRIGGER = /[\n`\\<$]/
 const FORMULA = /^(?:\$|\\[[(])/
 const WITHIN_WORD = /[\p{L}\p{N}]$/u
 const TAG = /^<[A-Za-z/!?]/
+/** The elements whose text is code, and the beginning of one at the beginning of a line, which needs no end. */
+const CODE_TAG = /^<(pre|code|kbd|samp|tt|script|style|textarea)(?:[\s/][^<>]*)?>/i
+const MAY_BE_CODE_TAG = /^<[a-z]*(?:\s[^<>]*)?$/i
+const BLOCK_TAG = /^(?:pre|script|style|textarea)$/i
+/** What stands before the text of a line: marks of quotes, and white space. */
+const QUOTES = /^(?: {0,3}> ?)*/
+const ITEM = /^([ \t]*(?:[-*+]|\d{1,9}[.)]))(?:[ \t]|$)/
+/** CommonMark: a line indented by so many columns more than the text around it is code, after a blank line. */
+const CODE_INDENT = 4
+/** UTF-16 code units of the beginning of a line, which show what kind of line it is. */
+const MAX_HEAD = 40
 
 /** Splits a streamed Markdown text into code and other text. The kind of a character does not depend on the pieces. */
 export class CodeScanner {
@@ -42,6 +53,17 @@ export class CodeScanner {
   #hasOpenRun = false
   /** The last character that was passed. */
   #last = ''
+  /** The beginning of the line so far. */
+  #head = ''
+  /** Whether the last line was blank, or there was none. */
+  #isAfterBlank = true
+  /** Whether the last line that was not blank is code by its indentation, and whether this one is. */
+  #wasIndentedCode = false
+  #isIndentedCode = false
+  /** The column at which the text of the last list item begins; 0 outside of lists. */
+  #itemIndent = 0
+  /** The element that was opened, whose text is code up to its end. */
+  #element: string | undefined
 
   /** Takes the next piece; returns what is decided. */
   write(piece: string): Span[] {
@@ -78,17 +100,56 @@ export class CodeScanner {
 
   /** The next span of the rest of a line; undefined if more of the line is needed first. */
   #next(line: string, isWaiting: boolean, isEnd: boolean): Span | undefined {
+    if (this.#element) return this.#inElement(line, this.#element, isWaiting)
     if (this.#beginsLine) {
       const [before = ''] = BEFORE_FENCE.exec(line) ?? []
-      const rest = line.slice(before.length)
-      if (isWaiting && MAY_BE_FENCE.test(rest)) return undefined
-      const fence = this.#fence ?? this.#openedBy(line, before, rest)
-      const isClosed = this.#fence && closes(line, before, this.#fence)
-      this.#fence = isClosed ? undefined : fence
-      if (fence) return { text: line, code: fence.code }
+      if (isWaiting && MAY_BE_FENCE.test(line.slice(before.length))) return undefined
+      const code = this.#fencedBy(line, before)
+      if (code) return { text: line, code }
+      this.#isIndentedCode = this.#isIndented(line)
     }
     if (this.#fence) return { text: line, code: this.#fence.code }
+    if (this.#isIndentedCode) return { text: line, code: 'likely' }
     return this.#inLine(line, isWaiting, isEnd)
+  }
+
+  /** What a line is within a fence, or as one that opens or closes it. */
+  #fencedBy(line: string, before: string): Span['code'] | undefined {
+    const fence = this.#fence ?? this.#openedBy(line, before, line.slice(before.length))
+    const isClosed = this.#fence && closes(line, before, this.#fence)
+    this.#fence = isClosed ? undefined : fence
+    return fence?.code
+  }
+
+  #isIndented(line: string): boolean {
+    const isPossible = this.#isAfterBlank || this.#wasIndentedCode
+    const text = line.replace(QUOTES, '')
+    return isPossible && text.trim() !== '' && columnsOf(text) >= this.#itemIndent + CODE_INDENT
+  }
+
+  /** The text up to the end of the element, as far as it is known; undefined if its end may be cut off. */
+  #inElement(line: string, element: string, isWaiting: boolean): Span | undefined {
+    const closing = new RegExp(`</${element}[ \\t]*>`, 'i').exec(line)
+    if (closing) {
+      this.#element = undefined
+      return { text: line.slice(0, closing.index + closing[0].length), code: 'likely' }
+    }
+    const cut = isWaiting ? /<[^<>]*$/.exec(line)?.index : undefined
+    if (cut === 0) return undefined
+    return { text: line.slice(0, cut), code: 'likely' }
+  }
+
+  /** The tag that begins code, with the code if it ends on the line; nothing if it is none, undefined if that is not known. */
+  #codeTag(line: string, isWaiting: boolean): string | undefined {
+    const [tag, element = ''] = CODE_TAG.exec(line) ?? []
+    if (tag === undefined) return isWaiting && MAY_BE_CODE_TAG.test(line) ? undefined : ''
+    const closing = new RegExp(`</${element}[ \\t]*>`, 'i').exec(line)
+    if (closing) return line.slice(0, closing.index + closing[0].length)
+    if (BLOCK_TAG.test(element) && this.#isHead) {
+      this.#element = element
+      return tag
+    }
+    return isWaiting ? undefined : ''
   }
 
   #openedBy(line: string, before: string, rest: string): OpenFence | undefined {
@@ -106,7 +167,10 @@ export class CodeScanner {
     const formula = this.#formulaLength(line, !isEnd)
     if (formula === undefined) return undefined
     if (formula > 0) return { text: this.#pending.slice(0, formula), code: 'likely' }
+    const tag = this.#codeTag(line, isWaiting)
+    if (tag === undefined) return undefined
     this.#hasTag ||= TAG.test(line)
+    if (tag !== '') return { text: tag, code: 'likely' }
     return { text: line.slice(0, line[0] === '\\' ? 2 : 1), code: 'none' }
   }
 
@@ -134,7 +198,9 @@ export class CodeScanner {
     this.#isBlank &&= text.trim() === ''
     this.#isHead &&= LINE_HEAD.test(text)
     this.#last = text.slice(-1)
+    this.#head = (this.#head + text).slice(0, MAX_HEAD)
     if (!this.#beginsLine) return
+    this.#endLine()
     if (this.#isBlank && !this.#fence) {
       this.#hasTag = false
       this.#hasOpenRun = false
@@ -142,6 +208,25 @@ export class CodeScanner {
     this.#isBlank = true
     this.#isHead = true
   }
+
+  /** Notes what the line that ends here tells of the next. */
+  #endLine(): void {
+    const text = this.#head.replace(QUOTES, '')
+    this.#head = ''
+    const isBlank = text.trim() === ''
+    if (!isBlank && !this.#isIndentedCode) {
+      const [, mark] = ITEM.exec(text) ?? []
+      if (mark !== undefined) this.#itemIndent = columnsOf(mark) + mark.trim().length + 1
+      else if (this.#isAfterBlank && columnsOf(text) < this.#itemIndent) this.#itemIndent = 0
+    }
+    if (!isBlank) this.#wasIndentedCode = this.#isIndentedCode
+    this.#isAfterBlank = isBlank
+    this.#isIndentedCode = false
+  }
+}
+
+function columnsOf(text: string): number {
+  return (/^[ \t]*/.exec(text)?.[0] ?? '').replaceAll('\t', '    ').length
 }
 
 function closes(line: string, before: string, { marks, code }: OpenFence): boolean {
