@@ -8,15 +8,52 @@ interface Said {
 
 /** The end of a thinking whose begin is not in the answer, but in the prompt that the template makes. */
 const LONE_END = `\n${END_OF_THINKING}\n`
+/** How models that think begin, in the words that they were trained on. */
+const BEGINNINGS = [
+  ...[
+    'okay, ',
+    'okay. ',
+    'okay so',
+    'ok, ',
+    'alright, ',
+    'alright so',
+    'hmm',
+    'wait, ',
+    'let me ',
+    "let's ",
+  ],
+  ...[
+    'first, i ',
+    'first, let ',
+    'we need ',
+    'we are ',
+    'i need to ',
+    'i should ',
+    'so, the ',
+    'so the ',
+  ],
+  ...['the user ', 'the question ', 'the query ', 'looking at ', 'thinking'],
+  ...['嗯', '好的', '好，', '用户', '首先', '我们', '我需要'],
+]
+
+/** Models whose templates begin the thinking by themselves, by their names. */
+const THINKERS =
+  /r1\b|qwq|qwen-?3|think|reason|magistral|nemotron|glm-?(?:4\.[5-9]|[5-9])|minimax|kimi-k2|hunyuan|ernie|exaone|smollm-?3|marco-o1|skywork|openthinker|seed-oss/i
+
+/** Whether answers of a model may begin within its thinking, as far as its name tells. */
+export const isThinker = (model: string): boolean =>
+  THINKERS.test(model) && !/instruct|coder|non-?think|no-?think/i.test(model)
+
 /** The longest such thinking that is kept, as it may turn out to be the answer. */
 const MAX_KEPT = 1_000_000
 
 /**
  * Separates the thinking that a model writes before its answer, between `<think>` and `</think>`. Some servers leave
- * out the first mark: where a model is known for that, its answers begin as thinking, and what has no end is text.
+ * out the first mark: where a model is known for that, or begins as if it
+ * thought, its answers begin as thinking, and what has no end is text.
  */
 export class ThinkingSplitter {
-  readonly #isOpen: boolean
+  #isOpen: boolean | undefined
   #phase: 'start' | 'thinking' | 'answer' = 'start'
   #held = ''
   /** Whether the space between the thinking and the answer is being skipped. */
@@ -26,7 +63,8 @@ export class ThinkingSplitter {
   /** The thinking without a mark. */
   #assumed = ''
 
-  constructor({ isOpen = false } = {}) {
+  /** `isOpen` is undefined as long as it is not known whether answers of the model begin as thinking. */
+  constructor({ isOpen }: { isOpen?: boolean | undefined } = {}) {
     this.#isOpen = isOpen
   }
 
@@ -34,6 +72,11 @@ export class ThinkingSplitter {
   get wasOpen(): boolean | undefined {
     const isUnended = this.#phase === 'thinking' && !this.#isMarked
     return this.#hasLoneEnd || (isUnended ? false : undefined)
+  }
+
+  /** Tells that the thinking comes apart from the text. */
+  noteThinkingApart(): void {
+    if (this.#phase === 'start') this.#isOpen = false
   }
 
   write(more: string): Said {
@@ -57,7 +100,13 @@ export class ThinkingSplitter {
     this.#isMarked = begun.startsWith(THINK)
     if (this.#isMarked) this.#held = begun.slice(THINK.length)
     if (this.#isMarked) this.#phase = 'thinking'
-    else if (!THINK.startsWith(begun)) this.#phase = this.#isOpen ? 'thinking' : 'answer'
+    else if (!THINK.startsWith(begun)) {
+      const lower = begun.toLowerCase()
+      const isAloud = BEGINNINGS.some((each) => lower.startsWith(each))
+      const mayBecome = !isAloud && BEGINNINGS.some((each) => each.startsWith(lower))
+      if (this.#isOpen === undefined && mayBecome) return
+      this.#phase = (this.#isOpen ?? isAloud) ? 'thinking' : 'answer'
+    }
   }
 
   #takeThought(): string {

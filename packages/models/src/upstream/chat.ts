@@ -11,6 +11,7 @@ import {
 } from '../chat-model.ts'
 import { insteadOf, nearestModels } from '../nearest-models.ts'
 import { type Abilities, createAbilities } from './abilities.ts'
+import { isThinker } from './answer-text.ts'
 import { type ChosenApi, firstApi, nextApi } from './choose-api.ts'
 import { authFor, spanAttributes } from './connection.ts'
 import { CHAT_MODEL, explainFailure, type UpstreamNames } from './explain-failure.ts'
@@ -65,7 +66,7 @@ class UpstreamModel implements ChatModel {
   /** Whether it is known that tools reach the model, or that they do not. */
   #areToolsTried = false
   /** Whether the last answer that told began as reasoning without a mark. */
-  #isThinkingOpen = false
+  #isThinkingOpen: boolean | undefined
   #learning: Promise<boolean> | undefined
 
   constructor(options: UpstreamModelOptions, protocols: Readonly<Record<ChatApi, Protocol>>) {
@@ -160,7 +161,7 @@ class UpstreamModel implements ChatModel {
       protocol: this.#protocol,
       body: withoutOmitted(body, this.#abilities),
       request,
-      isThinkingOpen: this.#isThinkingOpen,
+      isThinkingOpen: this.#isThinkingOpen ?? (isThinker(model) || undefined),
     }
   }
 

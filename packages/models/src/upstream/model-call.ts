@@ -17,8 +17,8 @@ export interface ModelCallOptions {
   body: object
   /** What the body was built from. */
   request: ModelRequest
-  /** Whether the answer is known to begin as reasoning without a mark. */
-  isThinkingOpen?: boolean
+  /** Whether the answer begins as reasoning without a mark; undefined if that is not known. */
+  isThinkingOpen?: boolean | undefined
 }
 
 /** The properties of the model that a whole answer revealed. */

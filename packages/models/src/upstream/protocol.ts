@@ -22,7 +22,7 @@ export interface Protocol<Body extends object = object> {
 export interface ReaderOptions {
   /** The names of the tools whose calls are searched for in the text; none if the answer is JSON. */
   offered: ReadonlySet<string>
-  /** Whether the answer is known to begin as reasoning without a mark. */
+  /** Whether the answer begins as reasoning without a mark; undefined if that is not known. */
   isThinkingOpen?: boolean | undefined
   /** What ends the text, for protocols that have no field for it. */
   stop?: readonly string[] | undefined

@@ -28,6 +28,7 @@ export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderO
   return {
     /** Reads the next reasoning and text, as the protocol tells them apart. */
     read({ thought = '', text = '' }: { thought?: string; text?: string }): ModelEvent[] {
+      if (thought !== '') thinking.noteThinkingApart()
       const parts = thinking.write(text)
       return toEvents(thought + parts.reasoning, cutter.write(written.write(parts.text)))
     },

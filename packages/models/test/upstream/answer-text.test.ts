@@ -58,6 +58,17 @@ describe.each(LENGTHS)('Thinking without its mark, in pieces of %i characters,',
   })
 
   it.each([
+    ['Okay, the user asks when it opens.\n</think>\n\nAt nine.', 'At nine.', true],
+    ['We need to find the hours. </think>At nine.', 'At nine.', true],
+    ['好的，用户想知道几点开门。我需要看看文件。\n</think>\n九点。', '九点。', true],
+    ['Okay, at nine on weekdays.', 'Okay, at nine on weekdays.', false],
+    ['Alright.', 'Alright.', undefined],
+  ])('of %j is known by how it begins', (text, answer, wasOpen) => {
+    const told = { text: answer, ...(wasOpen !== undefined && { wasOpen }) }
+    expect(think(text, length)).toMatchObject(told)
+  })
+
+  it.each([
     ['Hm.\n</think>\n\nAt nine.', 'Hm.\n', 'At nine.', true],
     ['<think>Hm.</think>At nine.', 'Hm.', 'At nine.', undefined],
     ['At nine.', 'At nine.', 'At nine.', false],
