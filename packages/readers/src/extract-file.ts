@@ -4,6 +4,7 @@ import {
   ExtractionError,
   fenced,
   MAX_CHARACTERS,
+  nestedTooDeeply,
   type ReadingWarning,
   type Recognition,
   type SourceFile,
@@ -11,8 +12,10 @@ import {
   withPageBreaks,
 } from './extracted.ts'
 import { extensionOf, kindByName, pictureKind, type TextKind, textKindOf } from './file-kind.ts'
+import { mainPartOf, type OfficeKind } from './formats/ooxml.ts'
 import { type Pictures, picturesWithin } from './pictures.ts'
 import { isOldWorkbook, refuseKnown, refuseZip, startsWith, unsupported } from './refusals.ts'
+import { MAX_DEPTH, type ReadWithin } from './within.ts'
 import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
 
 const MAX_TABLE_BYTES = 16 * 2 ** 20
@@ -23,8 +26,12 @@ export async function extractFile(
   recognition?: Recognition,
   pictures?: Pictures,
 ): Promise<Extracted> {
+  return readFile(file, { recognition, pictures, depth: 0 })
+}
+
+async function readFile(file: SourceFile, sight: Sight): Promise<Extracted> {
   try {
-    const extracted = withPageBreaks(await extractKnown(file, { recognition, pictures }))
+    const extracted = withPageBreaks(await extractKnown(file, sight))
     if (extracted.text.length > MAX_CHARACTERS) throw tooLong()
     return extracted
   } catch (error) {
@@ -32,11 +39,22 @@ export async function extractFile(
   }
 }
 
-/** What is done with pictures. */
+/** What is done with pictures, and with files within the file. */
 interface Sight {
   recognition: Recognition | undefined
   pictures: Pictures | undefined
+  /** How many files the file is within. */
+  depth: number
 }
+
+/** Reads a file within a file. */
+const withinOf =
+  ({ recognition, pictures, depth }: Sight): ReadWithin =>
+  async (file, number) => {
+    if (depth >= MAX_DEPTH) throw nestedTooDeeply()
+    const inner = pictures && picturesWithin(pictures, number)
+    return readFile(file, { recognition, pictures: inner, depth: depth + 1 })
+  }
 
 type Read<Input> = (input: Input, sight: Sight) => Promise<Extracted>
 
@@ -73,9 +91,11 @@ const BINARY: readonly Format[] = [
     fits: (content) => startsWith(content, ZIP_MARK),
     async read({ bytes }, sight) {
       const zip = await openZip(bytes)
-      const format = ZIPPED.find(({ part }) => zip.has(part))
+      const main = await mainPartOf(zip)
+      const usual = main && main.kind in USUAL_PARTS ? USUAL_PARTS[main.kind] : undefined
+      const format = ZIPPED.find(({ part }) => part === usual || zip.has(part))
       if (!format) throw refuseZip(zip)
-      return format.read({ bytes, zip }, sight)
+      return format.read({ bytes, zip, main: main?.path ?? format.part }, sight)
     },
   },
   {
@@ -102,36 +122,51 @@ const BINARY: readonly Format[] = [
 interface ZippedFile {
   bytes: Buffer
   zip: ZipArchive
+  /** The path of its main part. */
+  main: string
+}
+
+/** What the main parts of Office files are usually called, by their kind. */
+const USUAL_PARTS: Record<OfficeKind, string> = {
+  word: 'word/document.xml',
+  presentation: 'ppt/presentation.xml',
+  workbook: 'xl/workbook.xml',
+  'binary workbook': 'xl/workbook.bin',
 }
 
 /** Formats that are ZIP archives, by a part that each of them has. */
 const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
   {
     part: 'word/document.xml',
-    async read({ zip }, sight) {
+    async read({ zip, main }, sight) {
       await zip.verify()
       const { extractDocx } = await import('./formats/docx.ts')
-      return extractDocx(zip, await seePicture(sight))
+      return extractDocx(zip, main, await seePicture(sight), withinOf(sight))
     },
   },
   {
     part: 'ppt/presentation.xml',
-    async read({ zip }, sight) {
+    async read({ zip, main }, sight) {
       await zip.verify()
       const { extractPptx } = await import('./formats/pptx.ts')
-      return extractPptx(zip, await seePicture(sight))
+      return extractPptx(zip, main, await seePicture(sight), withinOf(sight))
     },
   },
   {
     part: 'xl/workbook.xml',
-    async read({ bytes, zip }, sight) {
+    async read({ bytes, zip, main }, sight) {
       await zip.verify()
       const { createShowEntry } = await import('./formats/image.ts')
       const { partsOfXlsx } = await import('./formats/sheet-parts.ts')
       const { formulasOfXlsx } = await import('./formats/workbook-formulas.ts')
       const { extractWorkbook } = await import('./formats/xlsx.ts')
       const show = createShowEntry(await seePicture(sight), zip)
-      return extractWorkbook(bytes, await partsOfXlsx(zip), show, await formulasOfXlsx(zip))
+      return extractWorkbook(
+        bytes,
+        await partsOfXlsx(zip, main),
+        show,
+        await formulasOfXlsx(zip, main),
+      )
     },
   },
   {
@@ -175,12 +210,7 @@ const TEXTS: Record<TextKind, Read<TextFile>> = {
   mail: async ({ bytes }, sight) =>
     (await import('./formats/mail.ts')).extractMail(bytes, {
       see: await seePicture(sight),
-      extract: (attachment, number) =>
-        extractFile(
-          attachment,
-          sight.recognition,
-          sight.pictures && picturesWithin(sight.pictures, number),
-        ),
+      extract: withinOf(sight),
     }),
   json: async ({ text }) => (await import('./formats/json.ts')).extractJson(text),
   csv: async ({ text, isCut, name }) =>

@@ -9,6 +9,8 @@ const END = '\ufdd3'
 const READING = '\ufdd4'
 const READING_END = '\ufdd5'
 const RUBY = '\ufdd6'
+const LABEL = '\ufdd7'
+const LABEL_END = '\ufdd8'
 
 /** Text that stands above the line: an exponent, or the mark of a note. */
 export const superscript = (text: string) => `${SUPER}${text}${END}`
@@ -19,8 +21,11 @@ export const noteMark = (text: string) => `${NOTE}${text}${END}`
 /** Characters and how they are read. */
 export const ruby = (base: string, reading: string) =>
   `${RUBY}${base}${READING}${reading}${READING_END}`
+/** The number of an item, a heading or a paragraph, which it begins with. */
+export const label = (text: string) => (text === '' ? '' : `${LABEL}${text}${LABEL_END}`)
 
-const ANY = /[\ufdd0-\ufdd6]/g
+const ANY = /[\ufdd0-\ufdd8]/g
+const LABELS = /\ufdd7([^\ufdd7\ufdd8\n]*)\ufdd8[ \t]*/g
 /** What was marked in several pieces is one. */
 const PIECES = /([\ufdd0-\ufdd2])[^\ufdd0-\ufdd3]*\ufdd3(?:\1[^\ufdd0-\ufdd3]*\ufdd3)+/g
 const SCRIPT = /([\ufdd0-\ufdd2])([^\ufdd0-\ufdd3]*)\ufdd3/g
@@ -32,7 +37,14 @@ const MAX_BEFORE = 40
 /** Writes what is marked so that no number is joined with another: `10^6`, `45[2]`, `m²`, `CO₂`. */
 export function withoutMarks(text: string): string {
   if (text.search(ANY) < 0) return text
-  return withScripts(text.replaceAll(RUBIES, inBrackets)).replaceAll(ANY, '')
+  const labelled = text.replaceAll(LABELS, '$1 ')
+  return withScripts(labelled.replaceAll(RUBIES, inBrackets)).replaceAll(ANY, '')
+}
+
+/** The label that a text begins with, and the rest. */
+export function splitLabel(text: string): [label: string | undefined, rest: string] {
+  const [whole = '', own] = /^\ufdd7([^\ufdd8]*)\ufdd8\s*/.exec(text) ?? []
+  return [own, text.slice(whole.length)]
 }
 
 /** The readings of a word follow the whole word, so that it is found. */

@@ -1,5 +1,8 @@
 import { commentBy, oneLine } from '../extracted.ts'
+import { ruby } from '../marks.ts'
 import { type Chart, chartName } from './chart.ts'
+import { createProperties, type NumberParagraph } from './docx-properties.ts'
+import type { WordStyles } from './docx-styles.ts'
 import { createEquation } from './omml.ts'
 import { escapeXml, readXml } from './xml.ts'
 
@@ -60,7 +63,7 @@ interface Level {
   spares: string[]
 }
 
-const DRAWINGS = new Set(['mc:AlternateContent', 'w:drawing', 'w:pict', 'w:object'])
+const DRAWINGS = ['mc:AlternateContent', 'w:drawing', 'w:pict', 'w:object']
 const BOX = 'w:txbxContent'
 const FALLBACK = 'mc:Fallback'
 const CHARTS = new Set(['c:chart', 'cx:chart'])
@@ -73,47 +76,32 @@ const DISPLAYED = 'm:oMathPara'
 interface Graphics {
   charts: Map<string, Chart>
   smartArt: Map<string, string[]>
+  /** Files that are part of the text. */
+  chunks: Map<string, string>
+}
+
+/** What a Word document says outside its text. */
+export interface WordContext {
+  comments: Map<string, string>
+  styles: WordStyles
+  number: NumberParagraph
 }
 
 /**
  * Rewrites a part of a Word document so that a converter that knows only paragraphs, runs and text boxes finds the
- * rest, too: comments and equations (as LaTeX) become text, each text box follows its drawing once, and so do the tables
- * of a chart and the text of SmartArt. All else stays as it is.
+ * rest, too: comments, equations (as LaTeX), numbers, readings and choices become text, each text box follows its
+ * drawing once, and so do the tables of a chart and the text of SmartArt. All else stays as it is.
  */
-export function simplifyWord(
-  xml: string,
-  comments: Map<string, string>,
-  graphics: Graphics,
-): string {
+export function simplifyWord(xml: string, context: WordContext, graphics: Graphics): string {
   const copy = createCopy(xml)
+  const word = createWordHandler(copy, context, graphics)
   let equation: ReturnType<typeof createEquation> | undefined
   let depth = 0
-  /** Whether equations stand in a paragraph of their own: above 0. */
-  let displays = 0
-
-  const openWord = (name: string, attributes: Record<string, string>, from: number, to: number) => {
-    if (name === BOX) copy.openBox(from, to)
-    else if (DRAWINGS.has(name)) copy.openDrawing()
-    else if (name === FALLBACK) copy.openFallback()
-    else if (name === 'w:commentReference')
-      copy.replace(from, from, asComment(take(comments, attributes['w:id'])))
-    else if (name === DISPLAYED) {
-      displays++
-      copy.replace(from, to, '')
-    } else copy.addBox(graphicOf(name, attributes, graphics))
-  }
-  const closeWord = (name: string, start: number, end: number) => {
-    if (name === BOX) copy.closeBox(start, end)
-    else if (DRAWINGS.has(name)) copy.closeDrawing(end)
-    else if (name === FALLBACK) copy.closeFallback()
-    else if (name === DISPLAYED) {
-      displays--
-      copy.replace(start, end, '')
-    }
-  }
+  let isReading = false
 
   readXml(xml, {
     open(name, attributes, start, end) {
+      if (isReading) return
       if (!equation && name === EQUATION) {
         copy.replace(start, end, '')
         equation = createEquation()
@@ -121,21 +109,130 @@ export function simplifyWord(
       } else if (equation) {
         depth++
         equation.open(name, attributes)
-      } else openWord(name, attributes, start, end)
+      } else if (name === 'w:rt') {
+        copy.replace(start, start, '')
+        isReading = true
+      } else word.open(name, attributes, start, end)
     },
-    text: (data) => equation?.text(data),
+    text(data) {
+      if (isReading) word.reading += data
+      else equation?.text(data)
+    },
     close(name, start, end) {
-      if (!equation) closeWord(name, start, end)
+      if (isReading) {
+        if (name !== 'w:rt') return
+        isReading = false
+        copy.leaveOut(end, '')
+      } else if (!equation) word.close(name, start, end)
       else if (depth > 0) {
         depth--
         equation.close(name)
       } else {
-        copy.leaveOut(end, asRun(equation.toLatex(), displays > 0))
+        copy.leaveOut(end, asRun(equation.toLatex(), word.isDisplayed()))
         equation = undefined
       }
     },
   })
   return copy.finish()
+}
+
+/** Rewrites all elements but equations and readings. */
+function createWordHandler(
+  copy: ReturnType<typeof createCopy>,
+  { comments, styles, number }: WordContext,
+  graphics: Graphics,
+) {
+  const insert = (at: number, text: string) => copy.replace(at, at, text)
+  const properties = createProperties(styles, number, insert)
+  const choice = createChoice()
+  /** Whether equations stand in a paragraph of their own: above 0. */
+  let displays = 0
+  let fallbacks = 0
+  const unwrap: Close = (start, end) => copy.replace(start, end, '')
+  const count = (name: string, by: number) => {
+    if (name === DISPLAYED) displays += by
+    if (name === FALLBACK) fallbacks += by
+  }
+  const openings = new Map<string, Open>([
+    [BOX, (_, start, end) => copy.openBox(start, end)],
+    ...DRAWINGS.map((name): [string, Open] => [name, copy.openDrawing]),
+    [FALLBACK, copy.openFallback],
+    [
+      'w:commentReference',
+      (attributes, start) => insert(start, asComment(take(comments, attributes['w:id']))),
+    ],
+    ['w:ruby', (_, start, end) => copy.replace(start, end, asText(RUBY_BEGIN))],
+    [
+      'w:altChunk',
+      (attributes, start, end) =>
+        copy.replace(start, end, asParagraph(graphics.chunks.get(attributes['r:id'] ?? '') ?? '')),
+    ],
+    ...UNWRAPPED.map((name): [string, Open] => [name, (_, start, end) => unwrap(start, end)]),
+  ])
+  const closings = new Map<string, Close>([
+    [BOX, copy.closeBox],
+    ...DRAWINGS.map((name): [string, Close] => [name, (_, end) => copy.closeDrawing(end)]),
+    [FALLBACK, copy.closeFallback],
+    ['w:fldChar', (_, end) => insert(end, asChoice(choice.take()))],
+    [
+      'w:ruby',
+      (start, end) => {
+        copy.replace(start, end, asText(`${READING_BEGIN}${handler.reading}${READING_END}`))
+        handler.reading = ''
+      },
+    ],
+    ...UNWRAPPED.map((name): [string, Close] => [name, unwrap]),
+  ])
+  const handler = {
+    /** How the characters are read whose base follows. */
+    reading: '',
+    isDisplayed: () => displays > 0,
+    open(name: string, attributes: Attributes, start: number, end: number): void {
+      count(name, 1)
+      properties.open(name, attributes, end)
+      choice.open(name, attributes['w:val'])
+      const open = openings.get(name)
+      if (open) open(attributes, start, end)
+      else copy.addBox(graphicOf(name, attributes, graphics))
+    },
+    close(name: string, start: number, end: number): void {
+      count(name, -1)
+      properties.close(name, start, end, fallbacks > 0)
+      closings.get(name)?.(start, end)
+    },
+  }
+  return handler
+}
+
+/** Elements that only say something of what is in them. */
+const UNWRAPPED = ['w:fldSimple', 'w:bdo', 'w:dir', 'w:rubyBase', DISPLAYED]
+
+type Attributes = Record<string, string>
+type Open = (attributes: Attributes, start: number, end: number) => void
+type Close = (start: number, end: number) => void
+
+const [RUBY_BEGIN = '', READING_BEGIN = '', READING_END = ''] = [...ruby('', '')]
+
+const asChoice = (text: string | undefined) => (text === undefined ? '' : asText(text))
+
+/** The entry that was chosen of a list in a form. */
+function createChoice() {
+  let entries: string[] | undefined
+  let result = 0
+  return {
+    open(name: string, value = ''): void {
+      if (name === 'w:ddList') {
+        entries = []
+        result = 0
+      } else if (name === 'w:listEntry') entries?.push(value)
+      else if (name === 'w:result' && entries) result = Number(value) || 0
+    },
+    take(): string | undefined {
+      const chosen = entries?.[result]
+      entries = undefined
+      return chosen
+    },
+  }
 }
 
 /** A copy of `xml` from beginning to end, in which some of it is replaced and the text boxes are moved. */

@@ -1,18 +1,31 @@
 import mammoth from 'mammoth'
-import type { Extracted } from '../extracted.ts'
+import { createBoundedText, type Extracted } from '../extracted.ts'
+import type { ReadWithin } from '../within.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { chartsOf } from './chart.ts'
-import { readComments, simplifyWord } from './docx-markup.ts'
+import { furnitureOf } from './docx-furniture.ts'
+import { readComments, simplifyWord, type WordContext } from './docx-markup.ts'
+import { createWordNumbering, readStyles } from './docx-styles.ts'
 import { htmlToMarkdown } from './html.ts'
 import type { SeePicture } from './image.ts'
+import { pathsOf } from './ooxml.ts'
+import { embeddedIn } from './ooxml-embedded.ts'
 import { smartArtOf } from './smart-art.ts'
 
-const COMMENTS = 'word/comments.xml'
-/** The parts with text. */
-const TEXTS = /^word\/(?:document|footnotes|endnotes)\.xml$/
+const MAX_CHUNKS = 100
+/** Stands for a file that is part of the text until that is Markdown. */
+const CHUNK = /\ufddb(\d+)\ufddc/g
 
-/** What `see` says for images is placed where the images are; comments are placed where they belong. */
-export async function extractDocx(zip: ZipArchive, see: SeePicture): Promise<Extracted> {
+/**
+ * What `see` says for images is placed where the images are; comments are placed where they belong; page headers and
+ * footers, each once, and the files in it follow.
+ */
+export async function extractDocx(
+  zip: ZipArchive,
+  main: string,
+  see: SeePicture,
+  read: ReadWithin,
+): Promise<Extracted> {
   const pictures: string[] = []
   const convertImage = mammoth.images.imgElement(async (image) => {
     const index = pictures.push('') - 1
@@ -21,23 +34,63 @@ export async function extractDocx(zip: ZipArchive, see: SeePicture): Promise<Ext
     // Without this, the image itself would be embedded in the text as a data URL.
     return { src: `${index}` }
   })
+  const chunks = await chunksOf(zip, main, read)
   // Of its inputs, mammoth's types lack the archive that it would make of a path.
-  const input = { path: '', file: await simplified(zip) }
+  const input = { path: '', file: await simplified(zip, main, chunks) }
   const { value } = await mammoth.convertToHtml(input, { convertImage, externalFileAccess: false })
-  return { text: await htmlToMarkdown(value, async (index) => pictures[Number(index)] ?? '') }
+  const markdown = await htmlToMarkdown(value, async (index) => pictures[Number(index)] ?? '')
+  const texts = [...chunks.values()]
+  const text = createBoundedText()
+  text.add(markdown.replaceAll(CHUNK, (_, index: string) => texts[Number(index)] ?? ''))
+  for (const line of await furnitureOf(zip, main))
+    text.add(`${text.length > 0 ? '\n\n' : ''}${line}`)
+  text.add(await embeddedIn(zip, [main], read))
+  return { text: text.toString() }
 }
 
 /** The archive as mammoth reads it, with its texts rewritten. */
-async function simplified(zip: ZipArchive) {
-  const comments = readComments(zip.has(COMMENTS) ? await zip.readText(COMMENTS) : '')
+async function simplified(zip: ZipArchive, main: string, chunks: ReadonlyMap<string, string>) {
+  const partOf = async (kind: string) => {
+    const [path] = (await pathsOf(zip, main, kind)).values()
+    const usual = `word/${kind}.xml`
+    return path ?? (zip.has(usual) ? usual : undefined)
+  }
+  const readPart = async (kind: string) => {
+    const path = await partOf(kind)
+    return path === undefined ? '' : zip.readText(path)
+  }
+  const styles = readStyles(await readPart('styles'))
+  const context: WordContext = {
+    comments: readComments(await readPart('comments')),
+    styles,
+    number: createWordNumbering(await readPart('numbering'), styles),
+  }
+  const texts = new Set([main, await partOf('footnotes'), await partOf('endnotes')])
+  const marks = new Map([...chunks.keys()].map((id, index) => [id, `\ufddb${index}\ufddc`]))
   const readText = async (name: string) => {
     const text = await zip.readText(name)
-    if (!TEXTS.test(name)) return text
+    if (!texts.has(name)) return text
     const charts = await chartsOf(zip, name)
-    return simplifyWord(text, comments, { charts, smartArt: await smartArtOf(zip, name) })
+    const smartArt = await smartArtOf(zip, name)
+    return simplifyWord(text, context, { charts, smartArt, chunks: marks })
   }
   return {
     exists: zip.has,
     read: (name: string, encoding?: string) => (encoding ? readText(name) : zip.readBytes(name)),
   }
+}
+
+/** The texts of the files that are part of the text, by relationship ID. */
+async function chunksOf(
+  zip: ZipArchive,
+  main: string,
+  read: ReadWithin,
+): Promise<Map<string, string>> {
+  const chunks = new Map<string, string>()
+  const paths = await pathsOf(zip, main, 'aFChunk')
+  for (const [id, path] of [...paths].slice(0, MAX_CHUNKS)) {
+    const file = { name: path, mediaType: '', bytes: await zip.readBytes(path) }
+    chunks.set(id, (await read(file, chunks.size + 1)).text.trim())
+  }
+  return chunks
 }

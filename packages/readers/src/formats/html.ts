@@ -1,6 +1,6 @@
 import TurndownService from 'turndown'
 import { createBoundedText, type Extracted, fenced, oneLine } from '../extracted.ts'
-import { withoutMarks } from '../marks.ts'
+import { splitLabel, withoutMarks } from '../marks.ts'
 import { LABEL, type RaisedClasses, raisedClassesOf, writeShown } from './html-marks.ts'
 import { type PageElement, parsePage } from './html-page.ts'
 import { addTableRules, evenTables, shapeOf } from './html-tables.ts'
@@ -105,11 +105,11 @@ service.escape = (text) => text
 function writeItem(content: string, node: PageElement): string {
   const [first, ...more] = node.children
   const isWrapper = first && more.length === 0 && /^[OU]L$/.test(first.nodeName)
-  const words = content.trim()
+  const [own, words] = splitLabel(content.trim())
   if (isWrapper && oneLine(first.textContent ?? '') === oneLine(node.textContent ?? '')) {
     return `${words}\n`
   }
-  const label = node.getAttribute(LABEL)
+  const label = own ?? node.getAttribute(LABEL)
   const sign = label === null ? '-   ' : `${label}  `
   return `${sign}${words.replaceAll('\n', `\n${' '.repeat(sign.length)}`)}\n`
 }

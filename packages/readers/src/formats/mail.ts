@@ -1,23 +1,16 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime'
 import { uncertainEncoding } from '../decode-text.ts'
-import {
-  createBoundedText,
-  type Extracted,
-  ExtractionError,
-  type ReadingWarning,
-  type SourceFile,
-} from '../extracted.ts'
+import { createBoundedText, type Extracted, type ReadingWarning } from '../extracted.ts'
+import { attachmentToText, MAX_WITHIN, type ReadWithin } from '../within.ts'
 import { extractHtml } from './html.ts'
 import { createShowPicture, dataOf, type SeePicture, type ShowPicture } from './image.ts'
 import { withCharsets } from './mail-charsets.ts'
 
-const MAX_ATTACHMENTS = 100
 /** A mail may contain a mail that contains a mail, and so on. */
 const MAX_NESTING = 20
 
 interface Readers {
-  /** Reads an attachment; they are numbered from 1. */
-  extract(file: SourceFile, number: number): Promise<Extracted>
+  extract: ReadWithin
   see: SeePicture
 }
 
@@ -29,7 +22,7 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
   const warnings: ReadingWarning[] = []
   const named = await withCharsets(bytes, (guess) => warnings.push(uncertainEncoding(guess)))
   const mail = await PostalMime.parse(named, { maxNestingDepth: MAX_NESTING })
-  const attachments = mail.attachments.slice(0, MAX_ATTACHMENTS)
+  const attachments = mail.attachments.slice(0, MAX_WITHIN)
   const inline = inlineIn(attachments)
   const show = createShowPicture(see, (source) => inline.get(source) ?? dataOf(source))
   const text = createBoundedText()
@@ -41,7 +34,9 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
   }
   const files = attachments.filter(({ related }) => !related)
   for (const [index, attachment] of files.entries()) {
-    text.add(await attachmentToText(attachment, (file) => extract(file, index + 1)))
+    const { filename, mimeType: mediaType, content } = attachment
+    const file = { name: filename ?? 'without a name', mediaType, bytes: toBytes(content) }
+    text.add(await attachmentToText(file, index + 1, extract))
   }
   return { text: text.toString(), ...(warnings.length > 0 && { warnings: warnings.slice(0, 1) }) }
 }
@@ -93,22 +88,6 @@ function lacking(words: readonly string[], others: readonly string[]): number {
   const known = new Set(words)
   const all = [...new Set(others)]
   return all.filter((word) => !known.has(word)).length / Math.max(all.length, 1)
-}
-
-async function attachmentToText(
-  attachment: Attachment,
-  extract: (file: SourceFile) => Promise<Extracted>,
-): Promise<string> {
-  const name = attachment.filename ?? 'without a name'
-  const bytes = toBytes(attachment.content)
-  const heading = `## Attachment: ${name}\n\n`
-  try {
-    const { text } = await extract({ name, mediaType: attachment.mimeType, bytes })
-    return `${heading}${text}\n\n`
-  } catch (error) {
-    if (!(error instanceof ExtractionError)) throw error
-    return `${heading}(${attachment.mimeType}, ${bytes.length} bytes. ${error.message}.)\n\n`
-  }
 }
 
 function toBytes(content: Attachment['content']): Buffer {

@@ -19,11 +19,50 @@ export async function pathsOf(
   return new Map(matches.map(([id, { path }]) => [id, path]))
 }
 
-/** The parts that a part refers to, by relationship ID. */
+export type OfficeKind = 'word' | 'presentation' | 'workbook' | 'binary workbook'
+
+/** The kinds of main parts, by their content types. */
+const KINDS: readonly (readonly [OfficeKind, RegExp])[] = [
+  ['word', /wordprocessingml|ms-word/],
+  ['presentation', /presentationml|ms-powerpoint/],
+  ['binary workbook', /ms-excel\.sheet\.binary/],
+  ['workbook', /spreadsheetml|ms-excel/],
+]
+
+/** The main part of an Office file, which may have any name; undefined if it is no such file. */
+export async function mainPartOf(
+  zip: ZipArchive,
+): Promise<{ path: string; kind: OfficeKind } | undefined> {
+  const [path] = (await pathsOf(zip, '', 'officeDocument')).values()
+  if (path === undefined) return undefined
+  const type = zip.has(CONTENT_TYPES) ? contentTypeIn(await zip.readText(CONTENT_TYPES), path) : ''
+  const kind =
+    KINDS.find(([, types]) => types.test(type))?.[0] ?? KIND_BY_FOLDER.get(path.split('/')[0] ?? '')
+  return kind && { path, kind }
+}
+
+const CONTENT_TYPES = '[Content_Types].xml'
+const KIND_BY_FOLDER = new Map<string, OfficeKind>([
+  ['word', 'word'],
+  ['ppt', 'presentation'],
+  ['xl', 'workbook'],
+])
+
+function contentTypeIn(xml: string, path: string): string {
+  let type = ''
+  readXml(xml, {
+    open(_, { PartName: name = '', ContentType: content = '' }) {
+      if (name.toLowerCase() === `/${path}`.toLowerCase()) type = content
+    },
+  })
+  return type
+}
+
+/** The parts that a part, or with '' the file, refers to, by relationship ID. */
 export async function targetsOf(zip: ZipArchive, part: string): Promise<Map<string, Target>> {
   const targets = new Map<string, Target>()
   const folder = posix.dirname(part)
-  const relations = `${folder}/_rels/${posix.basename(part)}.rels`
+  const relations = posix.join(folder, '_rels', `${posix.basename(part)}.rels`)
   if (!zip.has(relations)) return targets
   readXml(await zip.readText(relations), {
     open(name, { Id: id, Type: type = '', Target: target = '' }) {

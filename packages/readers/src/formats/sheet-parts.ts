@@ -33,9 +33,9 @@ export interface SheetParts {
 /** By the names of the sheets. */
 export type PartsOfSheets = ReadonlyMap<string, SheetParts>
 
-export async function partsOfXlsx(zip: ZipArchive): Promise<PartsOfSheets> {
+export async function partsOfXlsx(zip: ZipArchive, main = WORKBOOK): Promise<PartsOfSheets> {
   const sheets = new Map<string, SheetParts>()
-  for (const [name, path] of await sheetPaths(zip)) {
+  for (const [name, path] of await sheetPaths(zip, main)) {
     sheets.set(name, {
       ...hiddenIn(await zip.readText(path)),
       ...(await drawnOnSheet(zip, path)),
@@ -124,10 +124,10 @@ const HIDDEN_STATES = new Set(['collapse', 'filter'])
 const MAX_REPEATED = 1_000
 
 /** Of XLSX, by the names of the sheets. */
-export async function sheetPaths(zip: ZipArchive): Promise<Map<string, string>> {
-  const targets = await targetsOf(zip, WORKBOOK)
+export async function sheetPaths(zip: ZipArchive, main = WORKBOOK): Promise<Map<string, string>> {
+  const targets = await targetsOf(zip, main)
   const paths = new Map<string, string>()
-  readXml(await zip.readText(WORKBOOK), {
+  readXml(await zip.readText(main), {
     open(qualified, { name, 'r:id': id = '' }) {
       const target = /^(?:\w+:)?sheet$/.test(qualified) ? targets.get(id) : undefined
       if (name !== undefined && target && zip.has(target.path)) paths.set(name, target.path)

@@ -19,9 +19,9 @@ const UNCALCULATED =
 const PLACE = /(?:^|\s)r="([A-Z]{1,3})([0-9]{1,7})"/
 const MAX_FORMULAS = 200_000
 
-export async function formulasOfXlsx(zip: ZipArchive): Promise<Formulas> {
+export async function formulasOfXlsx(zip: ZipArchive, main?: string): Promise<Formulas> {
   const formulas = new Map<string, Formula[]>()
-  for (const [name, path] of await sheetPaths(zip)) {
+  for (const [name, path] of await sheetPaths(zip, main)) {
     const found = uncalculatedIn(await zip.readText(path))
     if (found.length > 0) formulas.set(name, found)
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
 import { zipFile } from '../../../../test/support/zip-file.ts'
+import { extractFile as readFile } from '../../src/extract-file.ts'
 import { extractDocx } from '../../src/formats/docx.ts'
 import { openZip } from '../../src/zip-archive.ts'
 
@@ -12,7 +13,18 @@ const PARTS = {
     '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
 }
 
-const extract = async (bytes: Buffer) => extractDocx(await openZip(bytes), async () => '')
+const TARGETS = new Map([
+  ['aFChunk', 'chunk.html'],
+  ['package', 'plan.csv'],
+])
+
+const extract = async (bytes: Buffer) =>
+  extractDocx(
+    await openZip(bytes),
+    'word/document.xml',
+    async () => '',
+    (file) => readFile(file),
+  )
 const textOf = async (bytes: Buffer) => (await extract(bytes)).text
 const paragraph = (text: string) => `<w:p><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`
 const documentOf = (body: string, more: Record<string, string> = {}) =>
@@ -147,5 +159,111 @@ describe('A Word document', () => {
   it('is refused if its main part is not a document', async () => {
     const bytes = zipFile([{ name: 'word/document.xml', content: 'no XML' }])
     await expect(textOf(bytes)).rejects.toThrow()
+  })
+})
+
+describe('The numbers of a Word document', () => {
+  const RELATIONS = `<Relationships>${[
+    'numbering',
+    'styles',
+    'header',
+    'footer',
+    'aFChunk',
+    'package',
+  ]
+    .map(
+      (kind) =>
+        `<Relationship Id="${kind}" Type="http://schemas.example/${kind}" Target="${TARGETS.get(kind) ?? `${kind}.xml`}"/>`,
+    )
+    .join('')}</Relationships>`
+  const level = (at: number, format: string, text: string, more = '') =>
+    `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/>${more}<w:lvlText w:val="${text}"/></w:lvl>`
+  const numbering = `<w:numbering ${NAMESPACES}>
+    <w:abstractNum w:abstractNumId="0">${level(0, 'upperRoman', 'Part %1', '<w:pStyle w:val="Part"/>')}${level(1, 'decimal', '%1.%2', '<w:isLgl/>')}${level(2, 'lowerLetter', '(%3)')}</w:abstractNum>
+    <w:abstractNum w:abstractNumId="1">${level(0, 'bullet', '•')}</w:abstractNum>
+    <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
+    <w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
+    <w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="1"><w:startOverride w:val="7"/></w:lvlOverride></w:num></w:numbering>`
+  const styles = `<w:styles ${NAMESPACES}><w:style w:type="paragraph" w:styleId="Part"><w:name w:val="Part"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr><w:outlineLvl w:val="0"/></w:pPr></w:style><w:style w:type="paragraph" w:styleId="Own"><w:name w:val="Own"/><w:basedOn w:val="Part"/></w:style><w:style w:type="character" w:styleId="Raised"><w:name w:val="Raised"/><w:rPr><w:vertAlign w:val="superscript"/></w:rPr></w:style></w:styles>`
+  const item = (at: number, text: string, list = 1) =>
+    `<w:p><w:pPr><w:numPr><w:ilvl w:val="${at}"/><w:numId w:val="${list}"/></w:numPr></w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`
+  const styled = (style: string, text: string) =>
+    `<w:p><w:pPr><w:pStyle w:val="${style}"/></w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`
+  const numbered = (body: string, more: Record<string, string> = {}) =>
+    textOf(
+      documentOf(body, {
+        'word/_rels/document.xml.rels': RELATIONS,
+        'word/numbering.xml': numbering,
+        'word/styles.xml': styles,
+        ...more,
+      }),
+    )
+
+  it('are part of its text, as it shows them', async () => {
+    const text = await numbered(
+      [
+        styled('Part', 'Hire'),
+        item(1, 'Deposit'),
+        item(2, 'in coin'),
+        item(2, 'in kind'),
+        item(1, 'Term'),
+        styled('Own', 'End'),
+        item(1, 'Notice'),
+        item(1, 'Later', 3),
+        item(0, 'a bullet', 2),
+      ].join(''),
+    )
+    expect(text.split(/\n+/).map((line) => line.trim())).toEqual([
+      '# Part I Hire',
+      '1.1  Deposit',
+      '(a)  in coin',
+      '(b)  in kind',
+      '1.2  Term',
+      '# Part II End',
+      '2.1  Notice',
+      '2.7  Later',
+      '-   a bullet',
+    ])
+  })
+
+  it('stay apart from what stands above them, by a style as well', async () => {
+    const run = (text: string, properties: string) =>
+      `<w:r><w:rPr>${properties}</w:rPr><w:t>${text}</w:t></w:r>`
+    const body = `<w:p>${run('45', '')}${run('2', '<w:rStyle w:val="Raised"/>')}${run(' crowns, 10', '')}${run('6', '<w:vertAlign w:val="superscript"/>')}</w:p>`
+    expect(await numbered(body)).toBe('45^2 crowns, 10^6')
+  })
+
+  it('and all that its parts and fields say are there', async () => {
+    const simple = (instruction: string, text: string) =>
+      `<w:fldSimple w:instr="${instruction}"><w:r><w:t>${text}</w:t></w:r></w:fldSimple>`
+    const field = (data: string, instruction: string) =>
+      `<w:r><w:fldChar w:fldCharType="begin"><w:ffData>${data}</w:ffData></w:fldChar></w:r><w:r><w:instrText>${instruction}</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>`
+    const body = `<w:p>${simple('MERGEFIELD Name', 'Ida')}<w:r><w:t>, sea: </w:t></w:r>${field('<w:ddList><w:result w:val="1"/><w:listEntry w:val="Arctic"/><w:listEntry w:val="Baltic"/></w:ddList>', 'FORMDROPDOWN')}</w:p>
+      <w:p>${field('<w:checkBox><w:checked/></w:checkBox>', 'FORMCHECKBOX')}<w:r><w:t>Moored</w:t></w:r></w:p>
+      <w:p><w:r><w:ruby><w:rt><w:r><w:t>みなと</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>港</w:t></w:r></w:rubyBase></w:ruby></w:r><w:bdo w:val="rtl"><w:r><w:t>right</w:t></w:r></w:bdo></w:p>
+      <w:altChunk r:id="aFChunk"/><w:p><w:r><w:t>End</w:t></w:r></w:p>`
+    const furniture = (text: string) =>
+      `<w:p><w:r><w:t>${text}</w:t></w:r>${simple('PAGE', '3')}</w:p>`
+    const text = await numbered(body, {
+      'word/chunk.html': '<html><body><h2>Lease</h2><p>The rent is 12 crowns.</p></body></html>',
+      'word/header.xml': `<w:hdr>${furniture('Issue 6')}</w:hdr>`,
+      'word/footer.xml': `<w:ftr>${furniture('Page ')}${furniture('Owner: Dock 5')}</w:ftr>`,
+      'word/plan.csv': 'quay;fee\n7;120\n',
+    })
+    expect(text).toMatch(
+      /^Ida, sea: Baltic\n\n\[x\] ?Moored\n\n港\(みなと\)right\n\n## Lease\n\nThe rent is 12 crowns\.\n\nEnd\n\nPage header: Issue 6\n\nPage footer: Page \| Owner: Dock 5\n\n## Attachment: plan\.csv\n\n- quay: 7; fee: 120/,
+    )
+  })
+
+  it('are read in a file whose main part has any name', async () => {
+    const named = PARTS['_rels/.rels'].replace('document.xml', 'document2.xml')
+    const entries = {
+      ...PARTS,
+      '[Content_Types].xml': PARTS['[Content_Types].xml'].replace('document.xml', 'document2.xml'),
+      '_rels/.rels': named,
+      'word/document2.xml': `<w:document ${NAMESPACES}><w:body>${styled('Heading1', 'Minutes')}</w:body></w:document>`,
+    }
+    const bytes = zipFile(Object.entries(entries).map(([name, content]) => ({ name, content })))
+    expect((await readFile({ name: 'a.docx', mediaType: '', bytes })).text).toBe('# Minutes')
   })
 })

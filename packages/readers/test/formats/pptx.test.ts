@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
 import { zipFile } from '../../../../test/support/zip-file.ts'
-import { extractPptx, readSlide } from '../../src/formats/pptx.ts'
+import { extractFile } from '../../src/extract-file.ts'
+import { extractPptx } from '../../src/formats/pptx.ts'
+import { readSlide } from '../../src/formats/pptx-slide.ts'
 import { openZip } from '../../src/zip-archive.ts'
 
 const seeNothing = async () => ''
@@ -13,18 +15,14 @@ const relation = (id: string, type: string, target: string) =>
   `<Relationship Id="${id}" Type="http://schemas.example/${type}" Target="${target}"/>`
 const relations = (...all: string[]) => `<Relationships>${all.join('')}</Relationships>`
 
+const read = async (bytes: Buffer) =>
+  extractPptx(await openZip(bytes), 'ppt/presentation.xml', seeNothing, (file) => extractFile(file))
 const extract = async (entries: Record<string, string>) =>
-  extractPptx(
-    await openZip(zipFile(Object.entries(entries).map(([name, content]) => ({ name, content })))),
-    seeNothing,
-  )
+  read(zipFile(Object.entries(entries).map(([name, content]) => ({ name, content }))))
 
 describe('A presentation', () => {
   it('is its slides, each a page, with the notes behind', async () => {
-    const { text, pageStarts = [] } = await extractPptx(
-      await openZip(fixture('kingfishers.pptx')),
-      seeNothing,
-    )
+    const { text, pageStarts = [] } = await read(fixture('kingfishers.pptx'))
     expect(pageStarts).toHaveLength(3)
     expect(text.slice(0, pageStarts[1])).toMatch(
       /^## Slide 1\n\nKingfishers\n\nThey dive .*\n\nNotes: Mention the burrow in the bank\.\n\n$/s,
@@ -175,4 +173,71 @@ describe('A slide', () => {
   })
 
   it('may be broken', () => expect(readSlide('<p:sld><a:t>Half').body).toBe(''))
+})
+
+describe('Of a slide', () => {
+  const body = (...paragraphs: string[]) =>
+    readSlide(slide(`<p:sp>${paragraphs.join('')}</p:sp>`)).body
+  const run = (text: string, properties = '') => `<a:r>${properties}<a:t>${text}</a:t></a:r>`
+
+  it('what stands above or below the line keeps apart from numbers', () => {
+    const [raised, lowered] = ['30000', '-25000'].map((by) => `<a:rPr baseline="${by}"/>`)
+    expect(
+      body(
+        `<a:p>${run('45')}${run('2', raised)}${run(' crowns, 10')}${run('6', raised)}${run(' t of CO')}${run('2', lowered)}</a:p>`,
+      ),
+    ).toBe('45^2 crowns, 10^6 t of CO₂')
+  })
+
+  it('paragraphs with automatic numbers have them', () => {
+    const item = (text: string, type: string, more = '') =>
+      `<a:p><a:pPr ${more}><a:buAutoNum type="${type}"/></a:pPr>${run(text)}</a:p>`
+    expect(
+      body(
+        item('one', 'arabicPeriod'),
+        item('in', 'alphaLcParenBoth', 'lvl="1"'),
+        item('out', 'alphaLcParenBoth', 'lvl="1"'),
+        '<a:p/>',
+        item('two', 'arabicPeriod'),
+        paragraph('plain'),
+        `<a:p><a:pPr><a:buAutoNum type="romanUcPeriod" startAt="4"/></a:pPr>${run('four')}</a:p>`,
+      ).split('\n\n'),
+    ).toEqual(['1. one', '(a) in', '(b) out', '2. two', 'plain', 'IV. four'])
+  })
+
+  it('a cell that spans rows stands in each of them', () => {
+    const cell = (text: string, more = '') => `<a:tc ${more}>${paragraph(text)}</a:tc>`
+    const row = (...cells: string[]) => `<a:tr>${cells.join('')}</a:tr>`
+    const table = row(cell('Quay'), cell('Fee')) + row(cell('West'), cell('4'))
+    const merged = row(cell('', 'vMerge="1"'), cell('9'))
+    expect(readSlide(slide(`<a:tbl>${table}${merged}</a:tbl>`)).body).toMatch(/\| West \| 9 \|$/)
+  })
+
+  it('comments and hidden slides are read and named, and what pictures show', async () => {
+    const picture =
+      '<p:pic><p:nvPicPr><p:cNvPr id="4" name="Picture 3" descr="A crane at quay 7"/></p:nvPicPr></p:pic>'
+    const { text, warnings } = await extract({
+      'ppt/presentation.xml': '<p:sldIdLst><p:sldId r:id="s1"/></p:sldIdLst>',
+      'ppt/_rels/presentation.xml.rels': relations(
+        relation('s1', 'slide', 'slides/slide1.xml'),
+        relation('a1', 'commentAuthors', 'commentAuthors.xml'),
+      ),
+      'ppt/commentAuthors.xml': '<p:cmAuthorLst><p:cmAuthor id="0" name="Ada"/></p:cmAuthorLst>',
+      'ppt/slides/slide1.xml': `<p:sld show="0">${shape('title', 'Cranes')}${picture}</p:sld>`,
+      'ppt/slides/_rels/slide1.xml.rels': relations(
+        relation('c1', 'comments', '../comments/comment1.xml'),
+        relation('o1', 'package', '../embeddings/plan.csv'),
+      ),
+      'ppt/comments/comment1.xml':
+        '<p:cmLst><p:cm authorId="0"><p:text>Which one?</p:text></p:cm></p:cmLst>',
+      'ppt/embeddings/plan.csv': 'quay;fee\n7;120\n',
+    })
+    expect(text).toMatch(
+      /## Cranes\n\n\[Picture: A crane at quay 7\]\n\n\[Comment by Ada: Which one\?\]/,
+    )
+    expect(text).toMatch(/## Attachment: plan\.csv\n\n- quay: 7; fee: 120/)
+    expect(warnings).toEqual([
+      { code: 'hidden_slides', message: 'Slides that are hidden were read, too: 1' },
+    ])
+  })
 })
