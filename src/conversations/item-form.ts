@@ -5,6 +5,5 @@ import type { NewItem, StoredItem } from '../stores/conversation-store.ts'
 export interface ItemForm {
   /** A question with images as URLs. */
   toQuestion(text: string, images: readonly string[]): NewItem
-  /** The items as messages for a model. */
   toMessages(items: readonly StoredItem[]): ModelMessage[]
 }

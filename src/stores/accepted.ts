@@ -1,4 +1,3 @@
-/** The digests of tool definitions, by the names of the tools. */
 export type ToolDigests = ReadonlyMap<string, string>
 
 /** Which tool definitions of MCP servers were accepted, by all servers on the store. */

@@ -1,6 +1,5 @@
 /** What clients of vector stores call collections, where that is another name than the collection's own. */
 export interface CollectionNames {
-  /** By collection. */
   list(): Promise<ReadonlyMap<string, string>>
   /** Undefined forgets the name. Throws `invalid_request` for more than `MAX_NAMES`. */
   set(collection: string, name: string | undefined): Promise<void>

@@ -175,7 +175,6 @@ export class CorpusChanged extends Error {
   }
 }
 
-/** The checkpoint at the start of a copy. */
 export function firstCheckpoint({ embedding }: Pick<CorpusStart, 'embedding'>): CopyCheckpoint {
   const { model, dimension } = embedding ?? {}
   return { documents: 0, chunks: 0, digest: digestOf([model, dimension]) }

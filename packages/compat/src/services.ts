@@ -93,7 +93,6 @@ export interface Records {
 
 /** What clients call collections, where that is another name than the collection's own. */
 export interface CollectionNames {
-  /** By collection. */
   list(): Promise<ReadonlyMap<string, string>>
   /** Undefined forgets the name. Throws `invalid_request` if there are too many. */
   set(collection: string, name: string | undefined): Promise<void>

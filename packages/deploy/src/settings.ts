@@ -2,7 +2,6 @@
 export interface Engine {
   /** Its name as a service, and as the host of its address. */
   name: string
-  /** The variable with its address. */
   address: string
   /** The variable with its key, and the setting of the engine that takes the key. */
   key?: { variable: string; setting: string }

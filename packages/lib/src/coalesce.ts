@@ -32,7 +32,6 @@ interface CoalescingQueueOptions<Input, Output> {
   weightOf: (input: Input) => number
   /** The maximum weight of a batch; only a single heavier input may exceed it. */
   maxWeight: number
-  /** The maximum number of inputs in a batch. */
   maxCount?: number
   /** What the first input of a batch waits for, so that others can join it; by default only the current microtask. */
   gather?: () => Promise<unknown>

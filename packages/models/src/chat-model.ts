@@ -118,7 +118,6 @@ export type Spend = (usage: ModelUsage | undefined, bytes?: number) => void
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
-/** An event of a model's answer. */
 export type ModelEvent =
   | { type: 'text-delta'; text: string }
   /** The model's thinking, which is no part of the answer. */

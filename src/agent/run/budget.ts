@@ -5,7 +5,6 @@ import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { LimitName } from '@agent-server/schemas/fields.ts'
 import type { Usage } from '@agent-server/schemas/query.ts'
 
-/** Limits of one run. */
 export interface RunLimits {
   /** Maximum number of model calls; in the last one no tools may be called, so that the model answers. */
   rounds: number
@@ -57,7 +56,6 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, carried
   if (carriedOver) begin()
 
   return {
-    /** Deadline for tools. */
     toolTime,
     /** Deadline after which the answer is cut off. */
     answerTime,

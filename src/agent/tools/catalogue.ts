@@ -79,7 +79,6 @@ const CATALOGUE = {
 
 type SwitchName = keyof typeof CATALOGUE
 
-/** What each switch is for. */
 export const TOOL_SWITCHES: Readonly<Record<SwitchName, { description: string }>> = CATALOGUE
 // `Object.keys` does not keep the type of the names.
 export const SWITCH_NAMES = Object.keys(CATALOGUE) as SwitchName[]

@@ -64,7 +64,6 @@ export class ToolRegistry {
   }
 }
 
-/** The tools of one run. */
 export class RunTools {
   /** The tools offered to the model, which fit into `tokens`. */
   readonly offered: ReturnType<typeof createDiscovery>['offered']

@@ -7,13 +7,11 @@ import type { ResponseObject } from './response-schema.ts'
 import type { InputItem, ResponseRequest } from './schema.ts'
 import type { StoredResponse, StoredResponses } from './stored-responses.ts'
 
-/** What responses continue: stored responses and conversations. */
 export interface ResponseHistory {
   storedResponses: Pick<StoredResponses, 'find' | 'add' | 'maximumBytes'>
   conversations: Pick<Conversations, 'history' | 'append'>
 }
 
-/** The id of the conversation that a request continues. */
 export const conversationIdOf = ({ conversation }: ResponseRequest): string | undefined =>
   (typeof conversation === 'string' ? conversation : conversation?.id) ?? undefined
 

@@ -113,7 +113,6 @@ function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Res
   return withDeadline(LOOK_MS, wait, () => new FolderError(LATE), signal)
 }
 
-/** Why a folder cannot be followed. */
 function whyFailed(error: unknown): string {
   if (error instanceof FolderError || error instanceof AppError) return error.message
   return explainPath(error) ?? `The folder cannot be read (${codeOf(error) ?? 'see the log'})`

@@ -70,7 +70,6 @@ export class KeyUsage {
     this.#changed(use)
   }
 
-  /** The tokens of today. */
   tokensOf(key: UsedKey): number {
     return this.#useOf(key).tokens + (key.use?.day === this.#today() ? key.use.tokens : 0)
   }

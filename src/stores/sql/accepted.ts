@@ -36,7 +36,6 @@ const toDigests = (rows: readonly Row[]): ToolDigests =>
   new Map(rows.map((row) => [text(row, 'name'), text(row, 'digest')]))
 
 export function createAcceptedWrites(dialect: Dialect) {
-  /** Whether the connection is known at this URL. */
   const isKnown = async (tx: Tx, connection: string, url: string) => {
     await dialect.exclude(tx, 'accepted')
     const row = await tx.one(CONNECTION, [connection])

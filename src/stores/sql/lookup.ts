@@ -111,7 +111,6 @@ export function createLookup(ask: Ask, dialect: Dialect) {
   } satisfies DocumentLookup & Pick<DocumentStore, 'list' | 'countListed'>
 }
 
-/** Reads the served texts of documents. */
 function createTextReads(ask: Ask) {
   const servedText = async (visibility: Visibility, id: string, signal?: AbortSignal) => {
     const { sql, values, statement } = visibleTo(visibility, { values: [id], testing: 'each' })

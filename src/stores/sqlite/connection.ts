@@ -109,7 +109,6 @@ export async function withRoom<Output>(
   }
 }
 
-/** The directory of the database. */
 export const directoryOf = (database: DatabaseSync) => dirname(database.location() ?? '.')
 
 /** Opens a second connection that sees every commit at once and is never blocked by a write. */

@@ -1,7 +1,6 @@
 /** What a server accepts of each protocol, as far as is known. */
 export interface Abilities {
   tools: boolean
-  /** Whether the model accepts images. */
   images: boolean
   /** Whether the model takes instructions, and messages in any order, rather than a user and an assistant in turn. */
   roles: boolean

@@ -28,7 +28,6 @@ export interface ReaderOptions {
   stop?: readonly string[] | undefined
 }
 
-/** Reads the events of one answer. */
 export interface AnswerReader {
   /** Reads the next event. Throws UpstreamFailure if it is invalid or reports an error. */
   read(event: unknown): ModelEvent[]

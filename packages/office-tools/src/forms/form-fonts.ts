@@ -37,7 +37,6 @@ export async function loadFormFonts() {
   }
 
   return {
-    /** The font that draws the text. */
     fontFor: (text: string): LoadedFont => best(text).font,
     /** Whether that is the first font, which draws most texts. */
     isDefault: (text: string) => best(text).font === fonts[0],
