@@ -108,46 +108,56 @@ function fusedScores(
   const lexicalScores = scoresByKey(lexical)
   // A chunk outside of the best `limit` scores between 0 and the last of them.
   const unlisted = lexical.length < limit ? 0 : (lexical.at(-1)?.score ?? 0) / 2
-  const byTerms = standardScores(
-    Float64Array.from(keys, (key) => lexicalScores.get(key) ?? unlisted),
-  )
-  const byVectors = standardScores(cosines)
-  return byTerms.map(
-    (score, place) => LEXICAL_WEIGHT * score + (1 - LEXICAL_WEIGHT) * (byVectors[place] ?? 0),
-  )
+  const scores = new Float64Array(keys.length)
+  for (const [place, key] of keys.entries()) scores[place] = lexicalScores.get(key) ?? unlisted
+  const byTerms = standardise(scores)
+  const byVectors = standardise(cosines)
+  for (let place = 0; place < scores.length; place++)
+    scores[place] =
+      LEXICAL_WEIGHT * byTerms(scores[place]) + (1 - LEXICAL_WEIGHT) * byVectors(cosines[place])
+  return scores
 }
 
 const scoresByKey = (matches: readonly IndexMatch[]) =>
   new Map(matches.map(({ key, score }) => [key, score]))
 
-/** How many standard deviations each score is above the mean; all are 0 if they are equal. */
-function standardScores(scores: Float64Array): Float64Array {
-  const mean = scores.length > FEW ? meanOf(scores) : 0
-  const deviations = scores.map((score) => score - mean)
-  const spread = Math.sqrt(meanOf(deviations.map((deviation) => deviation ** 2)))
-  return deviations.map((deviation) => (spread > 0 ? deviation / spread : 0))
-}
-
-function meanOf(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
+/** Tells how many standard deviations a score is above the mean; 0 if all are equal. */
+function standardise(scores: Float64Array): (score: number | undefined) => number {
+  let sum = 0
+  for (const score of scores) sum += score
+  const mean = scores.length > FEW ? sum / scores.length : 0
+  let squares = 0
+  for (const score of scores) squares += (score - mean) ** 2
+  const spread = Math.sqrt(squares / scores.length)
+  return (score = mean) => (spread > 0 ? (score - mean) / spread : 0)
 }
 
 /** The cosine of each vector with the unit vector `question`. */
 export function cosinesTo(question: Float32Array, vectors: ScaledVectors): Float64Array {
-  const { keys, dimension, values, scales } = vectors
   const rows = rowsOf(vectors)
+  const cosines = productsWith(question, rows, vectors)
+  for (const [place, row] of rows.entries())
+    cosines[place] = (cosines[place] ?? 0) * scaleAt(vectors.scales, row)
+  return cosines
+}
+
+function productsWith(
+  question: Float32Array,
+  rows: Uint32Array,
+  { dimension, values }: ScaledVectors,
+): Float64Array {
   if (values instanceof Int8Array && dimension % LANES === 0) {
     const products = dotProducts(values, rows, question)
-    if (products) return products.map((product, place) => product * scaleAt(scales, rows[place]))
+    if (products) return products
   }
-  const cosines = new Float64Array(keys.length)
-  for (let place = 0; place < keys.length; place++) {
-    const from = (rows[place] ?? 0) * dimension
+  const products = new Float64Array(rows.length)
+  for (const [place, row] of rows.entries()) {
+    const from = row * dimension
     let product = 0
     for (let i = 0; i < dimension; i++) product += (values[from + i] ?? 0) * (question[i] ?? 0)
-    cosines[place] = product * scaleAt(scales, rows[place])
+    products[place] = product
   }
-  return cosines
+  return products
 }
 
 const rowsOf = ({ keys, rows }: ScaledVectors) => rows ?? keys.map((_, place) => place)

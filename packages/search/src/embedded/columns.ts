@@ -1,36 +1,40 @@
 import type { Candidate } from '../chunk-index.ts'
 
-const COLUMNS = ['score', 'terms', 'lexical', 'dense'] as const
-
 /** Candidates in columns, which cross threads without copying; a number that a candidate lacks is NaN. */
-export interface CandidateColumns
-  extends Record<(typeof COLUMNS)[number], Float64Array<ArrayBuffer>> {
+export interface CandidateColumns {
   keys: Uint32Array<ArrayBuffer>
+  score: Float64Array<ArrayBuffer>
+  lexical: Float64Array<ArrayBuffer>
+  dense: Float64Array<ArrayBuffer>
 }
 
 export function toColumns(candidates: readonly Candidate[]): CandidateColumns {
-  const column = (name: (typeof COLUMNS)[number]) =>
-    Float64Array.from(candidates, (candidate) => candidate[name] ?? Number.NaN)
-  return {
-    keys: Uint32Array.from(candidates, ({ key }) => key),
-    score: column('score'),
-    terms: column('terms'),
-    lexical: column('lexical'),
-    dense: column('dense'),
+  const count = candidates.length
+  const columns = {
+    keys: new Uint32Array(count),
+    score: new Float64Array(count),
+    lexical: new Float64Array(count),
+    dense: new Float64Array(count),
   }
+  for (const [place, { key, score, lexical, dense }] of candidates.entries()) {
+    columns.keys[place] = key
+    columns.score[place] = score
+    columns.lexical[place] = lexical ?? Number.NaN
+    columns.dense[place] = dense ?? Number.NaN
+  }
+  return columns
 }
 
-export function buffersOf(columns: CandidateColumns): ArrayBuffer[] {
-  return [columns.keys.buffer, ...COLUMNS.map((name) => columns[name].buffer)]
+export function buffersOf({ keys, score, lexical, dense }: CandidateColumns): ArrayBuffer[] {
+  return [keys.buffer, score.buffer, lexical.buffer, dense.buffer]
 }
 
-export function toCandidates({ keys, ...columns }: CandidateColumns): Candidate[] {
+export function toCandidates({ keys, score, lexical, dense }: CandidateColumns): Candidate[] {
   return Array.from(keys, (key, place) => {
-    const candidate: Candidate = { key, score: 0 }
-    for (const name of COLUMNS) {
-      const value = columns[name][place] ?? Number.NaN
-      if (!Number.isNaN(value)) candidate[name] = value
-    }
+    const candidate: Candidate = { key, score: score[place] ?? 0 }
+    const [ofTerms = Number.NaN, ofVectors = Number.NaN] = [lexical[place], dense[place]]
+    if (!Number.isNaN(ofTerms)) candidate.lexical = ofTerms
+    if (!Number.isNaN(ofVectors)) candidate.dense = ofVectors
     return candidate
   })
 }

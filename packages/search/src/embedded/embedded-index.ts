@@ -2,7 +2,7 @@ import { settlesWithin, untilAborted } from '@agent-server/lib/abort.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
-import type { ChunkIndex, IndexSource } from '../chunk-index.ts'
+import type { ChunkIndex, IndexSource, LexicalMatch } from '../chunk-index.ts'
 import { toMatches, toRanking } from '../ranking.ts'
 import { createSearch, type Stages } from '../staged-search.ts'
 import { toCandidates } from './columns.ts'
@@ -72,16 +72,25 @@ function stagesOf(thread: Thread<IndexMethods>, source: Pick<IndexSource, 'visib
     }),
     async lexical(query, signal) {
       const { shares, ...ranking } = await answered(thread.call('lexical', query), signal)
-      return toMatches(ranking).map((match, place) => ({ ...match, terms: shares[place] ?? 0 }))
+      return withShares(toMatches(ranking), shares)
     },
     nearest: async (query, signal) =>
       toMatches(await answered(thread.call('nearest', query), signal)),
     async fuse(lexical, query, signal) {
       const input = { ...query, lexical: toRanking(lexical) }
-      const { columns, exhausted } = await answered(thread.call('fuse', input), signal)
-      return { candidates: toCandidates(columns), exhausted }
+      const { columns, shares, exhausted } = await answered(thread.call('fuse', input), signal)
+      return { candidates: withShares(toCandidates(columns), shares), exhausted }
     },
   }
+}
+
+/** Adds the shares of the first matches; one that left the index in between has none. */
+function withShares<Match extends LexicalMatch>(matches: Match[], shares: Float64Array): Match[] {
+  for (const [place, share] of shares.entries()) {
+    const match = matches[place]
+    if (match && !Number.isNaN(share)) match.terms = share
+  }
+  return matches
 }
 
 /** Waits for the answer unless the signal is aborted first. */

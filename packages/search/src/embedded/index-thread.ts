@@ -24,6 +24,9 @@ interface Addition {
   terms: TermBatch
 }
 
+/** Of how many matches the share of the question's terms is looked up; more are seldom shown. */
+const MAX_SHARES = 32
+
 const { directory, fingerprint, vectorFingerprint }: IndexThreadData = workerData
 const snapshot = await openSnapshot({ directory, fingerprint, notify })
 const index = createLexicalIndex(snapshot.loaded)
@@ -46,7 +49,7 @@ const methods = {
 
   lexical({ terms, limit, only }: LexicalQuery) {
     const { keys, scores } = index.search(terms, limit, only)
-    const shares = index.sharesOf(terms, keys)
+    const shares = index.sharesOf(terms, keys.subarray(0, MAX_SHARES))
     return transferring({ keys, scores, shares }, [keys.buffer, scores.buffer, shares.buffer])
   },
 
@@ -65,8 +68,8 @@ const methods = {
       { ...query, termCount: terms.terms.length },
     )
     const columns = toColumns(candidates)
-    columns.terms = index.sharesOf(terms, columns.keys)
-    return transferring({ columns, exhausted }, buffersOf(columns))
+    const shares = index.sharesOf(terms, columns.keys.subarray(0, MAX_SHARES))
+    return transferring({ columns, shares, exhausted }, [...buffersOf(columns), shares.buffer])
   },
 
   vectorKeys() {
