@@ -33,20 +33,50 @@ export function createConversationDocuments({ documents, conversations }: Depend
     throw new AppError('conversation_not_found', message, { param: 'conversation' })
   }
 
+  const admit = async (conversation: ConversationRef, { file, text }: Content): Promise<void> => {
+    await check(conversation)
+    const query = { conversation: conversation.id, limit: MAX_DOCUMENTS }
+    const existing = (await documents.list(everything(), query)).documents
+    const sizes = existing.map(({ file, characters }) => file?.size ?? characters)
+    const size = file?.size ?? Buffer.byteLength(text)
+    const total = sizes.reduce((sum, each) => sum + each, size)
+    if (existing.length < MAX_DOCUMENTS && total <= MAX_BYTES) return
+    const message = `A conversation takes at most ${MAX_DOCUMENTS} documents of ${MAX_BYTES / 1e6} MB in all: delete some, or keep them in the documents`
+    throw new AppError('conversation_full', message, { param: 'conversation' })
+  }
+  const inTurn = createTurns()
+
   return {
     check,
-    /** Throws `conversation_not_found`, and `conversation_full` if the content would be too much. */
-    async admit(conversation: ConversationRef, { file, text }: Content): Promise<void> {
-      await check(conversation)
-      const query = { conversation: conversation.id, limit: MAX_DOCUMENTS }
-      const existing = (await documents.list(everything(), query)).documents
-      const sizes = existing.map(({ file, characters }) => file?.size ?? characters)
-      const size = file?.size ?? Buffer.byteLength(text)
-      const total = sizes.reduce((sum, each) => sum + each, size)
-      if (existing.length < MAX_DOCUMENTS && total <= MAX_BYTES) return
-      const message = `A conversation takes at most ${MAX_DOCUMENTS} documents of ${MAX_BYTES / 1e6} MB in all: delete some, or keep them in the documents`
-      throw new AppError('conversation_full', message, { param: 'conversation' })
+    /**
+     * Calls `create` if the conversation takes the content; one after another, since each counts what is there. Throws
+     * `conversation_not_found`, and `conversation_full` if the content would be too much.
+     */
+    add<Created>(
+      conversation: ConversationRef,
+      content: Content,
+      create: () => Promise<Created>,
+    ): Promise<Created> {
+      return inTurn(conversation.id, async () => {
+        await admit(conversation, content)
+        return create()
+      })
     },
+  }
+}
+
+/** Runs what concerns the same conversation one after another. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>()
+  return async <Result>(conversation: string, work: () => Promise<Result>): Promise<Result> => {
+    const result = (last.get(conversation) ?? Promise.resolve()).then(work)
+    const turn = ignore(result, 'the caller gets the error')
+    last.set(conversation, turn)
+    try {
+      return await result
+    } finally {
+      if (last.get(conversation) === turn) last.delete(conversation)
+    }
   }
 }
 

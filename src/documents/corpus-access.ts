@@ -70,9 +70,11 @@ export function corpusForCaller(caller: Caller, services: Dependencies): CorpusS
   const limited: Retrieval<CallerSearch> = {
     asksModel: retrieval.asksModel,
     search: async ({ filter, ...query }, signal) => {
-      if (retrieval.asksModel) await caller.verify(true)
       const visibility = narrowed(forCaller(caller), filter)
-      return retrieval.search({ spend: spendOf(caller), ...query, visibility, sender }, signal)
+      const ask = { ...query, visibility, sender }
+      // A search that is part of a run is counted with it.
+      if (!retrieval.asksModel || query.spend) return retrieval.search(ask, signal)
+      return spending(caller, (spend) => retrieval.search({ ...ask, spend }, signal))
     },
   }
   const lines = createLineIngestion({ documents, log })
@@ -89,11 +91,18 @@ export function corpusForCaller(caller: Caller, services: Dependencies): CorpusS
   }
 }
 
-/** Counts the tokens of a search by itself; one that is part of a run is counted with it. */
-const spendOf =
-  ({ spend }: Caller): Spend =>
-  (usage, bytes) =>
-    spend(tokensSpent(usage, bytes))
+/** Counts the tokens of the model against the caller's key. */
+async function spending<Result>(caller: Caller, work: (spend: Spend) => Promise<Result>) {
+  const settle = await caller.reserve()
+  let used = 0
+  try {
+    return await work((usage, bytes) => {
+      used += tokensSpent(usage, bytes)
+    })
+  } finally {
+    settle(used)
+  }
+}
 
 const MAX_COLLECTIONS = 100
 
@@ -145,10 +154,12 @@ function limitDocuments(
   const create: Documents['create'] = async (content, idempotencyKey, digest) => {
     await verify()
     const { conversation } = content
-    if (conversation !== undefined) await conversationDocuments.admit(refTo(conversation), content)
     const ownKey = sender && idempotencyKey ? `${sender}:${idempotencyKey}` : idempotencyKey
     const placed = placeInCollection(content, collections)
-    return documents.create({ ...placed, sender }, ownKey, digest)
+    const add = () => documents.create({ ...placed, sender }, ownKey, digest)
+    return conversation === undefined
+      ? add()
+      : conversationDocuments.add(refTo(conversation), content, add)
   }
   const put: Documents['put'] = async (idOrOwnId, content) => {
     await verify()

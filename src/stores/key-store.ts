@@ -45,4 +45,9 @@ export interface KeyStore {
   remove(id: string): Promise<boolean>
   /** Adds to what was used. Tokens of earlier days than the last one stored no longer count; nor do unknown keys. */
   addUse(uses: readonly (KeyUse & { id: string })[]): Promise<void>
+  /**
+   * Adds as many tokens as are wanted and as the day has left of `most`, and returns how many: 0 if it has none. What
+   * several servers reserve at the same time is never more than that.
+   */
+  reserve(wanted: KeyUse & { id: string; most: number }): Promise<number>
 }

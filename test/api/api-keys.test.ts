@@ -154,6 +154,17 @@ describe('a key', () => {
     expect((await listKeys()).find((key) => key.id === id)?.tokensToday).toBe(30)
   })
 
+  it('may use no more of them by asking many questions at once', async () => {
+    const { id, request } = await makeKey({ scopes: ['chat'], tokensPerDay: 1_000 })
+    upstream.always(textReply('Owls.', { usage: { prompt_tokens: 580, completion_tokens: 8 } }))
+    const body = { messages: [{ role: 'user', content: 'Who?' }], stream: false }
+    const ask = async () => (await request('/v1/chat/completions', { body })).status
+    const statuses = await Promise.all(Array.from({ length: 60 }, ask))
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(2)
+    expect(statuses).toContain(200)
+    expect((await listKeys()).find((key) => key.id === id)?.tokensToday).toBeLessThan(1_600)
+  })
+
   it('does not count on the web UI’s path', async () => {
     expect((await red.request('/ui/api/documents')).status).not.toBe(200)
   })

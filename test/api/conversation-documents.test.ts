@@ -201,6 +201,13 @@ describe('What cannot be', () => {
     expect((await server.request(`/documents/${id}`, patch)).status).toBe(400)
   })
 
+  it('is refused: more than twenty documents that are sent at once', async () => {
+    const own = await converse()
+    const sent = Array.from({ length: 24 }, (_, n) => send(own, `Text ${n}.`))
+    const refused = (await Promise.all(sent)).filter(({ status }) => status >= 400)
+    expect(refused).toHaveLength(4)
+  })
+
   it('is refused: more than twenty documents', async () => {
     const own = await converse()
     for (let number = 0; number < 20; number++) await send(own, `Note ${number}`)

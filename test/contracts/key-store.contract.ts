@@ -90,6 +90,20 @@ export function describeKeyStore(name: string, createData: () => Promise<StoreDa
       expect((await keys.find('a'))?.use?.tokens).toBe(10)
     })
 
+    it('reserves no more at once than is left for the day', async () => {
+      const { keys } = await openData()
+      await keys.add(keyOf('a'), MOST)
+      await keys.addUse([useOf('a', 50, 9), useOf('a', 10)])
+      const reserve = (day = 10) => keys.reserve({ ...useOf('a', 40, day), most: 100 })
+      const held = await Promise.all([reserve(), reserve(), reserve(), reserve()])
+      expect(held.toSorted((a, b) => a - b)).toEqual([0, 10, 40, 40])
+      expect((await keys.find('a'))?.use?.tokens).toBe(100)
+      await keys.addUse([useOf('a', -15)])
+      expect([await reserve(), await reserve(), await reserve(11)]).toEqual([15, 0, 40])
+      expect(await keys.reserve({ ...useOf('none', 40), most: 100 })).toBe(40)
+      expect(await keys.find('none')).toBeUndefined()
+    })
+
     it('counts the tokens of the last day, in whatever order days are added', async () => {
       const { keys } = await openData()
       await keys.add(keyOf('a'), MOST)

@@ -986,7 +986,7 @@ export interface components {
             requestsPerMinute?: number;
             /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server. */
             scopes: ("query" | "chat" | "ingest" | "admin")[];
-            /** @description Limit on model tokens, sent and received, per UTC day across all servers; the last call may exceed it. */
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run holds up to 32,000 of what is left until it ends, and may exceed them. */
             tokensPerDay?: number;
             /** @description Model tokens used in the current UTC day; may be a few seconds old. */
             tokensToday: number;
@@ -1021,7 +1021,7 @@ export interface components {
             scopes: ("query" | "chat" | "ingest" | "admin")[];
             /** @description The secret that clients send. It is shown only once and is not stored. */
             secret: string;
-            /** @description Limit on model tokens, sent and received, per UTC day across all servers; the last call may exceed it. */
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run holds up to 32,000 of what is left until it ends, and may exceed them. */
             tokensPerDay?: number;
             /** @description Model tokens used in the current UTC day; may be a few seconds old. */
             tokensToday: number;

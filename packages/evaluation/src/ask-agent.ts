@@ -47,7 +47,6 @@ export function createAgentAsking(
   const scopeOf = ({ collection }: AskedQuestion) => {
     return { filter: within({ filter, collection }), mode, effort }
   }
-  const spend: Spend = (usage, bytes) => caller.spend(tokensSpent(usage, bytes))
   return {
     search: (question: AskedQuestion) =>
       patiently(caller, signal, (limit) => {
@@ -72,9 +71,13 @@ export function createAgentAsking(
       }),
     judge: createJudge((rules, prompt) =>
       patiently(caller, signal, async (limit) => {
-        await caller.verify(true)
+        const settle = await caller.reserve()
+        let used = 0
+        const spend: Spend = (usage, bytes) => {
+          used += tokensSpent(usage, bytes)
+        }
         const task = { rules, prompt, tokens: VERDICT_TOKENS, characters: VERDICT_CHARACTERS }
-        return askModel({ model, spend }, task, limit)
+        return askModel({ model, spend }, task, limit).finally(() => settle(used))
       }),
     ),
   }

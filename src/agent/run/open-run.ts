@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
+import { type Settle, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest, RunEnd } from '@agent-server/wire'
 import { createRunBudget, type RunLimits } from './budget.ts'
 import type { Pauses } from './pause.ts'
@@ -22,9 +22,15 @@ export type OpenRun = Awaited<ReturnType<typeof openRun>>
 export async function openRun(parts: Dependencies, request: AgentRequest, signal: AbortSignal) {
   const { resume, caller } = request
   const paused = resume && (await parts.pauses.open(resume.state, request))
-  await caller?.verify(true)
+  const settle: Settle = caller ? await caller.reserve() : () => undefined
   const trace = parts.traces?.begin(request)
-  const slot = parts.limiter.acquire(caller && shareOf(caller), trace)
+  let slot: ReturnType<RunLimiter['acquire']>
+  try {
+    slot = parts.limiter.acquire(caller && shareOf(caller), trace)
+  } catch (error) {
+    settle(0)
+    throw error
+  }
   const sessionId = sessionOf(request) ?? paused?.sessionId ?? randomUUID()
   const budget = createRunBudget(parts.limits, signal, paused?.spent)
   return {
@@ -36,7 +42,7 @@ export async function openRun(parts: Dependencies, request: AgentRequest, signal
     sessionId,
     budget,
     close(end: RunEnd | undefined): void {
-      caller?.spend(budget.spent().tokens - (paused?.spent.tokens ?? 0))
+      settle(budget.spent().tokens - (paused?.spent.tokens ?? 0))
       slot.release(budget.usage())
       // No later request can continue a session that the client did not name.
       const isPaused = end?.reason === 'approval_required'

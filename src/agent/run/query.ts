@@ -44,10 +44,11 @@ export async function answerQuery(
 ): Promise<QueryAnswer> {
   if (effort === 'low' && !retrieval.asksModel) return retrieval.search(query, signal)
   checkEffort(effort, model)
-  await caller.verify(true)
-  const slot = limiter.acquire(shareOf(caller))
+  const settle = await caller.reserve()
+  let slot: ReturnType<RunLimiter['acquire']> | undefined
   using budget = createRunBudget(limits, signal)
   try {
+    slot = limiter.acquire(shareOf(caller))
     const { spend } = budget
     const means = { model, retrieval, spend }
     const search = searchByEffort(means, { ...query, spend }, effort, signal)
@@ -61,10 +62,10 @@ export async function answerQuery(
       steps.push(value)
     }
   } catch (error) {
-    slot.fail(error, signal)
+    slot?.fail(error, signal)
     throw error
   } finally {
-    caller.spend(budget.spent().tokens)
-    slot.release(budget.usage())
+    settle(budget.spent().tokens)
+    slot?.release(budget.usage())
   }
 }

@@ -9,6 +9,7 @@ import {
   isGrant,
   MAX_KEYS,
   type NewApiKey,
+  type Settle,
 } from '@agent-server/schemas/operator/api-key.ts'
 import type { KeyStore, StoredKey, UsedKey } from '../../stores/key-store.ts'
 import { KeyUsage } from './usage.ts'
@@ -107,23 +108,34 @@ export class Keys {
       key: { id: key.id, name: key.name, payer: payer.id },
       scopes: key.scopes,
       collections: key.collections,
-      verify: (spending = false) => this.#verify(key, spending),
-      spend: (tokens) => {
-        this.#usage.spend(key, tokens)
-        if (payer !== key) this.#usage.spend(payer, tokens)
-      },
+      verify: async () => void (await this.#findValid(key)),
+      reserve: (tokens) => this.#reserve(key, tokens),
     }
   }
 
-  /** Throws `unauthorized` if the key was revoked since; if it is to spend tokens, `rate_limited`, too. */
-  async #verify({ id }: UsedKey, spending: boolean): Promise<void> {
+  /** Throws `unauthorized` if the key was revoked since. */
+  async #findValid({ id }: UsedKey): Promise<UsedKey> {
     const key = await this.#findCurrent(id)
-    if (!key) throw revokedKey()
-    if (!spending) return
-    this.#usage.checkTokens(key)
+    if (key) return key
+    throw revokedKey()
+  }
+
+  async #reserve(known: UsedKey, tokens: number | undefined): Promise<Settle> {
+    const key = await this.#findValid(known)
     const payer = await this.#payerOf(key)
     if (!payer) throw revokedKey()
-    this.#usage.checkTokens(payer)
+    const settle = await this.#usage.reserve(key, tokens)
+    if (payer === key) return settle
+    try {
+      const settlePayer = await this.#usage.reserve(payer, tokens)
+      return (used) => {
+        settle(used)
+        settlePayer(used)
+      }
+    } catch (error) {
+      settle(0)
+      throw error
+    }
   }
 }
 

@@ -1,11 +1,16 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import type { Settle } from '@agent-server/schemas/operator/api-key.ts'
 import type { KeyStore, UsedKey } from '../../stores/key-store.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 /** The delay until the use of keys is stored. */
 const STORE_MS = 10_000
+/** What a run seldom exceeds, a few long prompts and an answer; so much of a limited key is held for each. */
+const RUN_TOKENS = 32_000
+/** When to try again while all that is left is held. */
+const RUNS_MS = 5_000
 
 /** The use of one key at this server. */
 interface Use {
@@ -16,10 +21,12 @@ interface Use {
   lastUsedAt: number | undefined
   day: number
   tokens: number
+  /** Runs for which tokens are held. */
+  runs: number
 }
 
 interface Dependencies {
-  store: Pick<KeyStore, 'addUse'>
+  store: Pick<KeyStore, 'addUse' | 'reserve'>
   log: Pick<Log, 'warn'>
   now: () => number
 }
@@ -32,6 +39,7 @@ export class KeyUsage {
   /** By the key's id. */
   readonly #uses = new Map<string, Use>()
   #timer: NodeJS.Timeout | undefined
+  #saving: Promise<void> | undefined
 
   constructor({ store, log, now }: Dependencies) {
     this.#store = store
@@ -56,15 +64,37 @@ export class KeyUsage {
     this.#changed(use)
   }
 
-  /** Throws `rate_limited` if the day's tokens are used up. */
-  checkTokens(key: UsedKey): void {
-    const { tokensPerDay: most } = key
-    if (most === undefined || this.tokensOf(key) < most) return
-    const message = `This key has used its ${most} tokens for today; the limit is reset at midnight UTC`
-    throw limited(message, (this.#today() + 1) * DAY_MS - this.#now())
+  /**
+   * Holds some of what a limited key has left for the day, in the store, so that runs at once and at several servers
+   * use no more. After a crash it counts as used. Throws `rate_limited` if nothing is left.
+   */
+  async reserve(key: UsedKey, wanted = RUN_TOKENS): Promise<Settle> {
+    const { id, tokensPerDay } = key
+    if (tokensPerDay === undefined) return (used) => this.#spend(key, used)
+    const use = this.#useOf(key)
+    // Otherwise what is being stored would count twice.
+    while (this.#saving) await this.#saving
+    const [day, lastUsedAt] = [this.#today(), this.#now()]
+    const most = tokensPerDay - use.tokens
+    const held = await this.#store.reserve({ id, day, lastUsedAt, most, tokens: wanted })
+    if (held === 0) throw this.#usedUp(tokensPerDay, use)
+    use.runs += 1
+    return (used) => {
+      use.runs -= 1
+      this.#spend(key, day === this.#today() ? used - held : Math.max(0, used - held))
+    }
   }
 
-  spend(key: UsedKey, tokens: number): void {
+  #usedUp(most: number, { runs }: Use): AppError {
+    if (runs > 0) {
+      const message = `Runs in progress may use what this key has left of its ${most} tokens for today; try again shortly`
+      return limited(message, RUNS_MS)
+    }
+    const message = `This key has used its ${most} tokens for today; the limit is reset at midnight UTC`
+    return limited(message, (this.#today() + 1) * DAY_MS - this.#now())
+  }
+
+  #spend(key: UsedKey, tokens: number): void {
     const use = this.#useOf(key)
     use.tokens += tokens
     this.#changed(use)
@@ -86,7 +116,7 @@ export class KeyUsage {
 
   #useOf({ id, requestsPerMinute: room = 0 }: UsedKey): Use {
     const [at, day] = [this.#now(), this.#today()]
-    const use = this.#uses.get(id) ?? { room, at, lastUsedAt: undefined, day, tokens: 0 }
+    const use = this.#uses.get(id) ?? { room, at, lastUsedAt: undefined, day, tokens: 0, runs: 0 }
     if (use.day !== day) Object.assign(use, { day, tokens: 0 })
     this.#uses.set(id, use)
     return use
@@ -97,7 +127,14 @@ export class KeyUsage {
     this.#timer ??= setTimeout(() => void this.#save(), STORE_MS).unref()
   }
 
-  async #save(): Promise<void> {
+  #save(): Promise<void> {
+    this.#saving = this.#saveAll().finally(() => {
+      this.#saving = undefined
+    })
+    return this.#saving
+  }
+
+  async #saveAll(): Promise<void> {
     this.#timer = undefined
     const unsaved = this.#uses.entries().flatMap(([id, { lastUsedAt, day, tokens }]) => {
       return lastUsedAt === undefined ? [] : [{ id, lastUsedAt, day, tokens }]
@@ -121,8 +158,9 @@ export class KeyUsage {
 
   /** Keys unused for a minute may make as many requests as new ones. */
   #forgetIdle(): void {
-    for (const [id, { at, lastUsedAt }] of this.#uses) {
-      if (lastUsedAt === undefined && at < this.#now() - MINUTE_MS) this.#uses.delete(id)
+    for (const [id, { at, lastUsedAt, runs }] of this.#uses) {
+      const isIdle = lastUsedAt === undefined && runs === 0
+      if (isIdle && at < this.#now() - MINUTE_MS) this.#uses.delete(id)
     }
   }
 }

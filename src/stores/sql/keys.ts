@@ -98,5 +98,17 @@ export function createApiKeyWrites(dialect: Dialect) {
         await tx.run(ADD_USE, [id, lastUsedAt, day, tokens])
       }
     },
+
+    async reserveTokens(tx: Tx, wanted: KeyUse & { id: string; most: number }): Promise<number> {
+      const { id, lastUsedAt, day, most } = wanted
+      await dialect.exclude(tx, 'api-keys')
+      const row = await tx.one('SELECT tokens FROM api_key_use WHERE key = $1 AND day = $2', [
+        id,
+        day,
+      ])
+      const tokens = Math.max(0, Math.min(wanted.tokens, most - (row ? integer(row, 'tokens') : 0)))
+      if (tokens > 0) await tx.run(ADD_USE, [id, lastUsedAt, day, tokens])
+      return tokens
+    },
   }
 }

@@ -226,6 +226,7 @@ function createServerStores(
       renew: write.renewKey,
       remove: write.removeKey,
       addUse: write.addKeyUse,
+      reserve: write.reserveTokens,
     },
     acceptedTools: { ...createToolReads(read), see: write.seeTools, accept: write.acceptTools },
     skillCopies: { ...createSkillReads(read), keep: write.keepSkills },

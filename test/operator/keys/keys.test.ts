@@ -22,6 +22,9 @@ const codeOf = (work: Promise<unknown>) =>
     (error) => (error instanceof AppError ? error.code : String(error)),
   )
 
+const spend = async (caller: Caller | undefined, tokens: number) =>
+  (await caller?.reserve())?.(tokens)
+
 describe('a key', () => {
   it('is known until it expires, and its holder is told so in the middle of something', async () => {
     const { clock, server } = await open()
@@ -73,9 +76,9 @@ describe('the limits of a key', () => {
     const { secret } = await keys.create({ ...WANTED, tokensPerDay: 10 }, MASTER)
     const caller = await keys.identify(secret)
     const spending = (holder: Caller | undefined) =>
-      codeOf(holder?.verify(true) ?? Promise.reject())
+      codeOf(holder?.reserve().then((settle) => settle(0)) ?? Promise.reject())
     expect(await spending(caller)).toBe('none')
-    caller?.spend(10)
+    await spend(caller, 10)
     expect(await spending(caller)).toBe('rate_limited')
     await keys.close()
     const again = server()
@@ -96,13 +99,42 @@ describe('the use of a key at several servers', () => {
     const [one, other] = [server(), server()]
     const { secret } = await one.create({ ...WANTED, tokensPerDay: 10 }, MASTER)
     const yesterday = await one.identify(secret)
-    yesterday?.spend(5)
+    await spend(yesterday, 5)
     clock.now += 12 * HOUR
     const today = await other.identify(secret)
-    today?.spend(3)
+    await spend(today, 3)
     await other.close()
     await one.close()
     expect(await server().list()).toMatchObject([{ tokensToday: 3 }])
+  })
+})
+
+describe('the tokens of a limited key', () => {
+  it('are held for a run until it ends, at all servers', async () => {
+    const { server } = await open()
+    const [one, other] = [server(), server()]
+    const { secret } = await one.create({ ...WANTED, tokensPerDay: 40_000 }, MASTER)
+    const callers = [await one.identify(secret), await other.identify(secret)]
+    const runs = Array.from({ length: 10 }, (_, n) => callers[n % 2]?.reserve())
+    const begun = (await Promise.allSettled(runs)).flatMap((run) =>
+      run.status === 'fulfilled' && run.value ? [run.value] : [],
+    )
+    expect(begun).toHaveLength(2)
+    for (const settle of begun) settle(100)
+    await Promise.all([one.close(), other.close()])
+    expect(await one.list()).toMatchObject([{ tokensToday: 200 }])
+    expect(await codeOf(spend(callers[0], 1))).toBe('none')
+  })
+
+  it('are soon free again, which whoever has to wait is told', async () => {
+    const keys = (await open()).server()
+    const { secret } = await keys.create({ ...WANTED, tokensPerDay: 10 }, MASTER)
+    const caller = await keys.identify(secret)
+    const settle = await caller?.reserve()
+    await expect(caller?.reserve()).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 5 })
+    settle?.(3)
+    expect(await codeOf(spend(caller, 7))).toBe('none')
+    await expect(caller?.reserve()).rejects.toMatchObject({ retryAfter: (12 * HOUR) / 1_000 })
   })
 })
 
@@ -117,11 +149,11 @@ describe('the use of a key that cannot be stored', () => {
     const keys = new Keys({ store: failing, log, now: () => NOON })
     const { secret } = await keys.create(WANTED, MASTER)
     const caller = await keys.identify(secret)
-    caller?.spend(2)
+    await spend(caller, 2)
     await keys.close()
     expect(await keys.list()).toMatchObject([{ tokensToday: 2 }])
     isDown = false
-    caller?.spend(3)
+    await spend(caller, 3)
     await keys.close()
     await keys.close()
     expect(await keys.list()).toMatchObject([{ tokensToday: 5 }])

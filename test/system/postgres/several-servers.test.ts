@@ -126,6 +126,9 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     const use = { id: 'a', lastUsedAt: 1, day: 1, tokens: 1 }
     await Promise.all(inTurn(stores, 30, ({ keys }) => keys.addUse([use])))
     expect((await one?.keys.find('a'))?.use).toMatchObject({ tokens: 30 })
+    const wanted = { ...use, tokens: 40, most: 100 }
+    const held = await Promise.all(inTurn(stores, 9, ({ keys }) => keys.reserve(wanted)))
+    expect(held.reduce((all, tokens) => all + tokens)).toBe(70)
     await other?.keys.remove('a')
     expect(await one?.keys.find('a')).toBeUndefined()
   })

@@ -20,11 +20,16 @@ export function createEmbeddings(embedding: Embedding | undefined) {
         'is not available: this server has no embedding model. Set EMBEDDING_MODEL.',
       )
     }
-    await caller.verify(true)
-    const chunks = texts.map((text) => ({ title: '', heading: '', text }))
-    const { model, dimension, values } = await embedding.documents(chunks, signal).catch(explain)
     const tokens = estimateTokens(texts.join(''))
-    caller.spend(tokens)
+    const settle = await caller.reserve(tokens)
+    const chunks = texts.map((text) => ({ title: '', heading: '', text }))
+    const { model, dimension, values } = await embedding
+      .documents(chunks, signal)
+      .catch((error) => {
+        settle(0)
+        return explain(error)
+      })
+    settle(tokens)
     if (dimensions && dimensions !== dimension) {
       throw refusal('dimensions', `must be ${dimension}, which the model determines`)
     }

@@ -22,20 +22,23 @@ export interface Caller {
   readonly scopes: readonly Scope[]
   /** The only collections it may read and write; all if absent. */
   readonly collections?: readonly string[] | undefined
+  /** Throws `unauthorized` if the key has since been revoked or has expired. */
+  verify(): Promise<void>
   /**
-   * Throws `unauthorized` if the key has since been revoked or has expired; with `spending`, `rate_limited` if it has
-   * used up its model tokens for the day.
+   * Like `verify`, before model tokens are used: holds what a run usually takes, or `tokens`, of what the key has left
+   * for the day, until the returned function is called once with what was used. Throws `rate_limited` if nothing is left.
    */
-  verify(spending?: boolean): Promise<void>
-  /** Counts model tokens against the key. */
-  spend(tokens: number): void
+  reserve(tokens?: number): Promise<Settle>
 }
+
+/** Counts model tokens against the key in place of those that were held. */
+export type Settle = (used: number) => void
 
 /** The caller with the `SERVER_API_KEY`, or signed in to the web UI with it. */
 export const MASTER: Caller = {
   scopes: SCOPES,
   verify: async () => undefined,
-  spend: () => undefined,
+  reserve: async () => () => undefined,
 }
 
 /** Whose share of what is limited a caller uses: all programs that a key has let in use that of the key. */
@@ -79,7 +82,7 @@ const TokensPerDay = z
   .min(1)
   .max(MAX_TOKENS)
   .describe(
-    'Limit on model tokens, sent and received, per UTC day across all servers; the last call may exceed it.',
+    'Limit on model tokens, sent and received, per UTC day across all servers. A run holds up to 32,000 of what is left until it ends, and may exceed them.',
   )
 const ExpiresAt = z.iso
   .datetime({ offset: true })
