@@ -1,3 +1,4 @@
+import { superscript } from '../marks.ts'
 import { type Fragment, type Line, textOf } from './pdf-fragments.ts'
 
 /** A reference to a footnote: a number or a sign, in smaller letters and raised. */
@@ -43,7 +44,8 @@ export function tieFootnotes(fragments: readonly Fragment[]) {
   for (const { mark, owner } of references) {
     removed.add(mark)
     const before = replacements.get(owner) ?? owner
-    const text = before.text + (labels.has(mark.text) ? `[^${mark.text}]` : mark.text)
+    const sign = labels.has(mark.text) ? `[^${mark.text}]` : superscript(mark.text)
+    const text = before.text + sign
     replacements.set(owner, { ...before, text, right: Math.max(before.right, mark.right) })
   }
   const rest = fragments

@@ -1,3 +1,6 @@
+import { subscript, superscript } from '../marks.ts'
+import { withoutReprints } from './pdf-reprints.ts'
+
 /** A run of text on a page. All measures are in points; `base` is its baseline, counted from the top of the page. */
 export interface Fragment {
   text: string
@@ -85,12 +88,30 @@ export function toSegments(row: Row, usualGap = SEGMENT_GAP): Row {
   return segments
 }
 
-function extend(last: Fragment, { text, right, height, left }: Fragment): void {
+function extend(last: Fragment, next: Fragment): void {
+  const { text, right, height, left } = next
   const isApart = left - last.right > Math.max(height, last.height) * 0.12
-  const isLower = height < last.height * 0.8
-  last.text += (isApart && !isLower) || left - last.right > height * 0.25 ? ` ${text}` : text
+  const isLower = height < last.height * SMALLER
+  const blank = (isApart && !isLower) || left - last.right > height * 0.25 ? ' ' : ''
+  last.text += blank + (blank === '' ? scriptOf(next, last) : text)
   last.right = Math.max(last.right, right)
   last.height = Math.max(last.height, height)
+}
+
+/** Letters of exponents and indices are smaller by this factor. */
+const SMALLER = 0.85
+const MIN_SCRIPT = 0.4
+/** In heights of the line: how far it is raised or lowered. */
+const [MIN_RAISED, MAX_RAISED, MIN_LOWERED] = [0.15, 0.8, 0.08]
+const MAX_SCRIPT = 6
+
+/** The text of a fragment, marked if it stands above or below the line of what it follows. */
+function scriptOf({ text, base, height }: Fragment, owner: Fragment): string {
+  const factor = height / owner.height
+  if (factor > SMALLER || factor < MIN_SCRIPT || text.length > MAX_SCRIPT) return text
+  const raised = (owner.base - base) / owner.height
+  if (raised > MIN_RAISED && raised < MAX_RAISED) return superscript(text)
+  return raised < -MIN_LOWERED ? subscript(text) : text
 }
 
 /** Letters of scripts that are written from right to left. */
@@ -144,5 +165,5 @@ export function toFragments(items: readonly ParsedItem[], view: readonly number[
       upright.push({ text, left, right: left + width, base, height: height || a })
     } else rotated.push(text)
   }
-  return { upright, rotated }
+  return { upright: withoutReprints(upright), rotated }
 }

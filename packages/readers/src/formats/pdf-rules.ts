@@ -27,7 +27,8 @@ const FILLS: ReadonlySet<unknown> = new Set([OPS.fill, OPS.eoFill])
 const SAVES: ReadonlySet<number> = new Set([OPS.save, OPS.paintFormXObjectBegin])
 const RESTORES: ReadonlySet<number> = new Set([OPS.restore, OPS.paintFormXObjectEnd])
 
-interface Operators {
+/** How a page is drawn, as far as it is used here. */
+export interface Operators {
   fnArray: readonly number[]
   argsArray: readonly unknown[]
 }

@@ -1,4 +1,5 @@
 import { tidy } from './pdf-fragments.ts'
+import { isCompound } from './pdf-hyphens.ts'
 import type { Aligned, Cell } from './pdf-table-columns.ts'
 
 /** Lines of one cell are at most this many heights apart. */
@@ -14,8 +15,9 @@ const NONE = /^(?:[-–—.*]{1,3}|n\/?a|x|\(\w\)|\.{2,})$/iu
 /** How a line begins that goes on with the one above, and how one ends that goes on below. */
 const CONTINUED = /^(?:\p{Ll}|[)(&/,;])/u
 const OPEN = /(?:[-–,/(&]|\b(?:and|or|of|the|in|for|to|with|by|und|oder|der|die))$/iu
-/** A word that is divided at the end of a line. */
-const DIVIDED = /\p{L}[-\u{ad}‐]$/u
+/** A word that is divided at the end of a line, and how it goes on. */
+const DIVIDED = /([\p{L}\p{N}]+)[-\u{ad}‐]$/u
+const REST = /^\p{Ll}[\p{L}\p{N}]*/u
 
 export type Line = readonly Cell[]
 
@@ -92,8 +94,9 @@ export function textsOf(group: readonly Line[], columns: number): string[] {
 }
 
 export function joinLines(above: string, below: string): string {
-  if (DIVIDED.test(above) && /^\p{Ll}/u.test(below)) return tidy(above.slice(0, -1) + below)
-  return tidy(`${above} ${below}`)
+  const [first, last] = [DIVIDED.exec(above)?.[1], REST.exec(below)?.[0]]
+  if (!first || !last) return tidy(`${above} ${below}`)
+  return tidy((isCompound(first, last) ? above : above.slice(0, -1)) + below)
 }
 
 function distance(above: Line, below: Line): number {

@@ -1,5 +1,7 @@
 import { tabled } from '../extracted.ts'
+import { withoutMarks } from '../marks.ts'
 import type { Block, Line, Table } from './pdf-fragments.ts'
+import { createJoinDivided } from './pdf-hyphens.ts'
 
 /** Lines that are further apart than this many line heights belong to different paragraphs. */
 const PARAGRAPH_GAP = 1.9
@@ -7,14 +9,17 @@ const PARAGRAPH_GAP = 1.9
 const HEADING_FACTOR = 1.15
 const MAX_HEADING = 120
 const MAX_LEVEL = 6
-/** A word hyphenated at the end of a line: letter, hyphen, lower-case letter. */
-const DIVIDED = /(\p{L})[-\u{ad}‐]\n(\p{Ll})/gu
 
 /** The texts of pages in Markdown: headings, paragraphs, tables, and repeated headers and footers only once. */
 export function toPageTexts(pages: readonly (readonly Block[])[]): string[] {
   const cleaned = joinTables(withoutRepeats(pages))
   const levelOf = levels(cleaned, usualHeight(cleaned))
-  return cleaned.map((blocks) => toText(blocks, levelOf))
+  const joinDivided = createJoinDivided(
+    cleaned
+      .flat()
+      .map((block) => (block.kind === 'table' ? block.rows.flat().join('\n') : block.text)),
+  )
+  return cleaned.map((blocks) => joinDivided(withoutMarks(toText(blocks, levelOf))))
 }
 
 function toText(blocks: readonly Block[], levelOf: (line: Line) => number): string {
@@ -24,7 +29,7 @@ function toText(blocks: readonly Block[], levelOf: (line: Line) => number): stri
     if (block.kind === 'table') parts.push(before ? '\n\n' : '', tabled(block.rows))
     else parts.push(...partsOfLine(block, before, levelOf))
   }
-  return parts.join('').replaceAll(DIVIDED, '$1$2')
+  return parts.join('')
 }
 
 function partsOfLine(line: Line, before: Block | undefined, levelOf: (line: Line) => number) {

@@ -15,10 +15,11 @@ import {
 import type { Pictures } from '../pictures.ts'
 import { MAX_RECOGNISED_PAGES, nothingRead, recogniserOf, tooManyPages } from '../recognise.ts'
 import { MAX_PIXELS } from '../recognition/pictures.ts'
-import { type Block, type Rule, toFragments } from './pdf-fragments.ts'
+import { type Block, toFragments } from './pdf-fragments.ts'
+import { hasSpaced, withoutSpacing } from './pdf-letter-spacing.ts'
 import { layOut, mayHaveTable } from './pdf-page-layout.ts'
 import { type PdfPage, pagePictures, pictureFiles } from './pdf-pictures.ts'
-import { rulesOf } from './pdf-rules.ts'
+import { type Operators, rulesOf } from './pdf-rules.ts'
 import { toPageTexts } from './pdf-text.ts'
 
 /** Far more than any book has. */
@@ -49,7 +50,7 @@ export async function extractPdf(
     pdf,
     sight: createSight(recognition),
     pictures,
-    lines: createLines(bytes),
+    drawn: createDrawn(bytes),
     room: createBoundedText(),
   }
   const pages: Page[] = []
@@ -137,23 +138,27 @@ interface PageReader {
   pdf: Pdf
   sight: Sight
   pictures: Pictures | undefined
-  lines: (number: number, view: readonly number[]) => Promise<Rule[]>
+  drawn: (number: number) => Promise<Operators>
   /** Limits the text of all pages in memory. */
   room: BoundedText
 }
 
 async function readPage(reader: PageReader, number: number): Promise<Page> {
-  const { pdf, sight, pictures, lines, room } = reader
+  const { pdf, sight, pictures, drawn, room } = reader
   if (pictures?.isWanted(number) === false) return { blocks: [], rest: '' }
   try {
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()
     const view = page.getViewport({ scale: 1 }).transform.map(Number)
-    const { upright, rotated } = toFragments(
+    const texts = toFragments(
       items.flatMap((item) => ('str' in item ? [item] : [])),
       view,
     )
-    const rules = mayHaveTable(upright) ? await lines(number, view) : []
+    const { rotated } = texts
+    const operators =
+      mayHaveTable(texts.upright) || hasSpaced(texts.upright) ? await drawn(number) : NOTHING
+    const upright = withoutSpacing(texts.upright, operators)
+    const rules = rulesOf(operators, view)
     const blocks = layOut(upright, rules)
     const hasText = blocks.length + rotated.length > 0
     const rest = hasText ? rotated.join('\n') : await sight(page, number)
@@ -171,20 +176,21 @@ async function readPage(reader: PageReader, number: number): Promise<Page> {
   }
 }
 
-/** Pages whose lines are drawn to find tables; further ones have tables by their gaps alone. */
+/** Pages that are drawn to find tables; further ones have tables by their gaps alone. */
 const MAX_DRAWN_PAGES = 2_000
+const NOTHING: Operators = { fnArray: [], argsArray: [] }
 
-/** Finds the lines on pages. The file is opened once more for them, so that no image on these pages is decoded. */
-function createLines(bytes: Buffer): PageReader['lines'] {
+/** How pages are drawn. The file is opened once more for it, so that no image on these pages is decoded. */
+function createDrawn(bytes: Buffer): PageReader['drawn'] {
   let document: Promise<Pdf> | undefined
   let pages = 0
-  return async (number, view) => {
-    if (++pages > MAX_DRAWN_PAGES) return []
+  return async (number) => {
+    if (++pages > MAX_DRAWN_PAGES) return NOTHING
     document ??= open(bytes, 1)
     const page = await (await document).getPage(number)
-    const rules = rulesOf(await page.getOperatorList(), view)
+    const { fnArray, argsArray } = await page.getOperatorList()
     page.cleanup()
-    return rules
+    return { fnArray, argsArray }
   }
 }
 

@@ -214,12 +214,12 @@ describe('The order of a page', () => {
     expect(text).toMatch(/\n\n\[\^1\]: Seen at night\.\nOr heard\.$/)
   })
 
-  it('keeps raised signs that have no footnote as they are', async () => {
+  it('tells raised signs that have no footnote from the number or unit before them', async () => {
     const text = [
       ['An area of 12 m', 60, 100],
       ['2', 130, 96, 6],
     ] as const
-    expect(await textOf([{ texts: text }])).toBe('An area of 12 m2')
+    expect(await textOf([{ texts: text }])).toBe('An area of 12 m²')
   })
 
   it('has what heads and ends each page only once', async () => {
