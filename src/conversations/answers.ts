@@ -4,7 +4,7 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Agent, AgentRequest } from '@agent-server/wire'
+import type { Agent, AgentRequest, AttachedDocument } from '@agent-server/wire'
 import type { CorpusFor } from '../documents/corpus-access.ts'
 import type { Documents } from '../documents/ingestion/documents.ts'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
@@ -76,8 +76,8 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
       const { caller, request, includeSteps } = question
       const turn = await (request.resume ? takeUp : begin)(parts, question)
       const { ref, record, history } = turn
-      const { messages, instructions } = request
-      const files = await describeDocuments(corpusFor(caller).documents, ref.id)
+      const { messages } = request
+      const attached = await listAttached(corpusFor(caller).documents, ref.id)
       const run = startAnswer({
         agent,
         store,
@@ -89,7 +89,7 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
           sessionId: request.sessionId ?? ref.id,
           conversationId: ref.id,
           answerItemId: ref.item,
-          instructions: [...instructions, ...files],
+          attached: [...(request.attached ?? []), ...attached],
           messages: [...itemForm.toMessages(history), ...messages],
         },
       })
@@ -123,19 +123,14 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
   }
 }
 
-/** Tells the model which documents belong to the conversation, so that it can read what it was just sent. */
-async function describeDocuments(
+/** The documents of the conversation, so that the model can read what it was just sent. */
+async function listAttached(
   documents: Pick<Documents, 'list'>,
   conversationId: string,
-): Promise<string[]> {
+): Promise<AttachedDocument[]> {
   const query = { conversation: conversationId, limit: MOST_DESCRIBED }
   const listed = (await documents.list(query)).documents
-  if (listed.length === 0) return []
-  const lines = listed.map(({ id, title = id, status }) => {
-    const state = status === 'ready' ? '' : status === 'failed' ? ', unreadable' : ', not read yet'
-    return `- ${JSON.stringify(title)} (id ${id}${state})`
-  })
-  return [['Documents that the user has added to this conversation:', ...lines].join('\n')]
+  return listed.map(({ id, title = id, status }) => ({ id, title, status }))
 }
 
 type Parts = Pick<Dependencies, 'conversationStore' | 'conversations' | 'itemForm'>

@@ -66,8 +66,9 @@ describe('A document of a conversation', () => {
     const own = await converse()
     const id = await add(own, 'Puffins dive.')
     await ask(own, 'What did I send?')
-    const [system] = modelRequest(upstream.requests.at(-1)).messages
-    expect(system?.content).toContain(`- "Note" (id ${id})`)
+    const { messages } = modelRequest(upstream.requests.at(-1))
+    expect(messages.at(-1)?.content).toContain(`- "Note" (id ${id})`)
+    expect(messages[0]?.content).not.toContain('Note')
   })
 
   it('is read by tools in its conversation only', async () => {

@@ -86,6 +86,8 @@ export interface AgentRequest {
   sessionId?: string | undefined
   /** The stored conversation whose documents the run sees as well; the caller's own. */
   conversationId?: string | undefined
+  /** Documents that the question comes with, which the run sees. */
+  attached?: readonly AttachedDocument[] | undefined
   /** The item that the stored conversation holds the answer in, by which the run is found later. */
   answerItemId?: string | undefined
   /** Number of chunks to retrieve for the question; 0 retrieves none. */
@@ -106,6 +108,13 @@ export interface AgentRequest {
   toolChoice?: ToolChoice | undefined
   /** Continues a paused run, with the calls that the client approves. */
   resume?: Resume | undefined
+}
+
+/** A document that was added to a conversation; whoever added it chose the title. */
+export interface AttachedDocument {
+  id: string
+  title: string
+  status: 'pending' | 'processing' | 'ready' | 'failed'
 }
 
 /** What a run may see. */

@@ -2,6 +2,7 @@ export {
   type Agent,
   type AgentEvent,
   type AgentRequest,
+  type AttachedDocument,
   asksForJson,
   isClientTool,
   isSearch,

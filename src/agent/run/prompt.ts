@@ -1,7 +1,8 @@
+import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import type { ModelMessage, ModelTool, Sampling } from '@agent-server/models'
 import { sizeOfMessages } from '@agent-server/models'
 import type { AgentRequest } from '@agent-server/wire'
-import { type Citations, type NumberedHit, renderChunks } from '../citations/citations.ts'
+import { asData, type Citations, type NumberedHit, renderChunks } from '../citations/citations.ts'
 import { asSent, latestTurns, toTurns, withoutMarks } from './history.ts'
 import type { ModelWindow } from './window.ts'
 
@@ -40,7 +41,9 @@ export interface PromptOptions {
   catalogue?: (() => string) | undefined
 }
 
-interface PromptParts extends PromptOptions, Pick<AgentRequest, 'messages' | 'instructions'> {
+interface PromptParts
+  extends PromptOptions,
+    Pick<AgentRequest, 'messages' | 'instructions' | 'attached'> {
   /** Whether the model is shown how to answer; one that only quotes is not. */
   hasExample: boolean
   sampling: Pick<Sampling, 'maxTokens'>
@@ -102,7 +105,9 @@ export function fitPrompt(parts: PromptParts, window: ModelWindow): FittedPrompt
   )
   const system = systemOf(parts, tools.length > 0)
   const toolBytes = sizeOfTools(tools)
-  let room = window.toBytes(total) - toolBytes - sizeOfMessages([system, ...example, ...question])
+  const attached = citations.show(renderAttached(parts.attached ?? []))
+  const fixed = sizeOfMessages([system, ...example, ...question]) + Buffer.byteLength(attached)
+  let room = window.toBytes(total) - toolBytes - fixed
 
   const passagesSize = sizeOfChunks(chunks ?? [])
   const plain = toTurns(earlier).map((turn) => turn.map(withoutMarks))
@@ -120,7 +125,7 @@ export function fitPrompt(parts: PromptParts, window: ModelWindow): FittedPrompt
   const passages = fitting ? citations.show(renderChunks(fitting, citations.key)) : ''
   const questionMessages = question.map((message) => ({
     ...message,
-    content: withPassages(message.content, passages),
+    content: withData(message.content, [attached, passages]),
   }))
   const messages = [
     ...(system.content === '' ? [] : [system]),
@@ -185,8 +190,28 @@ function splitAtLastQuestion(messages: readonly ModelMessage[]) {
   }
 }
 
-function withPassages(question: string, passages: string): string {
-  return passages === '' ? question : `${passages}\n\nQuestion: ${question}`
+function withData(question: string, blocks: readonly string[]): string {
+  const data = blocks.filter((block) => block !== '')
+  return data.length === 0 ? question : [...data, `Question: ${question}`].join('\n\n')
+}
+
+/** UTF-16 code units of a title. */
+const MAX_TITLE = 120
+const STATES = {
+  ready: '',
+  failed: ', unreadable',
+  pending: ', not read yet',
+  processing: ', not read yet',
+}
+
+/** The documents that came with the question, as data: whoever named a file is not the operator. */
+function renderAttached(attached: NonNullable<AgentRequest['attached']>): string {
+  if (attached.length === 0) return ''
+  const lines = attached.map(({ id, title, status }) => {
+    const name = asData(title.replaceAll(/\s+/g, ' ').slice(0, MAX_TITLE).toWellFormed())
+    return `- ${JSON.stringify(escapeTags(name, 'documents'))} (id ${id}${STATES[status]})`
+  })
+  return `<documents>\nAdded to this conversation by the user:\n${lines.join('\n')}\n</documents>`
 }
 
 /** The size of a chunk besides its text: number, title and heading. */

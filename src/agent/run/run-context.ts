@@ -60,7 +60,7 @@ export async function* begin(
   signal: AbortSignal,
 ) {
   const { prompt, window } = parts
-  const { messages, instructions, clientTools, sampling, topK } = request
+  const { messages, instructions, attached, clientTools, sampling, topK } = request
   const { sessionId, budget, paused, trace } = start
   checkEffort(request.effort ?? 'low', parts.model)
   const owner = request.caller?.key?.id
@@ -97,6 +97,7 @@ export async function* begin(
         ...prompt,
         messages,
         instructions,
+        attached,
         hasExample: parts.model.generates,
         chunks: topK > 0 ? numbered : undefined,
         replacementMessage,
