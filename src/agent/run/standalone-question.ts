@@ -62,10 +62,9 @@ export async function toQuery(
   signal: AbortSignal,
 ): Promise<SearchQuery> {
   const { messages, topK, rewrite } = asking
-  const last = messages.findLastIndex(({ role }) => role === 'user')
-  const query = messages[last]?.content ?? ''
+  const { first, text: query } = lastQuestion(messages)
   const before = messages
-    .slice(0, Math.max(last, 0))
+    .slice(0, first)
     .filter(({ role, content }) => (role === 'user' || role === 'assistant') && content.trim())
   if (topK === 0 || !rewrite || before.length === 0) return { query }
   const words = wordsOf(query, isStopWord)
@@ -77,6 +76,14 @@ export async function toQuery(
   if (question === undefined || !isUsable(question, priorText, isStopWord))
     return { query, context }
   return { query: question, isRewritten: question !== query }
+}
+
+/** The user's last messages, which belong together: some programs send the question, then how to answer it. */
+function lastQuestion(messages: AgentRequest['messages']): { first: number; text: string } {
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const first = messages.findLastIndex(({ role }, at) => at < last && role !== 'user') + 1
+  const texts = messages.slice(first, last + 1).map(({ content }) => content)
+  return { first, text: texts.filter((text) => text.trim() !== '').join('\n') }
 }
 
 /** Asks the model for a standalone question; undefined if it is slow, late or fails. */

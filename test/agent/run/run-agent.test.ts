@@ -31,11 +31,23 @@ describe('a run without a tool call', () => {
     const { events, searches } = createAgentForTest({ answers: [says('ok')] })
     const messages = [
       { role: 'user' as const, content: 'old' },
+      { role: 'assistant' as const, content: 'said' },
       { role: 'user' as const, content: 'new' },
       { role: 'assistant' as const, content: 'begun' },
     ]
     await events({ messages, rewrite: false })
     expect(searches.map(({ query }) => query)).toEqual(['new'])
+  })
+
+  it('searches for all that the user said last, as some programs send how to answer by itself', async () => {
+    const { events, searches } = createAgentForTest({ answers: [says('ok')] })
+    const messages = ['old', 'When does it open?', 'Answer with JSON'].map((content) => ({
+      role: 'user' as const,
+      content,
+    }))
+    const answered = messages.toSpliced(1, 0, { role: 'assistant' as never, content: 'said' })
+    await events({ messages: answered, rewrite: false })
+    expect(searches.map(({ query }) => query)).toEqual(['When does it open?\nAnswer with JSON'])
   })
 
   it.each(['stop', 'length', 'content_filter'] as const)(
