@@ -296,3 +296,16 @@ describe('A failure in Anthropic’s protocol', () => {
     expect(all.at(-1)).toMatchObject({ type: 'error', error: { code: 'upstream_failed' } })
   })
 })
+
+it('tells programs that would keep a thread that it keeps none, in the words that they look for', async () => {
+  const response = await server.request(PATH, { body: { ...ASKED, thread: { type: 'create' } } })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({
+    type: 'error',
+    error: {
+      type: 'invalid_request_error',
+      param: 'thread',
+      details: { error_code: 'thread_unsupported_request' },
+    },
+  })
+})

@@ -583,6 +583,10 @@ export interface components {
                 /** @description `disabled`, or any other kind. */
                 type: string;
             } | null;
+            /** @description Refused with `error.details.error_code`: threads are not kept. */
+            thread?: {
+                [key: string]: unknown;
+            } | null;
             /** @description Which of the client’s tools the model may or must call. */
             tool_choice?: ({
                 /**
@@ -616,6 +620,11 @@ export interface components {
             error: {
                 /** @description Stable error code, listed in docs/reference/errors.md. */
                 code: string;
+                /** @description What Anthropic’s clients look for. */
+                details?: {
+                    /** @description Why threads are refused. */
+                    error_code: string;
+                };
                 /** @description What went wrong and how to fix it. */
                 message: string;
                 /** @description Dotted path of the invalid field, or null. */
@@ -912,6 +921,10 @@ export interface components {
             thinking?: {
                 /** @description `disabled`, or any other kind. */
                 type: string;
+            } | null;
+            /** @description Refused with `error.details.error_code`: threads are not kept. */
+            thread?: {
+                [key: string]: unknown;
             } | null;
             /** @description Which of the client’s tools the model may or must call. */
             tool_choice?: ({

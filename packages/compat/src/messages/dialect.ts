@@ -39,8 +39,16 @@ export function createMessagesDialect(
 
 function toErrorBody({ error }: ErrorBody): MessagesErrorBody {
   const { message, code, param, request_id } = error
-  return { type: 'error', error: { type: typeOf(error), message, code, param }, request_id }
+  const details = param === 'thread' && { details: NO_THREADS }
+  return {
+    type: 'error',
+    error: { type: typeOf(error), message, code, param, ...details },
+    request_id,
+  }
 }
+
+/** Upon which Anthropic's clients send the whole conversation. */
+const NO_THREADS = { error_code: 'thread_unsupported_request' }
 
 /** Where Anthropic's types of errors differ from ours, by status. */
 const TYPE_BY_STATUS: Record<number, string> = {

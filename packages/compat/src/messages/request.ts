@@ -28,6 +28,9 @@ export function toAgentRequest(
     top_p,
     stop_sequences: stop,
   }: Partial<MessagesRequest> = request
+  if (request.thread) {
+    throw refusal('thread', 'threads are not kept: send the whole conversation each time')
+  }
   const messages = request.messages.flatMap(toModelMessages)
   if (!messages.findLast(({ role }) => role === 'user')?.content.trim()) {
     throw refusal('messages', 'must contain a user message with text or an image')

@@ -144,6 +144,9 @@ const QUESTION = {
     .min(1)
     .max(MAX_MESSAGES)
     .describe('The conversation. The last user message is answered.'),
+  thread: freeObject()
+    .nullish()
+    .describe('Refused with `error.details.error_code`: threads are not kept.'),
   system: z
     .union([Text, z.array(TextBlock).max(MAX_BLOCKS)])
     .nullish()
@@ -328,6 +331,10 @@ export const MessagesErrorBody = z
         message: z.string().describe('What went wrong and how to fix it.'),
         code: z.string().describe('Stable error code, listed in docs/reference/errors.md.'),
         param: z.string().nullable().describe('Dotted path of the invalid field, or null.'),
+        details: z
+          .object({ error_code: z.string().describe('Why threads are refused.') })
+          .optional()
+          .describe('What Anthropic’s clients look for.'),
       })
       .describe('Why the request failed.'),
     request_id: z.string().describe('Identifies the request; also in the log.'),
