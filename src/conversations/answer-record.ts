@@ -12,25 +12,25 @@ type Extra = StoredAnswer['agent']
 
 /** What is stored of an answer while it is generated, perhaps after a pause. */
 export class AnswerRecord {
-  readonly #before: StoredAnswer | undefined
+  readonly #previous: StoredAnswer | undefined
   readonly #run = new RunCollector()
   /** The text before that of this run. */
   readonly #earlier: string
-  readonly #started = performance.now()
-  readonly #begun = new Map<string, number>()
+  readonly #startedAt = performance.now()
+  readonly #callStarts = new Map<string, number>()
   #agent: Extra
   #status: StoredAnswer['status'] = 'in_progress'
   #hasBegun = false
 
-  constructor(before?: StoredAnswer) {
+  constructor(previous?: StoredAnswer) {
     const {
       approval: _,
       finishReason: __,
       error: ___,
       ...extra
-    }: Partial<Extra> = before?.agent ?? {}
-    const earlier = before ? textOfAnswer(before) : ''
-    this.#before = before
+    }: Partial<Extra> = previous?.agent ?? {}
+    const earlier = previous ? textOfAnswer(previous) : ''
+    this.#previous = previous
     this.#earlier = earlier === '' ? '' : `${earlier}\n\n`
     this.#agent = { hits: [], steps: [], milliseconds: 0, ...extra }
   }
@@ -55,7 +55,7 @@ export class AnswerRecord {
 
   /** If the run was refused, what waited for approval still does. */
   fail(error: ErrorDetail): void {
-    const approval = this.#before?.agent.approval
+    const approval = this.#previous?.agent.approval
     this.#end({ error, ...(!this.#hasBegun && approval && { approval }) })
   }
 
@@ -69,13 +69,13 @@ export class AnswerRecord {
         return this.#change({ hits: event.known })
       case 'tool-call': {
         const { callId, tool, input } = event
-        this.#begun.set(callId, performance.now())
+        this.#callStarts.set(callId, performance.now())
         return this.#change({ steps: [...this.#agent.steps, { callId, tool, input }] })
       }
       case 'tool-result': {
         const { callId, output, isError } = event
-        const begun = this.#begun.get(callId) ?? this.#started
-        const milliseconds = Math.round(performance.now() - begun)
+        const startedAt = this.#callStarts.get(callId) ?? this.#startedAt
+        const milliseconds = Math.round(performance.now() - startedAt)
         const result = { output: output.slice(0, MAX_OUTPUT), isError, milliseconds }
         const steps = this.#agent.steps.map((step) =>
           step.callId === callId && step.output === undefined ? { ...step, ...result } : step,
@@ -83,7 +83,7 @@ export class AnswerRecord {
         return this.#change({ steps })
       }
       case 'run-end': {
-        const outcome = outcomeOf(event, this.#earlier.length, this.#before?.agent.citations)
+        const outcome = outcomeOf(event, this.#earlier.length, this.#previous?.agent.citations)
         return this.#end(outcome, event.reason === 'stop')
       }
       case 'text-delta':
@@ -99,8 +99,8 @@ export class AnswerRecord {
   }
 
   #change(more: Partial<Extra>): void {
-    const before = this.#before?.agent.milliseconds ?? 0
-    const milliseconds = before + Math.round(performance.now() - this.#started)
+    const earlier = this.#previous?.agent.milliseconds ?? 0
+    const milliseconds = earlier + Math.round(performance.now() - this.#startedAt)
     this.#agent = { ...this.#agent, milliseconds, ...more }
   }
 
@@ -117,8 +117,8 @@ function outcomeOf(
   earlier: RunEnd['citations'] = [],
 ): Partial<Extra> {
   const { usage, approval } = event
-  const own = event.citations.map((citation) => ({ ...citation, at: place + citation.at }))
-  const extras = toRunExtras({ ...event, citations: [...earlier, ...own] })
+  const citations = event.citations.map((citation) => ({ ...citation, at: place + citation.at }))
+  const extras = toRunExtras({ ...event, citations: [...earlier, ...citations] })
   return { ...extras, ...(usage && { usage }), ...(approval && { approval }) }
 }
 
@@ -136,18 +136,18 @@ export function readAnswer({ json, silentMs = Infinity }: StoredItem): StoredAns
 export const textOfAnswer = ({ content }: Pick<StoredAnswer, 'content'>) =>
   content.map(({ text }) => text).join('')
 
-/** The frames that replay a stored answer from its beginning; `told` is the part that was already sent. */
-export function framesOf(answer: StoredAnswer, told?: StoredAnswer): ChatFrame[] {
+/** The frames that replay a stored answer from its beginning; `sent` is the part that the client already has. */
+export function framesOf(answer: StoredAnswer, sent?: StoredAnswer): ChatFrame[] {
   const { steps } = answer.agent
-  const known = told?.agent.steps ?? []
+  const sentSteps = sent?.agent.steps ?? []
   const frames: ChatFrame[] = []
   for (const [place, { callId, tool, input, output, isError = false }] of steps.entries()) {
-    if (!known[place]) frames.push({ type: 'tool-call', callId, tool, input })
-    if (output !== undefined && known[place]?.output === undefined) {
+    if (!sentSteps[place]) frames.push({ type: 'tool-call', callId, tool, input })
+    if (output !== undefined && sentSteps[place]?.output === undefined) {
       frames.push({ type: 'tool-result', callId, tool, output, isError })
     }
   }
-  const text = textOfAnswer(answer).slice(told ? textOfAnswer(told).length : 0)
+  const text = textOfAnswer(answer).slice(sent ? textOfAnswer(sent).length : 0)
   if (text !== '') frames.push({ type: 'text-delta', text })
   return frames
 }

@@ -20,8 +20,8 @@ export type Frames = AsyncGenerator<ChatFrame[]>
 type StopReason = 'cancelled' | 'interrupted'
 
 /** The reason for which a run is stopped from outside. */
-class Stopped extends Error {
-  override readonly name = 'Stopped'
+class AnswerStopped extends Error {
+  override readonly name = 'AnswerStopped'
   readonly reason: StopReason
 
   constructor(reason: StopReason) {
@@ -59,19 +59,20 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
   const stopping = new AbortController()
   const closing = new AbortController()
   const stop = (reason: StopReason) => {
-    stopping.abort(new Stopped(reason))
+    stopping.abort(new AnswerStopped(reason))
     if (reason === 'interrupted') closing.abort()
   }
   /** All frames so far; the limits of the run bound them. */
   const frames = framesOf(record.answer)
-  const begun = frames.length
+  /** Those of before a pause. */
+  const earlierCount = frames.length
   let isEnded = false
   /** Resolves with the next frames, or at the end. */
-  let changed = Promise.withResolvers<void>()
-  const tell = (more: readonly ChatFrame[]) => {
+  let update = Promise.withResolvers<void>()
+  const publish = (more: readonly ChatFrame[]) => {
     frames.push(...more)
-    changed.resolve()
-    changed = Promise.withResolvers()
+    update.resolve()
+    update = Promise.withResolvers()
   }
 
   const run = async () => {
@@ -79,18 +80,18 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
     try {
       for await (const events of agent.run(request, stopping.signal)) {
         record.take(events)
-        const told = events.flatMap((event) => toChatFrame(event, true) ?? [])
+        const newFrames = events.flatMap((event) => toChatFrame(event, true) ?? [])
         // The end of a stream is sent once the answer is stored.
-        tell(told.filter(({ type }) => type !== 'done' && type !== 'approval-required'))
+        publish(newFrames.filter(({ type }) => type !== 'done' && type !== 'approval-required'))
       }
     } catch (error) {
-      if (error instanceof Stopped) record.stop(error.reason)
+      if (error instanceof AnswerStopped) record.stop(error.reason)
       else record.fail(failures.report(error))
     }
     const end = () => {
       if (isEnded) return
       isEnded = true
-      tell(endOf(record.answer))
+      publish(endOf(record.answer))
     }
     const onFailure = (error: unknown) => {
       failures.log.error({ err: error, conversation: ref.id, answer: ref.item }, NOT_STORED)
@@ -106,12 +107,12 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
     stop,
     /** Streams the answer from its beginning or, if it was resumed after a pause, only the new part. */
     async *follow({ includeSteps, onlyNew }: Following, signal: AbortSignal): Frames {
-      let next = onlyNew ? begun : 0
+      let next = onlyNew ? earlierCount : 0
       while (next < frames.length || !isEnded) {
-        if (next === frames.length) await untilAborted(changed.promise, signal)
-        const shown = framesFor(frames.slice(next), includeSteps)
+        if (next === frames.length) await untilAborted(update.promise, signal)
+        const batch = framesFor(frames.slice(next), includeSteps)
         next = frames.length
-        if (shown.length > 0) yield shown
+        if (batch.length > 0) yield batch
       }
     },
   }
@@ -128,15 +129,15 @@ function keepSaving(
   onGone: () => void,
 ) {
   const read = () => JSON.stringify(record.answer)
-  let saved = read()
+  let savedJson = read()
   let savedAt = performance.now()
   let writing: Promise<unknown> | undefined
 
   const save = async () => {
     const json = read()
-    if (json === saved && performance.now() - savedAt < HEARTBEAT_MS) return
+    if (json === savedJson && performance.now() - savedAt < HEARTBEAT_MS) return
     if (!(await store.write(ref, json, true))) onGone()
-    saved = json
+    savedJson = json
     savedAt = performance.now()
   }
   const timer = setInterval(() => {

@@ -16,7 +16,7 @@ import type { ItemForm } from './item-form.ts'
 
 const POLL_MS = 1_000
 const CLOSE_MS = 5_000
-const MOST_DESCRIBED = 20
+const MAX_ATTACHED = 20
 
 interface Dependencies {
   agent: Agent
@@ -58,14 +58,14 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
 
   /** Follows an answer that this server does not generate: it has ended, or another server writes it. */
   async function* followStored(ref: ItemRef, includeSteps: boolean, signal: AbortSignal): Frames {
-    let told: StoredAnswer | undefined
+    let previous: StoredAnswer | undefined
     for (;;) {
       const { answer } = await find(ref)
       const ending = endOf(answer)
-      const frames = framesFor([...framesOf(answer, told), ...ending], includeSteps)
+      const frames = framesFor([...framesOf(answer, previous), ...ending], includeSteps)
       if (frames.length > 0) yield frames
       if (ending.length > 0) return
-      told = answer
+      previous = answer
       await pause(POLL_MS, signal)
     }
   }
@@ -74,7 +74,7 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
     /** Answers a question; what fails before it is stored is thrown. */
     async *ask(question: Question, failures: Failures, signal: AbortSignal): Frames {
       const { caller, request, includeSteps } = question
-      const turn = await (request.resume ? takeUp : begin)(parts, question)
+      const turn = await (request.resume ? resume : begin)(parts, question)
       const { ref, record, history } = turn
       const { messages } = request
       const attached = await listAttached(corpusFor(caller).documents, ref.id)
@@ -128,9 +128,9 @@ async function listAttached(
   documents: Pick<Documents, 'list'>,
   conversationId: string,
 ): Promise<AttachedDocument[]> {
-  const query = { conversation: conversationId, limit: MOST_DESCRIBED }
-  const listed = (await documents.list(query)).documents
-  return listed.map(({ id, title = id, status }) => ({ id, title, status }))
+  const query = { conversation: conversationId, limit: MAX_ATTACHED }
+  const page = await documents.list(query)
+  return page.documents.map(({ id, title = id, status }) => ({ id, title, status }))
 }
 
 type Parts = Pick<Dependencies, 'conversationStore' | 'conversations' | 'itemForm'>
@@ -153,8 +153,8 @@ async function begin(
   return { ref: { ...refOf(id, caller), item }, question: question.id, history, record }
 }
 
-/** Takes up an answer that waits for approval. */
-async function takeUp(
+/** Resumes an answer that waits for approval. */
+async function resume(
   { conversationStore, conversations }: Parts,
   { caller, conversation: { id, parent }, request }: Question,
 ) {
@@ -163,8 +163,13 @@ async function takeUp(
   const item = await conversationStore.item(ref)
   const answer = item && readAnswer(item)
   const question = item?.parent && (await conversationStore.item({ ...ref, item: item.parent }))
-  const waits = answer?.agent.approval?.state === request.resume?.state
-  if (!answer?.agent.approval || !waits || !question || !(await conversationStore.reopen(ref))) {
+  const isWaiting = answer?.agent.approval?.state === request.resume?.state
+  if (
+    !answer?.agent.approval ||
+    !isWaiting ||
+    !question ||
+    !(await conversationStore.reopen(ref))
+  ) {
     throw refusal('conversation.parent', 'must name an answer that waits with this `resume.state`')
   }
   const history = await conversations.history(id, caller, question.parent ?? null)

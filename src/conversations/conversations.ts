@@ -37,8 +37,8 @@ export function createConversations(
 ) {
   /** Throws AppError `conversation_not_found`. */
   const get = async (id: string, caller: Caller): Promise<StoredConversation> => {
-    const found = await store.find(refOf(id, caller))
-    if (found) return found
+    const conversation = await store.find(refOf(id, caller))
+    if (conversation) return conversation
     const message = `There is no conversation "${id}". It was deleted, has expired, or belongs to another key.`
     throw new AppError('conversation_not_found', message, { param: 'id' })
   }
@@ -64,8 +64,8 @@ export function createConversations(
       if (after !== undefined && !(await store.find(refOf(after, caller)))) {
         throw refusal('after', 'is not one of the conversations')
       }
-      const found = await store.list(caller.key?.id, { search, after, limit: limit + 1 })
-      return { page: found.slice(0, limit), hasMore: found.length > limit }
+      const rows = await store.list(caller.key?.id, { search, after, limit: limit + 1 })
+      return { page: rows.slice(0, limit), hasMore: rows.length > limit }
     },
     async change(
       id: string,
@@ -101,9 +101,9 @@ function createItems(store: ConversationStore, get: Get) {
     append,
     branch,
     /** Like `append`; returns the new items. */
-    async addItems(id: string, added: NewItems, caller: Caller): Promise<StoredItem[]> {
-      await append(id, added, caller)
-      const ids = added.items.map((item) => item.id)
+    async addItems(id: string, newItems: NewItems, caller: Caller): Promise<StoredItem[]> {
+      await append(id, newItems, caller)
+      const ids = newItems.items.map((item) => item.id)
       return (await branch(id, caller)).filter((item) => ids.includes(item.id))
     },
     /** The items of all branches, in the order in which they were added. */
@@ -112,11 +112,11 @@ function createItems(store: ConversationStore, get: Get) {
       return store.items(refOf(id, caller))
     },
     /** Throws `conversation_not_found`, and `item_not_found`. */
-    async getItem(id: string, item: string, caller: Caller): Promise<StoredItem> {
+    async getItem(id: string, itemId: string, caller: Caller): Promise<StoredItem> {
       await get(id, caller)
-      const found = await store.item({ ...refOf(id, caller), item })
-      if (!found) throw itemNotFound(item)
-      return found
+      const item = await store.item({ ...refOf(id, caller), item: itemId })
+      if (!item) throw itemNotFound(itemId)
+      return item
     },
     async removeItem(id: string, item: string, caller: Caller): Promise<StoredConversation> {
       await get(id, caller)

@@ -35,9 +35,9 @@ interface Dependencies {
 /** Answers read at a time for an export: one may have megabytes of passages. */
 const EXPORT_PAGE = 20
 /** Of a response, whose text is copied; in UTF-16 code units. */
-const MAX_COPIED = 20_000
+const MAX_COPY = 20_000
 /** How far before an answer its question is looked for: calls of tools may stand between the two. */
-const MAX_BETWEEN = 50
+const MAX_STEPS_BACK = 50
 
 export type FeedbackService = ReturnType<typeof createFeedback>
 
@@ -46,40 +46,40 @@ export function createFeedback({ feedbackStore: store, ...parts }: Dependencies)
   const { conversationStore, responses } = parts
 
   /** Undefined if the answer is gone. */
-  const said = async (given: Answer, caller: Caller): Promise<Said | undefined> => {
-    const { conversationId: id, answerId: item, copy } = given
-    if (copy !== undefined) return Said.parse(JSON.parse(copy))
+  const turnOf = async (answer: AnswerRef, caller: Caller): Promise<Turn | undefined> => {
+    const { conversationId: id, answerId: item, copy } = answer
+    if (copy !== undefined) return Turn.parse(JSON.parse(copy))
     return id === undefined
       ? readResponse(responses, item, caller)
       : readTurn(conversationStore, { ...refOf(id, caller), item })
   }
-  const shown = async (given: StoredFeedback, caller: Caller): Promise<Feedback[]> => {
-    const found = await said(given, caller)
-    return found ? [toFeedback(given, found)] : []
+  const withTurn = async (stored: StoredFeedback, caller: Caller): Promise<Feedback[]> => {
+    const turn = await turnOf(stored, caller)
+    return turn ? [toFeedback(stored, turn)] : []
   }
 
   const list = async (query: FeedbackListQuery, caller: Caller): Promise<FeedbackList> => {
     const { feedback, nextCursor } = await store.list(caller.key?.id, query)
-    const pages = await Promise.all(feedback.map((each) => shown(each, caller)))
+    const pages = await Promise.all(feedback.map((each) => withTurn(each, caller)))
     return { feedback: pages.flat(), ...(nextCursor && { nextCursor }) }
   }
 
   return {
     list,
     /** Replaces earlier feedback on the same answer. Throws `item_not_found` and `response_not_found`. */
-    async rate(given: NewFeedback, caller: Caller): Promise<Feedback> {
-      const { conversationId, answerId, rating } = given
-      const comment = given.comment?.trim() || undefined
-      const found = await said({ conversationId, answerId }, caller)
-      if (!found) {
+    async rate(feedback: NewFeedback, caller: Caller): Promise<Feedback> {
+      const { conversationId, answerId, rating } = feedback
+      const comment = feedback.comment?.trim() || undefined
+      const turn = await turnOf({ conversationId, answerId }, caller)
+      if (!turn) {
         const message = `The conversation has no answer "${answerId}"`
         throw new AppError('item_not_found', message, { param: 'answerId' })
       }
-      const copy = conversationId === undefined ? JSON.stringify(found) : undefined
+      const copy = conversationId === undefined ? JSON.stringify(turn) : undefined
       const owner = caller.key?.id
       const answer = { conversationId, answerId, copy }
       const stored = await store.put({ id: newId('fb'), owner, ...answer, rating, comment })
-      return toFeedback(stored, found)
+      return toFeedback(stored, turn)
     },
     /** All of it, in batches that are not empty. */
     async *export(query: FeedbackExportQuery, caller: Caller, signal: AbortSignal) {
@@ -98,19 +98,19 @@ export function createFeedback({ feedbackStore: store, ...parts }: Dependencies)
   }
 }
 
-interface Answer {
+interface AnswerRef {
   conversationId?: string | undefined
   answerId: string
   copy?: string | undefined
 }
 
-/** What feedback is on. */
-const Said = z.object({
+/** A question and its answer, which feedback is on. */
+const Turn = z.object({
   question: z.string().optional(),
   answer: z.string(),
   documentIds: z.array(z.string()),
 })
-type Said = z.output<typeof Said>
+type Turn = z.output<typeof Turn>
 
 /** What is read of an item, which clients may have added as they like. */
 const Item = z.object({
@@ -135,36 +135,36 @@ const readItem = (json: string): Item | undefined => Item.safeParse(JSON.parse(j
 const textOf = ({ content }: Item) =>
   typeof content === 'string' ? content : content.map(({ text }) => text).join('')
 
-/** What was said in a conversation; undefined unless the item is an answer. */
+/** A turn of a conversation; undefined unless the item is an answer. */
 async function readTurn(
   store: Dependencies['conversationStore'],
   ref: ItemRef,
-): Promise<Said | undefined> {
-  const found = await store.item(ref)
-  const answer = found && readItem(found.json)
+): Promise<Turn | undefined> {
+  const stored = await store.item(ref)
+  const answer = stored && readItem(stored.json)
   if (answer?.role !== 'assistant') return undefined
-  const said = { answer: textOf(answer), documentIds: citedBy(answer) }
-  let before = found?.parent
-  for (let steps = 0; before !== undefined && steps < MAX_BETWEEN; steps += 1) {
-    const item = await store.item({ ...ref, item: before })
+  const turn = { answer: textOf(answer), documentIds: citedBy(answer) }
+  let parent = stored?.parent
+  for (let steps = 0; parent !== undefined && steps < MAX_STEPS_BACK; steps += 1) {
+    const item = await store.item({ ...ref, item: parent })
     const question = item && readItem(item.json)
-    if (question?.role === 'user') return { ...said, question: textOf(question) }
-    before = item?.parent
+    if (question?.role === 'user') return { ...turn, question: textOf(question) }
+    parent = item?.parent
   }
-  return said
+  return turn
 }
 
 /** Throws `response_not_found`. */
-async function readResponse(responses: StoredResponses, id: string, caller: Caller): Promise<Said> {
+async function readResponse(responses: StoredResponses, id: string, caller: Caller): Promise<Turn> {
   const { output } = await responses.get(id, caller)
-  const input = await responses.inputItems(id, { limit: MAX_BETWEEN, order: 'desc' }, caller)
+  const input = await responses.inputItems(id, { limit: MAX_STEPS_BACK, order: 'desc' }, caller)
   const items = output.flatMap((each) => Item.safeParse(each).data ?? [])
   const answers = items.filter(({ role }) => role === 'assistant')
-  const asked = input.data.map((each) => Item.safeParse(each).data)
-  const question = asked.find((each) => each?.role === 'user')
+  const inputs = input.data.map((each) => Item.safeParse(each).data)
+  const question = inputs.find((each) => each?.role === 'user')
   return {
-    ...(question && { question: textOf(question).slice(0, MAX_COPIED) }),
-    answer: answers.map(textOf).join('\n\n').slice(0, MAX_COPIED),
+    ...(question && { question: textOf(question).slice(0, MAX_COPY) }),
+    answer: answers.map(textOf).join('\n\n').slice(0, MAX_COPY),
     documentIds: [...new Set(answers.flatMap(citedBy))],
   }
 }
@@ -179,7 +179,7 @@ function citedBy(item: Item): string[] {
   return [...new Set([...hits.map(({ documentId }) => documentId), ...files])]
 }
 
-function toFeedback(stored: StoredFeedback, said: Said): Feedback {
+function toFeedback(stored: StoredFeedback, turn: Turn): Feedback {
   const { id, conversationId, answerId, rating, comment, createdAt, updatedAt } = stored
   return {
     id,
@@ -187,7 +187,7 @@ function toFeedback(stored: StoredFeedback, said: Said): Feedback {
     answerId,
     rating,
     ...(comment !== undefined && { comment }),
-    ...said,
+    ...turn,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   }

@@ -34,7 +34,10 @@ interface Services {
 export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   groupRoutes(app, 'chat', ['chat'])
   const { conversations } = services
-  const answered = { 200: Conversation.describe('The conversation.'), ...errorResponses(404) }
+  const oneConversation = {
+    200: Conversation.describe('The conversation.'),
+    ...errorResponses(404),
+  }
 
   app.post('/v1/conversations', {
     schema: {
@@ -47,8 +50,8 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
     },
     async handler({ body: { items, metadata, title }, caller }) {
       const first = items ? toNewItems(items) : undefined
-      const given = { metadata: metadata ?? {}, title: title ?? undefined, first }
-      return toConversation(await conversations.create(given, caller))
+      const conversation = { metadata: metadata ?? {}, title: title ?? undefined, first }
+      return toConversation(await conversations.create(conversation, caller))
     },
   })
 
@@ -73,7 +76,7 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
       summary: 'Get a conversation',
       description: 'Returns a stored conversation, without its items.',
       params: ConversationParams,
-      response: answered,
+      response: oneConversation,
     },
     handler: async ({ params, caller }) =>
       toConversation(await conversations.get(params.id, caller)),
@@ -87,7 +90,7 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
         'Changes the metadata, the title or the branch to continue with. A field that is left out stays as it is.',
       params: ConversationParams,
       body: ConversationPatch,
-      response: answered,
+      response: oneConversation,
     },
     async handler({ params, body, caller }) {
       const { metadata, title, last_item_id: lastItem } = body
@@ -131,8 +134,8 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       },
     },
     async handler({ params, body, caller }) {
-      const added = await conversations.addItems(params.id, toNewItems(body.items), caller)
-      return toList(added.map(toItem), false)
+      const items = await conversations.addItems(params.id, toNewItems(body.items), caller)
+      return toList(items.map(toItem), false)
     },
   })
 
@@ -146,8 +149,8 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       response: { 200: ConversationItemList.describe('A page of items.'), ...errorResponses(404) },
     },
     async handler({ params: { id }, query: { branches, ...query }, caller }) {
-      const listed = branches ? conversations.allItems : conversations.branch
-      const page = pageOf(await listed(id, caller), query)
+      const read = branches ? conversations.allItems : conversations.branch
+      const page = pageOf(await read(id, caller), query)
       return { ...page, data: page.data.map(toItem) }
     },
   })

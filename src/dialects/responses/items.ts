@@ -11,12 +11,17 @@ type AnyItem = InputItem | OutputItem
 
 /** An item as clients see it, with its own id or, if it has none, the given one. */
 export function toListed(item: AnyItem, id: string): InputItemList['data'][number] {
-  const { id: own = id, type = 'message', content, ...rest }: Record<string, unknown> = { ...item }
+  const {
+    id: itemId = id,
+    type = 'message',
+    content,
+    ...rest
+  }: Record<string, unknown> = { ...item }
   const kind = rest.role === 'assistant' ? 'output_text' : 'input_text'
   const parts = typeof content === 'string' ? [{ type: kind, text: content }] : content
   return {
     ...rest,
-    id: String(own),
+    id: String(itemId),
     type: String(type),
     ...(parts !== undefined && { content: parts }),
   }
@@ -31,8 +36,8 @@ export function toNewItems(items: readonly AnyItem[]): NewItems {
 }
 
 function toNewItem(item: AnyItem): NewItem {
-  const { id, ...listed } = toListed(item, newId(ID_WORDS[item.type ?? 'message']))
-  return { id, json: JSON.stringify(listed) }
+  const { id, ...stored } = toListed(item, newId(ID_WORDS[item.type ?? 'message']))
+  return { id, json: JSON.stringify(stored) }
 }
 
 const ID_WORDS: Record<NonNullable<InputItem['type']>, string> = {

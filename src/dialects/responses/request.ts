@@ -38,7 +38,7 @@ export function toAgentRequest(
     ...request,
     topK: request.topK ?? searches[0]?.max_num_results ?? undefined,
     minScore: request.minScore ?? searches[0]?.ranking_options?.score_threshold ?? undefined,
-    filter: scoped(request.filter, searches),
+    filter: searchFilter(request.filter, searches),
   }
   return {
     ...readAgentFields(fields, settings),
@@ -59,10 +59,10 @@ export function toAgentRequest(
 const isInstruction = (role: string) => role === 'system' || role === 'developer'
 
 function instructionsOf({ instructions }: ResponseRequest, items: readonly InputItem[]): string[] {
-  const said = items.flatMap((item) =>
+  const inItems = items.flatMap((item) =>
     'role' in item && isInstruction(item.role) ? [toText(item.role, item.content)] : [],
   )
-  return instructions ? [instructions, ...said] : said
+  return instructions ? [instructions, ...inItems] : inItems
 }
 
 export function toMessages(items: readonly InputItem[]): ModelMessage[] {
@@ -122,7 +122,7 @@ type FunctionCall = Extract<InputItem, { type: 'function_call' }>
 function addCall(messages: ModelMessage[], item: FunctionCall): void {
   const last = messages.at(-1)
   const message = last?.role === 'assistant' ? last : { role: 'assistant' as const, content: '' }
-  const before = 'toolCalls' in message ? (message.toolCalls ?? []) : []
+  const earlierCalls = 'toolCalls' in message ? (message.toolCalls ?? []) : []
   const call: ModelToolCall = {
     callId: item.call_id,
     name: item.name,
@@ -130,7 +130,7 @@ function addCall(messages: ModelMessage[], item: FunctionCall): void {
     ...(item.extra_content && { attachment: item.extra_content }),
   }
   if (message === last) messages.pop()
-  messages.push({ ...message, toolCalls: [...before, call] })
+  messages.push({ ...message, toolCalls: [...earlierCalls, call] })
 }
 
 function toResult(
@@ -150,7 +150,7 @@ function toToolChoice(choice: ResponseRequest['tool_choice']): ToolChoice | unde
   return choice?.type === 'function' ? { name: choice.name } : undefined
 }
 
-function scoped(filter: Filter | undefined, searches: readonly Tool<'file_search'>[]) {
+function searchFilter(filter: Filter | undefined, searches: readonly Tool<'file_search'>[]) {
   const parts = searches.flatMap(({ vector_store_ids, filters }) => [
     withinStores(vector_store_ids),
     filters ? toFilter(filters, 'tools') : undefined,

@@ -23,7 +23,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
     const { calls, reasoning } = run
     const reason = INCOMPLETE[finishOf(end)]
     const status = reason ? 'incomplete' : 'completed'
-    const opened = calls.length === 0 ? message.write('') : []
+    const opening = calls.length === 0 ? message.write('') : []
     const items = [
       ...message.end(status, toFileCitations(end)),
       ...(reasoning.length > 0 ? reasoningEvents(sequence, reasoning) : []),
@@ -36,7 +36,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
       usage: toUsage(end.usage),
       agent: toAgentExtra(end),
     })
-    return [...opened, ...items, sequence.sayResponse(`response.${status}`)]
+    return [...opening, ...items, sequence.sayResponse(`response.${status}`)]
   }
 
   return {
@@ -59,10 +59,10 @@ export function createResponseWriter(response: ResponseObject, options: Options)
     fail(detail: ErrorDetail): ResponseEvent[] {
       const isRate = detail.code === 'upstream_rate_limited'
       const code = isRate ? 'rate_limit_exceeded' : 'server_error'
-      const ended = message.end('incomplete', [])
+      const ending = message.end('incomplete', [])
       const error = { code, message: detail.message }
       Object.assign(response, { status: 'failed', error, agent: { error: detail } })
-      return [...ended, sequence.sayResponse('response.failed')]
+      return [...ending, sequence.sayResponse('response.failed')]
     },
   }
 }
@@ -105,13 +105,13 @@ interface Place {
 /** The events of an item that is complete at once; those of `between` come between its begin and its end. */
 function itemEvents(
   { say, add }: Sequence,
-  begun: OutputItem,
+  first: OutputItem,
   item: OutputItem,
   between: (place: Place) => ResponseEvent[],
 ): ResponseEvent[] {
   const output_index = add(item)
   return [
-    say('response.output_item.added', { output_index, item: begun }),
+    say('response.output_item.added', { output_index, item: first }),
     ...between({ output_index, item_id: item.id }),
     say('response.output_item.done', { output_index, item }),
   ]
@@ -126,8 +126,8 @@ function searchEvents(
 ): ResponseEvent[] {
   const item = { type: 'file_search_call' as const, id: sequence.newId('fs'), queries: [query] }
   const results = withResults ? hits.map(toResult) : null
-  const begun = { ...item, status: 'in_progress' as const, results: null }
-  return itemEvents(sequence, begun, { ...item, status: 'completed', results }, (place) =>
+  const first = { ...item, status: 'in_progress' as const, results: null }
+  return itemEvents(sequence, first, { ...item, status: 'completed', results }, (place) =>
     SEARCH_STATES.map((state) => sequence.say(`response.file_search_call.${state}`, place)),
   )
 }
@@ -148,20 +148,20 @@ function reasoningEvents(sequence: Sequence, parts: readonly ReasoningPart[]): R
   return itemEvents(sequence, { ...item, status: 'in_progress' }, item, () => [])
 }
 
-function callEvents(sequence: Sequence, called: ModelToolCall): ResponseEvent[] {
-  const { id: call_id, function: asked, ...extra } = toMessageToolCall(called)
+function callEvents(sequence: Sequence, call: ModelToolCall): ResponseEvent[] {
+  const { id: call_id, function: fn, ...extra } = toMessageToolCall(call)
   const { say, newId } = sequence
   const item = {
     ...extra,
-    ...asked,
+    ...fn,
     type: 'function_call' as const,
     id: newId('fc'),
     call_id,
   }
-  const begun = { ...item, arguments: '', status: 'in_progress' as const }
-  return itemEvents(sequence, begun, { ...item, status: 'completed' }, (place) => [
-    say('response.function_call_arguments.delta', { ...place, delta: asked.arguments }),
-    say('response.function_call_arguments.done', { ...place, ...asked }),
+  const first = { ...item, arguments: '', status: 'in_progress' as const }
+  return itemEvents(sequence, first, { ...item, status: 'completed' }, (place) => [
+    say('response.function_call_arguments.delta', { ...place, delta: fn.arguments }),
+    say('response.function_call_arguments.done', { ...place, ...fn }),
   ])
 }
 
@@ -185,9 +185,9 @@ function createMessage(sequence: Sequence, run: RunCollector) {
 
   return {
     write(delta: string): ResponseEvent[] {
-      const opened = place ? [] : open()
-      if (delta === '') return opened
-      return [...opened, say('response.output_text.delta', { ...place, delta, logprobs: [] })]
+      const opening = place ? [] : open()
+      if (delta === '') return opening
+      return [...opening, say('response.output_text.delta', { ...place, delta, logprobs: [] })]
     },
     /** Ends the message; returns no events if nothing was written. */
     end(status: Message['status'], annotations: FileCitation[]): ResponseEvent[] {
@@ -197,11 +197,11 @@ function createMessage(sequence: Sequence, run: RunCollector) {
       const part = toPart(text, annotations)
       const item = toMessage(item_id, status, [part])
       sequence.replace(output_index, item)
-      const cited = annotations.map((annotation, annotation_index) =>
+      const citations = annotations.map((annotation, annotation_index) =>
         say('response.output_text.annotation.added', { ...place, annotation, annotation_index }),
       )
       return [
-        ...cited,
+        ...citations,
         say('response.output_text.done', { ...place, text, logprobs: [] }),
         say('response.content_part.done', { ...place, part }),
         say('response.output_item.done', { output_index, item }),
