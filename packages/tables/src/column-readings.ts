@@ -32,11 +32,18 @@ function typed(type: string, shape: string) {
 const whenShaped = (text: string, shape: string, value: string) =>
   `CASE WHEN regexp_full_match(${text}, ${quoteText(shape)}) THEN ${value} END`
 
-/** A number with more digits, or with leading zeros, is an identifier and stays text. */
+/**
+ * What has more digits, leading zeros, or a plus before the figures of a telephone number is an identifier and stays text;
+ * so does what may be a code with an E in it (`12E3`): an exponent has a sign, or decimals before it. More digits than 15
+ * before decimals would be rounded.
+ */
 const PLAIN = [
   typed('BOOLEAN', '(?i:true|false)'),
-  typed('BIGINT', '[-+]?(?:0|[1-9][0-9]{0,17})'),
-  typed('DOUBLE', '[-+]?(?:0|[1-9][0-9]{0,17})?(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?'),
+  typed('BIGINT', '-?(?:0|[1-9][0-9]{0,17})|\\+(?:0|[1-9][0-9]{0,5})'),
+  typed(
+    'DOUBLE',
+    '-?(?:0|[1-9][0-9]{0,14})?(?:\\.[0-9]*)?|\\+(?:0|[1-9][0-9]{0,5})(?:\\.[0-9]*)?|[-+]?[0-9]{1,15}(?:\\.[0-9]+[eE][-+]?|[eE][-+])[0-9]{1,3}',
+  ),
   typed('DATE', '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}'),
   typed('TIMESTAMP', '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}[T ][0-9]{1,2}:[0-9]{2}(?::[0-9.]+)?Z?'),
   typed('TIMESTAMPTZ', '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+[-+][0-9]{2}(?::?[0-9]{2})?'),
@@ -100,6 +107,7 @@ function numberReadings(texts: readonly string[], locale: Locale): Reading[] {
     return []
   }
   const hasDecimals = numbers.some((text) => (isComma ? /,\d+$/ : /\.\d+$/).test(text))
+  if (texts.some(isTelephone) || (hasDecimals && numbers.some(isRounded))) return []
   const guess = guessOf(texts, unit, hasDecimals && isComma)
   return (hasDecimals ? ['DOUBLE'] : ['BIGINT', 'DOUBLE']).map((type) => ({
     type,
@@ -107,6 +115,13 @@ function numberReadings(texts: readonly string[], locale: Locale): Reading[] {
     toValue: (text) => numberValue(text, { unit, isComma, type }),
   }))
 }
+
+/** Figures after a plus, unless they are an amount. */
+const isTelephone = (text: string) =>
+  /^\+[\d '’.-]+$/.test(text) && text.replaceAll(/\D/g, '').length > 6 && !/[.,]\d{1,2}$/.test(text)
+/** Whether it has more digits before its decimals than are exact. */
+const isRounded = (text: string) =>
+  text.replace(/[.,]\d{1,2}$/, '').replaceAll(/\D/g, '').length > 15
 
 function guessOf(texts: readonly string[], unit: string, hasComma: boolean): string {
   const isUnclear =

@@ -129,10 +129,9 @@ export function createTables<Document extends TableDocument, Visibility>({
     signal: AbortSignal,
   ) {
     const matches = namedIn(name, await entries(visibility, signal)).slice(0, MAX_VIEWS)
-    const table = (await openAll(matches, owner, signal)).find(
-      (each) => each.name === name.toLowerCase(),
-    )
-    if (!table) throw new Refusal(`There is no table "${name}": list_tables names them`)
+    const opened = await openAll(matches, owner, signal)
+    const table = opened.find((each) => each.name === name.toLowerCase())
+    if (!table) throw new Refusal(noTable(name, opened))
     return table
   }
 
@@ -145,7 +144,12 @@ export function createTables<Document extends TableDocument, Visibility>({
       if (matches.length > MAX_VIEWS) throw new Refusal(`At most ${MAX_VIEWS} tables at once`)
       const tables = await openAll(matches, owner, signal)
       const input: QueryJob = { views: tables.map(toView), sql, maximumRows, isTrusted }
-      return { ...(await run(QUERY, QueryResult, { input, owner }, signal)), tables }
+      try {
+        return { ...(await run(QUERY, QueryResult, { input, owner }, signal)), tables }
+      } catch (error) {
+        const missing = error instanceof Refusal ? MISSING.exec(error.message)?.[1] : undefined
+        throw missing === undefined ? error : new Refusal(noTable(missing, tables))
+      }
     },
     async lookUp({ table: name, conditions, maximumRows, ...reader }, signal) {
       const table = await find(name, reader, signal)
@@ -158,6 +162,18 @@ export function createTables<Document extends TableDocument, Visibility>({
     },
     close: files.close,
   }
+}
+
+/** Maximum tables that a refusal names. */
+const MAX_NAMED = 20
+
+/** The name of the table that a statement was refused for. */
+const MISSING = /^There is no table "([^"]+)"/
+
+function noTable(name: string, tables: readonly { name: string }[]): string {
+  const own = tables.filter((table) => table.name.startsWith(`${name.toLowerCase()}__`))
+  const names = own.slice(0, MAX_NAMED).map((table) => table.name)
+  return `There is no table "${name}": ${own.length > 0 ? `its document has ${names.join(', ')}` : 'list_tables names them'}`
 }
 
 const toView = ({ name, file, table }: QueryJob['views'][number]) => ({ name, file, table })

@@ -10,21 +10,20 @@ import {
 } from './column-readings.ts'
 import { rowsOf } from './duckdb.ts'
 import { quoteName, quoteText } from './table-job.ts'
+import { isMeanLabel, isTotalLabel, TOTAL_LABEL } from './total-labels.ts'
+import { type TotalRows, totalRows } from './total-rows.ts'
 
 const SAMPLE_ROWS = 1_000
 /** If more rows than this are labelled as totals, none is treated as one. */
-const MAX_LABELLED = 100
+const MAX_LABELLED = 5_000
+/** In a longer table, which no person wrote, no totals are looked for. */
+const MAX_JUDGED = 200_000
+/** A column of texts names the rows if it is filled in this share of them. */
+const MIN_NAMED = 0.5
+/** Rows that a remark names. */
+const MAX_NAMED_ROWS = 3
 /** UTF-16 code units shown of a row that is left out. */
 const MAX_SHOWN = 1_000
-/** Labels of totals in many languages, in lower case. */
-const TOTAL_LABELS =
-  `total|totals|grand total|subtotal|sub-total|sum|overall|summe|gesamt|gesamtsumme|insgesamt|
-zwischensumme|endsumme|totale|somme|sous-total|total général|suma|total general|totaal|
-subtotaal|soma|totalt|summa|i alt|yhteensä|razem|ogółem|celkem|összesen|итого|всего|toplam|
-σύνολο|合計|总计|合计`
-    .split('|')
-    .map((label) => label.trim())
-
 interface Texts {
   connection: DuckDBConnection
   table: string
@@ -62,10 +61,10 @@ export async function typeColumns(
   const candidates = await candidatesOf(texts, kinds)
   const labelled = await labelledRows(texts)
   const first = await checkReadings(texts, candidates, labelled)
-  const totals = await provenTotals(texts, first, labelled)
-  const isAllProven = totals.length === labelled.length
+  const { totals, suspects } = await findTotals(texts, first, labelled)
+  const isAllProven = labelled.every((row) => totals.includes(row))
   const readings = isAllProven ? first : await checkReadings(texts, candidates, totals)
-  const notes = await removeTotals(texts, totals)
+  const notes = [...(await noteSuspects(texts, suspects)), ...(await removeTotals(texts, totals))]
   const guesses = new Map<string, string>()
   for (const [index, checked] of readings.entries()) {
     const { reading } = checked
@@ -93,7 +92,9 @@ async function candidatesOf(
     const texts = rows.flatMap((row) => asText(row[index]))
     samples.push(texts.length > 0 ? texts : await firstTexts(connection, name, quoteName(column)))
   }
-  const values = samples.map((texts) => texts.filter((text) => !isMissing(text) && !isTotal(text)))
+  const values = samples.map((texts) =>
+    texts.filter((text) => !isMissing(text) && !isTotalLabel(text)),
+  )
   const local = values.filter((_, index) => !plain.has(index))
   const locale: Locale = {
     hasDecimalComma: first(local.map(commaIn)) ?? hasDecimalComma,
@@ -106,7 +107,6 @@ const asText = (value: unknown) =>
   value === null || value === undefined ? [] : [String(value).trim()]
 const first = (values: readonly (boolean | undefined)[]) =>
   values.find((each) => each !== undefined)
-const isTotal = (text: string) => TOTAL_LABELS.includes(text.toLowerCase().replace(/:$/, ''))
 
 async function firstTexts(connection: DuckDBConnection, name: string, column: string) {
   const rows = await rowsOf(
@@ -161,10 +161,9 @@ async function checkReadings(
 
 /** Rows with a text that labels them as a total. */
 async function labelledRows({ connection, table, columns }: Texts): Promise<number[]> {
-  const labels = TOTAL_LABELS.flatMap((label) => [label, `${label}:`])
-    .map(quoteText)
-    .join(', ')
-  const tests = columns.map((name) => `lower(${trimmed(name)}) IN (${labels})`)
+  const tests = columns.map(
+    (name) => `regexp_matches(lower(${trimmed(name)}), ${quoteText(TOTAL_LABEL)})`,
+  )
   const matches = await rowsOf(
     connection,
     `SELECT rowid FROM ${quoteName(table)} WHERE ${tests.join(' OR ')} ORDER BY rowid LIMIT ${MAX_LABELLED + 1}`,
@@ -173,60 +172,83 @@ async function labelledRows({ connection, table, columns }: Texts): Promise<numb
   return rows.length > MAX_LABELLED ? [] : rows
 }
 
-/** The labelled rows that hold the sum of all rows above them, or of the rows since the previous labelled row. */
-async function provenTotals(
+/** The rows that add up others, by their values in the columns of numbers. */
+async function findTotals(
   { connection, table, columns }: Texts,
   readings: ReadonlyMap<number, CheckedReading>,
   labelled: readonly number[],
-): Promise<number[]> {
+): Promise<TotalRows> {
   const numbers = [...readings].filter(([, { reading }]) => NUMERIC.test(reading.type))
-  if (labelled.length === 0 || numbers.length === 0) return []
-  const values = numbers.map(([index, { reading }]) => readAs(columns[index] ?? '', reading))
-  const places = labelled.join(', ')
   const name = quoteName(table)
-  const texts = await rowsOf(
-    connection,
-    `SELECT ${values.map((value) => `(${value})::DOUBLE`).join(', ')} FROM ${name}
-     WHERE rowid IN (${places}) ORDER BY rowid`,
+  const [counted] = await rowsOf(connection, `SELECT count(*) FROM ${name}`)
+  if (numbers.length === 0 || Number(counted?.[0]) > MAX_JUDGED) return { totals: [], suspects: [] }
+  const values = numbers.map(
+    ([index, { reading }]) => `(${readAs(columns[index] ?? '', reading)})::DOUBLE`,
   )
-  const group = labelled.map((row) => `(rowid > ${row})::INT`).join(' + ')
-  const summed = await rowsOf(
+  const names = columns.filter((_, index) => !numbers.some(([number]) => number === index))
+  const filled = names.map((column) => `coalesce(${trimmed(column)}, '') <> ''`)
+  const rows = await rowsOf(
     connection,
-    `SELECT ${group} AS part, ${values.map((value) => `sum(${value})::DOUBLE`).join(', ')}
-     FROM ${name} WHERE rowid NOT IN (${places}) GROUP BY part`,
+    `SELECT ${[...values, ...filled].join(', ')} FROM ${name} ORDER BY rowid`,
   )
-  const sums = new Map(summed.map(([part, ...each]) => [Number(part), each.map(Number)]))
-  return labelled.filter((_, place) =>
-    texts[place]?.some((value, column) => {
-      const parts = Array.from({ length: place + 1 }, (__, part) => sums.get(part)?.[column] ?? 0)
-      const all = parts.reduce((sum, part) => sum + part, 0)
-      return value !== null && [all, parts.at(-1)].some((sum) => isNear(Number(value), sum ?? 0))
-    }),
+  const label = `lower(concat_ws(' ', ${columns.map(quoteName).join(', ')}))`
+  const labels =
+    labelled.length === 0
+      ? []
+      : await rowsOf(
+          connection,
+          `SELECT ${label} FROM ${name} WHERE rowid IN (${labelled.join(', ')}) ORDER BY rowid`,
+        )
+  return totalRows({
+    columns: numbers.map((_, index) => rows.map((row) => numberOf(row[index]))),
+    labelled: new Set(labelled),
+    means: new Set(labelled.filter((_, place) => isMeanLabel(String(labels[place]?.[0])))),
+    nameless: namelessRows(rows, numbers.length),
+  })
+}
+
+const numberOf = (value: unknown) => (typeof value === 'number' ? value : null)
+
+/** The rows in which a text is missing that nearly all others have; from `first` on, a row says which texts it has. */
+function namelessRows(rows: readonly (readonly unknown[])[], first: number): Set<number> {
+  const width = rows[0]?.length ?? first
+  const naming = Array.from({ length: width - first }, (_, index) => first + index).filter(
+    (column) => rows.filter((row) => row[column] === true).length >= rows.length * MIN_NAMED,
+  )
+  return new Set(
+    rows.flatMap((row, place) => (naming.some((column) => row[column] !== true) ? [place] : [])),
   )
 }
 
-/** Amounts are written with two decimals, even if their summands had more. */
-function isNear(value: number, sum: number): boolean {
-  return value !== 0 && Math.abs(value - sum) <= Math.max(0.011, Math.abs(sum) * 1e-9)
+async function noteSuspects(texts: Texts, suspects: readonly number[]): Promise<string[]> {
+  if (suspects.length === 0) return []
+  const rows = await shownRows(texts, suspects)
+  return [`Perhaps totals, as they equal the sum of the rows above them: ${rows}`]
 }
 
-async function removeTotals(
-  { connection, table }: Texts,
-  totals: readonly number[],
-): Promise<string[]> {
-  if (totals.length === 0) return []
-  const where = `${quoteName(table)} WHERE rowid IN (${totals.join(', ')})`
-  const rows = await rowsOf(connection, `SELECT * FROM ${where} ORDER BY rowid LIMIT 3`)
-  const totalRows = rows.map((row) =>
+/** The first of these rows, for a remark. */
+async function shownRows({ connection, table }: Texts, places: readonly number[]): Promise<string> {
+  const rows = await rowsOf(
+    connection,
+    `SELECT * FROM ${quoteName(table)} WHERE rowid IN (${places.join(', ')}) ORDER BY rowid LIMIT ${MAX_NAMED_ROWS}`,
+  )
+  const shown = rows.map((row) =>
     row
       .filter((value) => value !== null)
       .join(' | ')
       .slice(0, MAX_SHOWN)
       .toWellFormed(),
   )
-  await connection.run(`DELETE FROM ${where}`)
-  const more = totals.length > totalRows.length ? ', …' : ''
-  return [`Left out, as totals (${totals.length}): ${totalRows.join('; ')}${more}`]
+  return `${shown.join('; ')}${places.length > shown.length ? ', …' : ''}`
+}
+
+async function removeTotals(texts: Texts, totals: readonly number[]): Promise<string[]> {
+  if (totals.length === 0) return []
+  const rows = await shownRows(texts, totals)
+  await texts.connection.run(
+    `DELETE FROM ${quoteName(texts.table)} WHERE rowid IN (${totals.join(', ')})`,
+  )
+  return [`Left out, as totals (${totals.length}): ${rows}`]
 }
 
 /** The precision of the decimals that columns of amounts become. */

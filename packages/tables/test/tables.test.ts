@@ -78,6 +78,16 @@ describe('A query', () => {
     expect(tables).toHaveLength(3)
   })
 
+  it('is told the tables of a document that has several', async () => {
+    const content = 'Q1\nregion,amount\nnorth,1\n\nQ2\nregion,amount\neast,5\n'
+    const { query, close } = await open([{ id: '1', file: 'Sales.csv', content }])
+    await expect(query('SELECT count(*) FROM sales')).rejects.toThrow(
+      'There is no table "sales": its document has sales__q1, sales__q2',
+    )
+    expect((await query('SELECT amount AS sales FROM sales__q2')).rows).toEqual([['5']])
+    close()
+  })
+
   it('needs no table at all', async () => {
     const { rows, tables } = await (await open()).query('SELECT 6 * 7 AS answer')
     expect([rows, tables]).toEqual([[[42]], []])

@@ -23,6 +23,8 @@ const MAX_ROWS = 1_000
 const MAX_DESCRIBED = 500
 const SUMMARY =
   'column_name, column_type, min, max, approx_unique AS approximately_distinct, null_percentage'
+/** How long documents are read only to know the names of their tables. */
+const NAMING_MS = 10_000
 /** Mostly for the conversion of large files. */
 const DEADLINE_MS = 180_000
 
@@ -51,7 +53,11 @@ function listTables(tables: TableReads): Tool {
       const opened = await Promise.all(
         matches.slice(0, MAX_OPENED).map((entry) => describeEntry(tables, entry, owner, signal)),
       )
-      const names = matches.slice(MAX_OPENED, MAX_LISTED).map(toLine)
+      const soon = AbortSignal.any([signal, AbortSignal.timeout(NAMING_MS)])
+      // One after the other, so that the caller's other work goes on.
+      const rest = matches.slice(MAX_OPENED, MAX_LISTED)
+      const names = await Array.fromAsync(rest, (entry) => nameTables(tables, entry, owner, soon))
+      signal.throwIfAborted()
       return [`${matches.length} tables.`, ...opened, ...names, more(matches.length)]
         .join('\n')
         .trim()
@@ -105,9 +111,25 @@ function queryTable(tables: TableReads): Tool {
       const { rows, rowCount, isMore } = answer
       const all = isMore ? `more than ${rowCount}` : String(rowCount)
       const text = rows.length < rowCount ? `${all}, of which the first ${rows.length} follow` : all
-      return `${citeTables(answer, sql, citations)}\nRows: ${text}\n${renderRows(answer)}`
+      const remarks = remarksOn(answer)
+      return `${citeTables(answer, sql, citations)}${remarks}\nRows: ${text}\n${renderRows(answer)}`
     },
   })
+}
+
+/** What was left out of the tables, or may be counted twice. */
+const REMARKS =
+  /^(?:Left out, as totals|Perhaps totals|Numbers of merged cells|The columns are uncertain|Formulas whose values)/
+/** UTF-16 code units of one remark. */
+const MAX_REMARK = 300
+
+function remarksOn({ tables }: Pick<TableAnswer<StoredDocument>, 'tables'>): string {
+  const lines = tables.flatMap(({ name, notes = [] }) =>
+    notes
+      .filter((note) => REMARKS.test(note))
+      .map((note) => `\n${name}: ${note.slice(0, MAX_REMARK)}`),
+  )
+  return lines.join('').toWellFormed()
 }
 
 async function describeEntry(
@@ -130,7 +152,29 @@ async function describeEntry(
   }
 }
 
-const toLine = ({ name, title }: TableEntry<StoredDocument>) => `- ${name} (${title})`
+/** The names of a document's tables: a workbook or a text may have several. */
+async function nameTables(
+  tables: TableReads,
+  entry: TableEntry<StoredDocument>,
+  owner: Owner,
+  signal: AbortSignal,
+): Promise<string> {
+  if (signal.aborted) return notRead(entry)
+  try {
+    const opened = await tables.open(entry, owner, signal)
+    return opened.map(toLine).join('\n')
+  } catch (error) {
+    if (error instanceof Refusal) return `${toLine(entry)}: ${error.message}`
+    if (!signal.aborted) throw error
+    return notRead(entry)
+  }
+}
+
+const notRead = ({ title }: TableEntry<StoredDocument>) =>
+  `- not read yet, so search for it: ${title}`
+
+const toLine = ({ name, title }: Pick<TableEntry<StoredDocument>, 'name' | 'title'>) =>
+  `- ${name} (${title})`
 
 const more = (count: number) =>
   count > MAX_LISTED ? `and ${count - MAX_LISTED} more: search for them by name` : ''

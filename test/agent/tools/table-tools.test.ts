@@ -37,14 +37,17 @@ function createFakeTables(names: string[], rowCount = 2) {
     find: async (name) => tableOf(name.toLowerCase()),
     async open({ name }) {
       if (name === 'bad') throw new Refusal('It is damaged')
-      return [tableOf(name)]
+      if (name !== 'book') return [tableOf(name)]
+      return ['q1', 'q2'].map((sheet) => ({ ...tableOf(name), name: `${name}__${sheet}` }))
     },
     async query(query) {
       queries.push(query)
       if (query.sql.includes('wrong')) throw new Refusal('Parser Error: wrong')
       const columns = [{ name: 'a', type: 'BIGINT' }]
       const rows = [['1'], ['2, "3"']]
-      return { columns, rows, rowCount, isMore: rowCount >= 1_000_000, tables: [tableOf('sales')] }
+      const notes = ['A title', 'Left out, as totals (1): Sum | 3']
+      const table = { ...tableOf('sales'), ...(query.sql.includes('totals') && { notes }) }
+      return { columns, rows, rowCount, isMore: rowCount >= 1_000_000, tables: [table] }
     },
   }
   const run = (name: string, input: object, context = createContext()) => {
@@ -69,6 +72,12 @@ describe('list_tables', () => {
     expect(lines[10]).toContain('3 rows')
     expect(lines[11]).toBe('- t10 (t10.csv)')
     expect(lines.at(-1)).toBe('and 30 more: search for them by name')
+  })
+
+  it('names each table of a document that has several, also of the rest', async () => {
+    const names = [...Array.from({ length: 12 }, (_, n) => `t${n}`), 'book']
+    const lines = (await createFakeTables(names).run('list_tables', {})).split('\n')
+    expect(lines.slice(-2)).toEqual(['- book__q1 (book.csv)', '- book__q2 (book.csv)'])
   })
 
   it('looks in names and titles', async () => {
@@ -105,6 +114,13 @@ describe('query_table', () => {
     expect(context.citations.all()).toMatchObject([
       { documentId: 'doc', title: 'sales.csv', text: expect.stringContaining('SELECT a FROM') },
     ])
+  })
+
+  it('says which rows of totals are left out of what it counts', async () => {
+    const { run } = createFakeTables(['sales'])
+    expect(await run('query_table', { sql: 'SELECT 1 AS totals' })).toContain(
+      'sales.csv\nsales: Left out, as totals (1): Sum | 3\nRows: 2\n',
+    )
   })
 
   it('gives the same statement one number, and another statement a new one', async () => {
