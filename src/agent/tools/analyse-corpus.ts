@@ -1,6 +1,7 @@
-import { hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { countUpTo, filledText, freeObject } from '@agent-server/lib/fields.ts'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
+import { createRest, piecesOf } from '@agent-server/lib/text/slices.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { ChatModel } from '@agent-server/models'
 import { allOf, Filter, OPERATOR_NAMES } from '@agent-server/schemas/metadata.ts'
@@ -126,10 +127,21 @@ async function values({ lookup, input, visibility, total, signal }: Analysis): P
 
 async function terms({ isStopWord, ...analysis }: Analysis): Promise<string> {
   const counts: TermCounts = new Map()
-  const read = await readEach(analysis, ({ text }) => countTerms(counts, text, isStopWord))
+  const read = await readEach(analysis, async ({ text }) => {
+    const rest = createRest(analysis.signal)
+    const distinct = new Set<string>()
+    for (const piece of piecesOf(text)) {
+      countTerms(counts, piece, isStopWord, distinct)
+      await rest()
+    }
+  })
+  const { limit } = analysis.input
+  const occurrences = Float64Array.from(counts.values(), (count) => count.occurrences).sort()
+  const fewest = occurrences.at(-limit) ?? 0
   const lines = [...counts]
+    .filter(([, count]) => count.occurrences >= fewest)
     .toSorted(([a, one], [b, two]) => two.occurrences - one.occurrences || (a < b ? -1 : 1))
-    .slice(0, analysis.input.limit)
+    .slice(0, limit)
     .map(([term, count]) => `${term}: ${count.occurrences} in ${count.documents} documents`)
   return `Read ${read} of ${analysis.total} documents.\n${lines.join('\n')}`
 }
@@ -139,13 +151,13 @@ const MAX_TERMS = 200_000
 
 type TermCounts = Map<string, { occurrences: number; documents: number }>
 
-/** Counts the words of one more text, in bounded memory. */
+/** Counts the words of one more text or piece of it, in bounded memory; `distinct` has those of its other pieces. */
 export function countTerms(
   counts: TermCounts,
   text: string,
   isStopWord: (word: string) => boolean,
+  distinct = new Set<string>(),
 ): void {
-  const distinct = new Set<string>()
   for (const [word] of text.toLowerCase().matchAll(/\p{L}[\p{L}\p{M}\p{N}'’-]*/gu)) {
     if (word.length <= 2 || isStopWord(word)) continue
     const entry = counts.get(word) ?? { occurrences: 0, documents: 0 }
@@ -165,13 +177,8 @@ function forgetRarest(counts: TermCounts): void {
 
 async function duplicates(analysis: Analysis): Promise<string> {
   const byDigest = new Map<string, StoredDocument[]>()
-  const read = await readEach(analysis, ({ document, text }) => {
-    const words =
-      text
-        .normalize('NFKC')
-        .toLowerCase()
-        .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
-    const digest = hash('sha256', words.join(' '))
+  const read = await readEach(analysis, async ({ document, text }) => {
+    const digest = await digestOfWords(text, analysis.signal)
     byDigest.set(digest, [...(byDigest.get(digest) ?? []), document])
   })
   const groups = [...byDigest.values()].filter((documents) => documents.length > 1)
@@ -180,6 +187,17 @@ async function duplicates(analysis: Analysis): Promise<string> {
     return `- ${cited.join(' = ')}`
   })
   return `Read ${read} of ${analysis.total} documents: ${groups.length} groups of the same text.\n${lines.join('\n')}`
+}
+
+async function digestOfWords(text: string, signal: AbortSignal): Promise<string> {
+  const rest = createRest(signal)
+  const digest = createHash('sha256')
+  for (const piece of piecesOf(text)) {
+    const plain = piece.normalize('NFKC').toLowerCase()
+    for (const word of plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []) digest.update(`${word} `)
+    await rest()
+  }
+  return digest.digest('hex')
 }
 
 async function question(analysis: Analysis): Promise<string> {
@@ -253,7 +271,7 @@ async function readEach(
     const part = await lookup.readPart(visibility, range, signal)
     if (!part) continue
     read += 1
-    if (take({ document, text: part.text }) === false) break
+    if ((await take({ document, text: part.text })) === false) break
   }
   return read
 }

@@ -1,6 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import { filledText } from '@agent-server/lib/fields.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
+import { createRest } from '@agent-server/lib/text/slices.ts'
 import { z } from 'zod'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
@@ -11,11 +13,18 @@ import { findDocument } from './tool-files.ts'
 /** Maximum documents and UTF-16 code units that one call looks through. */
 const MAX_DOCUMENTS = 20_000
 const MAX_CHARACTERS = 200_000_000
-/** UTF-16 code units that are searched before others have a turn, and how many of them the next piece repeats. */
+/** Maximum UTF-16 code units that are searched before others have a turn, and how many of them the next piece repeats. */
 const PIECE = 16_000
 const OVERLAP = 500
-/** After this long, other work gets a turn. */
-const SLICE_MS = 20
+/**
+ * Maximum instructions of a regular expression. Each may run for each character, in up to 20 ns: so many of both
+ * together are searched before others have a turn.
+ */
+const MAX_PROGRAM = 2_000
+const STEPS = 1_000_000
+/** Searches at a time, and how many may wait. */
+const MAX_SEARCHES = 2
+const MAX_WAITING = 50
 /** Maximum places that are counted in a document, and shown in all, with this much text around each. */
 const MAX_COUNTED = 10_000
 const MAX_SHOWN = 20
@@ -38,11 +47,20 @@ interface Place {
   page: number
 }
 
-/** Finds the first place in a text at or after an offset. */
-type Matcher = (text: string, from: number) => Pick<Place, 'start' | 'end'> | undefined
+interface Matcher {
+  /** Finds the first place in a text at or after an offset. */
+  find: (text: string, from: number) => Pick<Place, 'start' | 'end'> | undefined
+  /** UTF-16 code units that are searched before others have a turn. */
+  piece: number
+}
 
 /** Finds exact words, a phrase or a regular expression, which a search by meaning cannot, and counts them. */
 export function findText({ store, lookup }: Dependencies): Tool {
+  const turns = createLimiter({
+    name: 'searches in texts',
+    capacity: MAX_SEARCHES,
+    maxWaiting: MAX_WAITING,
+  })
   return defineTool({
     name: 'find_text',
     title: 'Find text',
@@ -55,19 +73,27 @@ export function findText({ store, lookup }: Dependencies): Tool {
     deadlineMs: DEADLINE_MS,
     async run({ text, regex, document: name }, context, signal) {
       const { visibility } = context
-      const find = regex ? await matcherOf(text) : phraseMatcher(text)
+      const matcher = regex ? await matcherOf(text) : phraseMatcher(text)
       const documents = name
         ? [await findDocument(store, name, context, 'document')]
         : eachDocument(lookup, visibility, {}, MAX_DOCUMENTS, signal)
       const report = createReport(context.citations)
-      for await (const document of documents) {
-        const text = (await lookup.readText(visibility, document.id, signal)) ?? ''
-        report.add(document, text, await placesIn(text, find, signal))
-        if (report.isFull()) break
+      const search = async () => {
+        for await (const document of documents) {
+          const text = (await lookup.readText(visibility, document.id, signal)) ?? ''
+          report.add(document, text, await placesIn(text, matcher, signal))
+          if (report.isFull()) break
+        }
+        return report.text()
       }
-      return report.text()
+      return turns.run(context.share, search, signal).catch(explain)
     },
   })
+}
+
+function explain(error: unknown): never {
+  if (error instanceof RangeError) throw new Refusal(`Too many searches: ${error.message}`)
+  throw error
 }
 
 /** The words in any case, whatever white space is between them; not within longer words. */
@@ -79,34 +105,44 @@ function phraseMatcher(phrase: string): Matcher {
   const after = /[\p{L}\p{N}]$/u.test(last) ? String.raw`(?![\p{L}\p{N}])` : ''
   // Of these parts, none can match the same text in two ways: it takes linear time.
   const pattern = new RegExp(`${before}${escaped.join(String.raw`\s{1,20}`)}${after}`, 'giu')
-  return (text, from) => {
+  const find: Matcher['find'] = (text, from) => {
     pattern.lastIndex = from
     const match = pattern.exec(text)
     return match ? { start: match.index, end: match.index + match[0].length } : undefined
   }
+  return { find, piece: PIECE }
 }
 
-/** A regular expression in RE2's syntax, which takes linear time. Throws `ToolInputError`. */
+/** A regular expression in RE2's syntax, which takes time of its size times that of the text. Throws `ToolInputError`. */
 async function matcherOf(expression: string): Promise<Matcher> {
   const { RE2JS } = await import('re2js')
+  const pattern = compile(() => RE2JS.compile(expression, RE2JS.CASE_INSENSITIVE | RE2JS.MULTILINE))
+  const size = pattern.programSize()
+  if (size > MAX_PROGRAM) {
+    throw new ToolInputError('text: too much in braces: repeat less, or look for a part of it')
+  }
+  const find: Matcher['find'] = (text, from) => {
+    const matcher = pattern.matcher(text)
+    return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : undefined
+  }
+  return { find, piece: Math.max(OVERLAP, Math.min(PIECE, Math.floor(STEPS / size))) }
+}
+
+function compile<Pattern>(make: () => Pattern): Pattern {
   try {
-    const pattern = RE2JS.compile(expression, RE2JS.CASE_INSENSITIVE | RE2JS.MULTILINE)
-    return (text, from) => {
-      const matcher = pattern.matcher(text)
-      return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : undefined
-    }
+    return make()
   } catch (error) {
     throw new ToolInputError(`text: not a regular expression in RE2's syntax: ${String(error)}`)
   }
 }
 
 /** All places, in order, up to the number that is counted. Throws the reason of `signal`. */
-async function placesIn(text: string, find: Matcher, signal: AbortSignal): Promise<Place[]> {
+async function placesIn(text: string, matcher: Matcher, signal: AbortSignal): Promise<Place[]> {
   const places: Place[] = []
   let line = 1
   let page = 1
   let position = 0
-  for await (const place of matchesIn(text, find, signal)) {
+  for await (const place of matchesIn(text, matcher, signal)) {
     line += countBetween(text, '\n', position, place.start)
     page += countBetween(text, PAGE_BREAK, position, place.start)
     position = place.start
@@ -116,13 +152,13 @@ async function placesIn(text: string, find: Matcher, signal: AbortSignal): Promi
   return places
 }
 
-async function* matchesIn(text: string, find: Matcher, signal: AbortSignal) {
+async function* matchesIn(text: string, { find, piece: size }: Matcher, signal: AbortSignal) {
   const rest = createRest(signal)
   let next = 0
-  for (let start = 0; start < text.length; start += PIECE) {
+  for (let start = 0; start < text.length; start += size) {
     const from = Math.max(0, start - OVERLAP)
-    const piece = text.slice(from, start + PIECE)
-    const isLast = start + PIECE >= text.length
+    const piece = text.slice(from, start + size)
+    const isLast = start + size >= text.length
     // What precedes the first character of a piece is not in it.
     for (let at = Math.max(next - from, Math.min(from, 1)); at < piece.length; at = next - from) {
       const match = find(piece, at)
@@ -133,17 +169,6 @@ async function* matchesIn(text: string, find: Matcher, signal: AbortSignal) {
       if (match.end > match.start) yield { start: from + match.start, end: from + match.end }
     }
     await rest()
-  }
-}
-
-/** Lets others have a turn when there is much to do. */
-function createRest(signal: AbortSignal) {
-  let began = performance.now()
-  return async () => {
-    if (performance.now() - began < SLICE_MS) return
-    await setImmediate()
-    signal.throwIfAborted()
-    began = performance.now()
   }
 }
 

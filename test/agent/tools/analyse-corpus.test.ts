@@ -3,6 +3,7 @@ import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { analyseCorpus, countTerms } from '../../../src/agent/tools/analyse-corpus.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
+import { longestTurn } from '../../support/turn-probe.ts'
 import { finish, toDelta } from '../run/scripted-model.ts'
 import { createContext } from './context-for-test.ts'
 import { createFakeDocuments } from './fake-lookup.ts'
@@ -106,6 +107,17 @@ describe('analyse_corpus', () => {
       'Read 4 of 4 documents: 1 groups of the same text.\n- k [1] Title 0 = k [2] Title 1 = k [3] Title 3',
     )
   })
+
+  it.each(['terms', 'duplicates'])(
+    'lets others have a turn during a long text (%s)',
+    async (task) => {
+      const { run } = create([
+        Array.from({ length: 300_000 }, (_, n) => `word${n % 50_000}`).join(' '),
+      ])
+      await create(['A text.']).run({ task })
+      expect(await longestTurn(() => run({ task }))).toBeLessThan(200)
+    },
+  )
 
   it('puts a question to all, tells how many were read, and what it cost', async () => {
     const spent: ModelUsage[] = []

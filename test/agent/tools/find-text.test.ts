@@ -4,6 +4,7 @@ import { createCitations } from '../../../src/agent/citations/citations.ts'
 import type { ToolContext } from '../../../src/agent/tools/define-tool.ts'
 import { findText } from '../../../src/agent/tools/find-text.ts'
 import { processorMs } from '../../support/processor-time.ts'
+import { longestTurn } from '../../support/turn-probe.ts'
 import { createContext } from './context-for-test.ts'
 import { documentOf } from './stored-document.ts'
 
@@ -98,6 +99,27 @@ describe('find_text', () => {
     expect(said.match(/line \d+/g)).toHaveLength(20)
     expect(said).toMatch(/10 documents more\.$/)
     expect(said.length).toBeLessThan(8_000)
+  })
+
+  it.each(['((x?x?x?x?){30}){30}!', '(.{0,90}){9}.{0,900}!', '[^a]{1000}[^b]{1000}!'])(
+    'refuses an expression that would run for long: %s',
+    async (text) => {
+      const search = find({ text, regex: true }, {}, { long: 'x'.repeat(100_000) })
+      await expect(search).rejects.toThrow('repeat less')
+    },
+  )
+
+  it.each([
+    '.{0,900}!',
+    String.raw`(\w{1,30}\s){1,20}end`,
+    '(x?x?x?){15}((y|x){1,9}){9}!',
+    'x(.{0,800}!)?',
+  ])('lets others have a turn within 50 ms, whatever the expression: %s', async (text) => {
+    // The first call loads and compiles.
+    await find({ text, regex: true })
+    const long = 'x'.repeat(30_000)
+    const longest = await longestTurn(() => find({ text, regex: true }, {}, { long }))
+    expect(longest).toBeLessThan(100)
   })
 
   it('takes time linear in the text, whatever the expression', async () => {

@@ -1,4 +1,4 @@
-import { formulaLength } from './formulas.ts'
+import { createUnclosed, formulaLength } from './formulas.ts'
 import { closesFence, type Fence, fenceOf } from './lines.ts'
 
 /**
@@ -41,6 +41,9 @@ const MAX_HEAD = 40
 /** Splits a streamed Markdown text into code and other text. The kind of a character does not depend on the pieces. */
 export class CodeScanner {
   #pending = ''
+  /** The length of all text before `#pending`. */
+  #position = 0
+  readonly #isUnclosed = createUnclosed()
   #beginsLine = true
   /** Whether there is only white space on the line so far. */
   #isBlank = true
@@ -85,6 +88,7 @@ export class CodeScanner {
       const span = this.#next(line, !isAll, isEnd)
       if (!span) break
       this.#pending = this.#pending.slice(span.text.length)
+      this.#position += span.text.length
       end -= span.text.length
       if (end <= 0) end = this.#endOfLine()
       this.#pass(span.text)
@@ -177,6 +181,7 @@ export class CodeScanner {
   /** The length of the formula at the beginning, which may go on over the ends of lines; undefined if more is needed. */
   #formulaLength(line: string, isWaiting: boolean): number | undefined {
     if (!FORMULA.test(line) || WITHIN_WORD.test(this.#last)) return 0
+    if (this.#isUnclosed(this.#pending, this.#position)) return 0
     return formulaLength(this.#pending, { beginsLine: this.#isHead, isWaiting })
   }
 

@@ -18,6 +18,32 @@ const OPEN_IN_TEXT =
 const OPEN_ON_LINES =
   /^(?:\$\$?|\$\$(?:\\.|[^\\$]){1,2000}\\?\$?|\\\[(?:\\[^\]]|[^\\]){0,2000}\\?)$/s
 const BLANK_LINE = /\n[ \t]*\n/
+/** Of a formula in brackets, with its marks: each of 2,000 characters may be escaped. */
+const MAX_IN_BRACKETS = 4_004
+
+/**
+ * Checks a text and what remains of it, again and again, in linear time: the next closing bracket is looked for once.
+ * `position` is how much of the whole text went before.
+ */
+export function createUnclosed() {
+  /** By the closing bracket: where the next one stands, and from where on that holds. */
+  const next = new Map<string, { from: number; at: number }>()
+  return (text: string, position: number): boolean => {
+    if (!/^\\[[(]/.test(text)) return false
+    const closing = text[1] === '(' ? '\\)' : '\\]'
+    const known = next.get(closing)
+    const isKnown = known && known.from <= position && position + 2 <= known.at
+    const at = isKnown ? known.at : position + indexIn(text, closing)
+    next.set(closing, { from: isKnown ? known.from : position, at })
+    return at - position > MAX_IN_BRACKETS
+  }
+}
+
+/** Where it is, or else where it may still come. */
+function indexIn(text: string, closing: string): number {
+  const index = text.indexOf(closing, 2)
+  return index === -1 ? text.length - 1 : index
+}
 
 /** The formula that a text begins with. */
 export function formulaInText(text: string): string | undefined {

@@ -1,5 +1,6 @@
 import { CodeScanner, type Span } from '@agent-server/lib/markdown/code-spans.ts'
 import { describe, expect, it } from 'vitest'
+import { processorMs } from '../../../../test/support/processor-time.ts'
 
 const FENCE = '```'
 
@@ -62,3 +63,18 @@ describe('Code in a streamed text', () => {
     expect(shown.join('')).toHaveLength(2_005)
   })
 })
+
+it.each(['\\(', '\\[\n', '\\(a\\[b\n', '$a ', '``a`', '<code>', '~~~\n', '> - `a\n'])(
+  'Time is linear in a text of nothing but %j',
+  (shape) => {
+    const timeOf = (characters: number) => {
+      const began = processorMs()
+      const scanner = new CodeScanner()
+      scanner.write(shape.repeat(characters / shape.length))
+      scanner.end()
+      return processorMs() - began
+    }
+    timeOf(100_000)
+    expect(timeOf(1_000_000)).toBeLessThan(2_000)
+  },
+)

@@ -1,0 +1,33 @@
+import { setImmediate } from 'node:timers/promises'
+
+/** After this long, other work gets a turn. */
+const SLICE_MS = 20
+/** UTF-16 code units of a piece, and of its end in which white space is looked for. */
+const PIECE = 65_536
+const MAX_BACK = 1_000
+
+/** To be awaited between the pieces of long work: lets others have a turn. Throws the reason of `signal`. */
+export function createRest(signal: AbortSignal) {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < SLICE_MS) return
+    await setImmediate()
+    signal.throwIfAborted()
+    began = performance.now()
+  }
+}
+
+/** The pieces of a text, cut at white space, if there is any, and never within a surrogate pair. */
+export function* piecesOf(text: string): Generator<string> {
+  let start = 0
+  while (text.length - start > PIECE) {
+    const end = start + PIECE
+    const tail = text.slice(end - MAX_BACK, end)
+    const space = Math.max(tail.lastIndexOf(' '), tail.lastIndexOf('\n'))
+    const isPair = /[\uD800-\uDBFF]/.test(text.charAt(end - 1))
+    const cut = space === -1 ? end - (isPair ? 1 : 0) : end - MAX_BACK + space
+    yield text.slice(start, cut)
+    start = cut
+  }
+  yield text.slice(start)
+}
