@@ -22,12 +22,15 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
   const outage = createOutage({
     name: 'the embedding model',
     consequence: 'embedding is postponed, search is lexical only',
-    isOutage: (error) => error instanceof EmbedderError && error.kind !== 'refused',
+    isOutage: (error) =>
+      error instanceof EmbedderError && (error.kind === 'unavailable' || error.kind === 'changed'),
     now,
     log,
   })
+  // The built-in one tells when it does not work; if it is late, it has many questions or too few processors.
+  const kind = embedder.kind === 'builtin' ? 'busy' : 'unavailable'
   const late = () =>
-    new EmbedderError('unavailable', `The embedding model did not respond within ${QUERY_MS} ms`)
+    new EmbedderError(kind, `The embedding model did not respond within ${QUERY_MS} ms`)
   const ask = (text: string, signal?: AbortSignal, sender?: string) =>
     outage.run(() =>
       withDeadline(QUERY_MS, (stop) => embedder.embedQuery(text, stop, sender), late, signal),

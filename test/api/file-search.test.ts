@@ -267,4 +267,23 @@ describe('Embeddings', () => {
     await own.close()
     await embedder.close()
   })
+  it('are made of as many texts as OpenAI takes, within a bound for all of them', async () => {
+    const embedder = await startScriptedEmbedder()
+    const own = await startServer({
+      EMBEDDING_MODEL: 'scripted',
+      EMBEDDING_BASE_URL: embedder.url,
+      EMBEDDING_API_KEY: 'k',
+    })
+    const ask = (input: string[]) => own.request('/v1/embeddings', { body: { input } })
+    const many = await ask(Array.from({ length: 2_048 }, (_, place) => `Owl ${place % 7} hoots.`))
+    const vectors = Embeddings.parse(await many.json()).data.map(({ embedding }) => embedding)
+    expect(vectors).toHaveLength(2_048)
+    expect(vectors[2_044]).toEqual(vectors[0])
+    const tooMany = await ask(Array<string>(2_049).fill('Owls hoot.'))
+    const tooLong = await ask(Array<string>(11).fill('Owls hoot. '.repeat(18_180)))
+    for (const response of [tooMany, tooLong]) {
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({ error: { param: 'input' } })
+    }
+  })
 })

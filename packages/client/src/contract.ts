@@ -58,7 +58,7 @@ export interface components {
             /** @description Every citation in the answer, in order. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
             /**
-             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+             * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -155,7 +155,7 @@ export interface components {
                 /** @description Every citation in the answer, in order. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
                 /**
-                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+                 * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
                  * @constant
                  */
                 degraded?: true;
@@ -1729,7 +1729,7 @@ export interface components {
                 /** @description Every citation in the answer, in order. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
                 /**
-                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+                 * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
                  * @constant
                  */
                 degraded?: true;
@@ -1935,7 +1935,7 @@ export interface components {
             updatedAt: string;
             /** @description URL of the original document. */
             url?: string;
-            /** @description Parts of the file that could not be read; the rest is searchable. */
+            /** @description Parts of the file that could not be read; the rest is searchable. `not_embedded`: passages that the embedding model refused, which only their words find; not included in lists. */
             warnings?: components["schemas"]["DocumentWarning"][];
         };
         DocumentBatchResult: {
@@ -2056,7 +2056,7 @@ export interface components {
          * @enum {string}
          */
         DocumentStatus: "pending" | "processing" | "ready" | "failed";
-        /** @description A part of the document that could not be read. */
+        /** @description A part of the document that could not be read, by the server or by the embedding model. */
         DocumentWarning: {
             /** @description Stable code of the cause. */
             code: string;
@@ -2070,7 +2070,7 @@ export interface components {
             /** @description Every citation in the answer, in order. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
             /**
-             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+             * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -2154,7 +2154,7 @@ export interface components {
              * @default float
              */
             encoding_format?: ("float" | "base64") | null;
-            /** @description The text or the texts to embed; each may also be an array of tokens of `cl100k_base`. */
+            /** @description The text or the texts to embed, of up to 2,000,000 characters together; each may also be an array of tokens of `cl100k_base`. */
             input: string | (string | number[])[] | number[];
             /** @description Ignored; the configured model is used. */
             model?: string | null;
@@ -3771,7 +3771,7 @@ export interface components {
         };
         QueryResponse: {
             /**
-             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+             * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -3823,7 +3823,7 @@ export interface components {
                 tokens: number;
             };
             /**
-             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+             * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;

@@ -29,6 +29,8 @@ type EmbedderErrorKind =
   | 'unavailable'
   /** The embedder works, but rejects this text. */
   | 'refused'
+  /** The embedder works, but has too much to do to answer in time. */
+  | 'busy'
   /** The embedder's vectors are not compatible with the stored ones. It may recover. */
   | 'changed'
 
@@ -36,9 +38,16 @@ type EmbedderErrorKind =
 export class EmbedderError extends Error {
   override readonly name = 'EmbedderError'
   readonly kind: EmbedderErrorKind
+  /** The positions of the refused texts among those sent together, if known. */
+  readonly positions: readonly number[] | undefined
 
-  constructor(kind: EmbedderErrorKind, message: string, options: { cause?: unknown } = {}) {
+  constructor(
+    kind: EmbedderErrorKind,
+    message: string,
+    { positions, ...options }: { cause?: unknown; positions?: readonly number[] } = {},
+  ) {
     super(message, options)
     this.kind = kind
+    this.positions = positions
   }
 }

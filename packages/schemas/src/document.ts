@@ -51,7 +51,11 @@ export const DocumentWarning = z
     code: z.string().describe('Stable code of the cause.'),
     message: z.string().describe('What could not be read.'),
   })
-  .meta({ id: 'DocumentWarning', description: 'A part of the document that could not be read.' })
+  .meta({
+    id: 'DocumentWarning',
+    description:
+      'A part of the document that could not be read, by the server or by the embedding model.',
+  })
 
 export const DocumentSource = z
   .object({
@@ -100,7 +104,9 @@ export const Document = z
     warnings: z
       .array(DocumentWarning)
       .optional()
-      .describe('Parts of the file that could not be read; the rest is searchable.'),
+      .describe(
+        'Parts of the file that could not be read; the rest is searchable. `not_embedded`: passages that the embedding model refused, which only their words find; not included in lists.',
+      ),
     page: z
       .int()
       .optional()

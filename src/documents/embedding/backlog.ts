@@ -43,10 +43,16 @@ export function createVectorBacklog(dependencies: Dependencies) {
       messages: MESSAGES,
     },
   })
+  /** How many chunks of a document get no vector, because the model refuses them. */
+  const refusedOf = (id: string): Promise<number> => {
+    const keys = [...backlog.refused()].flatMap(([key, document]) => (document === id ? [key] : []))
+    return countExisting(store, keys)
+  }
   return {
     published: (keys: readonly number[]) => backlog.published(keys),
     changed: () => backlog.changed(),
     run: (signal: AbortSignal) => backlog.run(signal),
+    refusedOf,
     progress(): NonNullable<Readiness['embeddings']> {
       const { state, ...progress } = backlog.progress()
       return { state: state === 'working' ? 'embedding' : state, ...progress }
@@ -54,10 +60,7 @@ export function createVectorBacklog(dependencies: Dependencies) {
     /** How many chunks of a document will get a vector but have none yet. */
     async missingOf(id: string): Promise<number> {
       const without = await store.countWithoutVector(id)
-      const keys = [...backlog.refused()].flatMap(([key, document]) =>
-        document === id ? [key] : [],
-      )
-      const missing = without - (await countExisting(store, keys))
+      const missing = without - (await refusedOf(id))
       const inFlight = backlog.inFlight().filter(({ documentId }) => documentId === id)
       return Math.max(missing, inFlight.length)
     },
@@ -87,6 +90,12 @@ export async function addVectors(
   } catch (error) {
     if (!(error instanceof EmbedderError && error.kind === 'refused')) throw error
     if (chunks.length === 1) return [...chunks]
+    if (error.positions) {
+      const positions = new Set(error.positions)
+      const others = chunks.filter((_, position) => !positions.has(position))
+      const refused = chunks.filter((_, position) => positions.has(position))
+      return [...refused, ...(await addVectors(parts, others, signal))]
+    }
     const middle = Math.ceil(chunks.length / 2)
     const first = await addVectors(parts, chunks.slice(0, middle), signal)
     return [...first, ...(await addVectors(parts, chunks.slice(middle), signal))]

@@ -49,21 +49,33 @@ async function addShadowVectors(
     progress?.(done, total)
     const chunks = await replacement.chunksWithout(last, BATCH_CHUNKS)
     if (chunks.length === 0) return last
-    const { values } = joinVectors(await embed(chunks, embedder, signal))
-    const keys = Uint32Array.from(chunks, ({ key }) => key)
-    await replacement.add({ keys, dimension, values })
+    const embedded = await embed(chunks, embedder, signal)
+    const { values } = joinVectors(embedded.vectors)
+    const keys = Uint32Array.from(embedded.chunks, ({ key }) => key)
+    if (keys.length > 0) await replacement.add({ keys, dimension, values })
     done += chunks.length
-    last = keys.at(-1) ?? last
+    last = chunks.at(-1)?.key ?? last
   }
 }
 
-async function embed(chunks: readonly StoredChunk[], embedder: Embedder, signal: AbortSignal) {
+/** The chunks with their vectors; without those of which the embedder says that it cannot read them. */
+async function embed(
+  chunks: readonly StoredChunk[],
+  embedder: Embedder,
+  signal: AbortSignal,
+): Promise<{ chunks: readonly StoredChunk[]; vectors: Float32Array[] }> {
   try {
-    return await embedder.embedDocuments(chunks.map(toEmbeddedText), signal)
+    const vectors = await embedder.embedDocuments(chunks.map(toEmbeddedText), signal)
+    return { chunks, vectors }
   } catch (error) {
-    const isRefusal = error instanceof EmbedderError && error.kind === 'refused'
-    if (isRefusal) await nameRefused(chunks, embedder, signal)
-    throw error
+    if (!(error instanceof EmbedderError && error.kind === 'refused')) throw error
+    const { positions } = error
+    if (!positions) {
+      await nameRefused(chunks, embedder, signal)
+      throw error
+    }
+    const others = chunks.filter((_, position) => !positions.includes(position))
+    return embed(others, embedder, signal)
   }
 }
 

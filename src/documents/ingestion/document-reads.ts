@@ -9,6 +9,7 @@ import type {
   DocumentCreated,
   DocumentList,
   DocumentSource,
+  DocumentWarning,
   TextQuery,
 } from '@agent-server/schemas/document.ts'
 import { withShownText } from '../../retrieval/shown-chunk.ts'
@@ -35,7 +36,7 @@ export interface ReadDependencies {
   store: Pick<DocumentStore, 'get' | 'list' | 'countListed' | 'listChunks'>
   lookup: Pick<DocumentLookup, 'readPart'>
   /** Absent if search is by keywords only. */
-  backlog?: Pick<VectorBacklog, 'missingOf' | 'progress'> | undefined
+  backlog?: Pick<VectorBacklog, 'missingOf' | 'refusedOf' | 'progress'> | undefined
   /** Absent if pictures are not described. */
   pictures?: { picturesOf(id: string): Promise<Document['pictures']> } | undefined
 }
@@ -47,6 +48,14 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
     const missing = await backlog.missingOf(id)
     const { seconds } = backlog.progress()
     return { embeddings: { missing, ...(missing > 0 && seconds !== undefined && { seconds }) } }
+  }
+
+  const warningsOf = async (id: string): Promise<DocumentWarning[]> => {
+    const refused = await backlog?.refusedOf(id)
+    if (!refused) return []
+    const passages = refused === 1 ? 'A passage is' : `${refused} passages are`
+    const message = `${passages} found by words alone, because the embedding model cannot read such text`
+    return [{ code: 'not_embedded', message }]
   }
 
   const text: ReadText = async (visibility, id, { start = 0, end }, signal) => {
@@ -73,8 +82,11 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
     const document = await store.get(visibility, id)
     if (!document) return undefined
     const described = await pictures?.picturesOf(id)
+    const shown = toDocument(document)
+    const warnings = [...(shown.warnings ?? []), ...(await warningsOf(id))]
     return {
-      ...toDocument(document),
+      ...shown,
+      ...(warnings.length > 0 && { warnings }),
       ...(await embeddingProgress(id)),
       ...(described && { pictures: described }),
     }

@@ -118,6 +118,18 @@ describe('Vectors that are missing', () => {
     expect(await opened.backlog.missingOf('refused')).toBe(0)
   })
 
+  it('that the model says at once that it cannot read are counted without trying each', async () => {
+    let tries = 0
+    const opened = open(range(8), (keys) => {
+      tries++
+      const positions = keys.flatMap((key, position) => (key % 2 === 1 ? [position] : []))
+      if (positions.length > 0) throw new EmbedderError('refused', 'not those', { positions })
+    })
+    await expect.poll(() => opened.backlog.progress()).toMatchObject({ state: 'done', refused: 4 })
+    expect([...opened.vectors].sort()).toEqual([0, 2, 4, 6])
+    expect(tries).toBe(2)
+  })
+
   it('are not made once more where another server has made them meanwhile', async () => {
     let isDown = true
     const opened = open(range(3), () => {

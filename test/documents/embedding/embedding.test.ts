@@ -8,11 +8,14 @@ const DOWN = new EmbedderError('unavailable', 'The embedding model cannot be rea
 const VECTOR = Float32Array.of(0.6, 0.8)
 
 /** An embedder that does what `behave` does, under a clock that a test turns. */
-function createForTest(behave: (signal: AbortSignal) => Promise<Float32Array<ArrayBuffer>>) {
+function createForTest(
+  behave: (signal: AbortSignal) => Promise<Float32Array<ArrayBuffer>>,
+  kind: Embedder['kind'] = 'remote',
+) {
   let time = 1_000_000
   const asked: string[] = []
   const embedder: Embedder = {
-    kind: 'remote',
+    kind,
     name: 'test',
     dimension: 2,
     async embedDocuments(texts, stop) {
@@ -130,6 +133,19 @@ describe('a question', () => {
     expect(await embedding.query('a')).toBeUndefined()
     expect(performance.now() - begun).toBeLessThan(10_000)
     expect(embedding.pauseMs()).toBeGreaterThan(0)
+  })
+
+  it('that waits too long for the built-in model does not put it out of use for the next', async () => {
+    let calls = 0
+    const { embedding } = createForTest((stop) => {
+      if (calls++ > 0) return Promise.resolve(VECTOR)
+      return new Promise((_resolve, reject) => {
+        stop.addEventListener('abort', () => reject(stop.reason))
+      })
+    }, 'builtin')
+    expect(await embedding.query('one of very many')).toBeUndefined()
+    expect(embedding.pauseMs()).toBe(0)
+    expect(await embedding.query('the next')).toEqual(VECTOR)
   })
 
   it('that the model refuses has no vector, but the embedder is not down for it', async () => {

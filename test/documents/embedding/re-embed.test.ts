@@ -29,7 +29,10 @@ function chunkOf(key: number): StoredChunk {
 }
 
 /** A document store with these chunks, an embedder that does what `behave` does, and what came of it. */
-function createForTest(keys: number[], behave: () => void = () => undefined) {
+function createForTest(
+  keys: number[],
+  behave: (texts: readonly string[]) => void = () => undefined,
+) {
   const made = new Set<number>()
   const state = {
     embedding: undefined as { model: string; dimension: number } | undefined,
@@ -64,7 +67,7 @@ function createForTest(keys: number[], behave: () => void = () => undefined) {
     name: 'next',
     dimension: 2,
     async embedDocuments(texts) {
-      behave()
+      behave(texts)
       return texts.map(() => Float32Array.of(0, 1))
     },
     embedQuery: async () => Float32Array.of(0, 1),
@@ -125,6 +128,15 @@ describe('the vectors of the next model', () => {
     })
     expect(reasons).toContain('It is down')
     expect(end).not.toHaveProperty('reason')
+  })
+
+  it('are left out of passages that the next model cannot read', async () => {
+    const parts = createForTest([1, 2, 3, 4], (texts) => {
+      const positions = texts.flatMap((text, place) => (/[24]$/.test(text) ? [place] : []))
+      if (positions.length > 0) throw new EmbedderError('refused', 'Not those', { positions })
+    })
+    await runUntil(parts, ({ state }) => state === 'ready')
+    expect([...parts.made]).toEqual([1, 3])
   })
 
   it('wait for another server that makes them, and say so', async () => {

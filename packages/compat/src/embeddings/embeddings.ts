@@ -5,6 +5,9 @@ import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Embedding } from '../services.ts'
 import type { Embeddings, EmbeddingsRequest } from './schema.ts'
 
+/** Of all texts of a request: OpenAI's limit of 300,000 tokens, and room for languages that take more characters. */
+const MAX_CHARACTERS = 2_000_000
+
 interface Asked {
   texts: readonly string[]
   /** What the client expects: refused if the model has others. */
@@ -19,6 +22,10 @@ export function createEmbeddings(embedding: Embedding | undefined) {
         'model',
         'is not available: this server has no embedding model. Set EMBEDDING_MODEL.',
       )
+    }
+    const characters = texts.reduce((sum, { length }) => sum + length, 0)
+    if (characters > MAX_CHARACTERS) {
+      throw refusal('input', 'must be at most 2,000,000 characters in all: send several requests')
     }
     const tokens = estimateTokens(texts.join(''))
     const settle = await caller.reserve(tokens)
@@ -63,6 +70,9 @@ export function toEmbeddings(
 
 function explain(error: unknown): never {
   if (!(error instanceof EmbedderError)) throw error
-  if (error.kind === 'refused') throw refusal('input', error.message)
+  const [position] = error.positions ?? []
+  if (error.kind === 'refused') {
+    throw refusal(position === undefined ? 'input' : `input.${position}`, error.message)
+  }
   throw new AppError('upstream_failed', error.message, { cause: error })
 }

@@ -2,6 +2,8 @@ import { filledText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 
 export const EmbeddedText = filledText(200_000)
+/** As many as OpenAI takes. */
+export const MAX_TEXTS = 2_048
 const Tokens = z.array(z.int().min(0).max(200_000)).min(1).max(8_192)
 
 export const DIMENSIONS = z
@@ -21,15 +23,15 @@ export const EmbeddingsRequest = z
           z
             .array(z.union([EmbeddedText, Tokens]))
             .min(1)
-            .max(256),
+            .max(MAX_TEXTS),
           Tokens,
         ],
         {
-          error: 'must be a text or a list of up to 256 texts; a text may be up to 8,192 tokens',
+          error: 'must be a text or a list of up to 2,048 texts; a text may be up to 8,192 tokens',
         },
       )
       .describe(
-        'The text or the texts to embed; each may also be an array of tokens of `cl100k_base`.',
+        'The text or the texts to embed, of up to 2,000,000 characters together; each may also be an array of tokens of `cl100k_base`.',
       ),
     encoding_format: optionalOr(z.enum(['float', 'base64']), 'float').describe(
       'How each vector is encoded.',

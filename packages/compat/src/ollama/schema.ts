@@ -9,7 +9,7 @@ import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-ser
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import { AgentExtra, ClientFunction, MAX_IMAGE, MAX_TOOLS, SAMPLING } from '@agent-server/wire'
 import { z } from 'zod'
-import { DIMENSIONS } from '../embeddings/schema.ts'
+import { DIMENSIONS, MAX_TEXTS } from '../embeddings/schema.ts'
 
 // Shapes of Ollama's API: https://github.com/ollama/ollama/blob/main/docs/api.md. Fields that only concern how Ollama
 // itself runs a model, such as `keep_alive` and `options.num_ctx`, are ignored.
@@ -238,8 +238,8 @@ export const OllamaEmbedRequest = z
   .object({
     model: optional(z.string().max(256)).describe('Ignored; the configured model is used.'),
     input: z
-      .union([EmbeddedText, z.array(EmbeddedText).min(1).max(256)], {
-        error: 'must be a text or a list of up to 256 texts',
+      .union([EmbeddedText, z.array(EmbeddedText).min(1).max(MAX_TEXTS)], {
+        error: 'must be a text or a list of up to 2,048 texts',
       })
       .describe('The text or the texts to embed.'),
     dimensions: DIMENSIONS,

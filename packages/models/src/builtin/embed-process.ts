@@ -10,11 +10,15 @@ import { createTokenizer } from './word-piece.ts'
 // Entry file of a separate process: keeps the runtime and the weights out of the server's memory, and a crash in native
 // code does not end the server.
 
-export interface ToEmbedding {
-  text: string
+/** To embed a text, or only to check whether the model can read some. */
+export type EmbeddingTask = { text: string } | { checked: readonly string[] }
+
+export interface EmbeddingSettings {
   /** Stands before each window of the text. */
   prefix: string
-  /** The rest is the same in each message: how many work on a text, and the process's nice value. */
+  /** Maximum windows per text; the rest is ignored. */
+  windows: number
+  /** How many work on a text, and the process's nice value. */
   threads: number
   /** Whether it computes with 8 bits, where the weights have as many, rather than with floats. */
   eightBits: boolean
@@ -24,10 +28,14 @@ export interface ToEmbedding {
   tokenizer: BuiltinModel['tokenizer']
   window: number
 }
-export type FromEmbedding = { vector: Float32Array<ArrayBuffer> } | { failure: string }
 
-/** Maximum windows per text, eight pages or more; the rest is ignored. */
-const MAX_WINDOWS = 16
+export type ToEmbedding = EmbeddingTask & EmbeddingSettings
+
+export type EmbeddingAnswer =
+  | { vector: Float32Array<ArrayBuffer> }
+  /** The positions of the texts of which the model's vocabulary lacks more than half. */
+  | { unreadable: number[] }
+export type FromEmbedding = EmbeddingAnswer | { failure: string }
 
 type Tokenizer = ReturnType<typeof createTokenizer>
 
@@ -39,7 +47,11 @@ async function answer(message: ToEmbedding): Promise<void> {
   try {
     model ??= load(message)
     const { session, tokenizer } = await model
-    reply({ vector: await embed(session, tokenizer, message) })
+    reply(
+      'checked' in message
+        ? check(tokenizer, message.checked)
+        : await embed(session, tokenizer, message),
+    )
   } catch (error) {
     reply({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
@@ -49,7 +61,7 @@ function reply(answer: FromEmbedding): void {
   process.send?.(answer)
 }
 
-async function load({ directory, tokenizer, threads, niceness, eightBits }: ToEmbedding) {
+async function load({ directory, tokenizer, threads, niceness, eightBits }: EmbeddingSettings) {
   setPriority(niceness)
   const weights = await readChecked(directory, 'model.onnx')
   const session = await InferenceSession.create(weights, {
@@ -83,16 +95,30 @@ const TOKENIZERS = {
   },
 }
 
+/** Texts of unknown tokens are all alike, whatever their languages: each would be found for each of them. */
+function isReadable(tokens: readonly number[], { unknown }: Tokenizer): boolean {
+  return 2 * tokens.filter((token) => token === unknown).length <= tokens.length
+}
+
+function check(tokenizer: Tokenizer, texts: readonly string[]): EmbeddingAnswer {
+  const unreadable = texts.flatMap((text, position) =>
+    isReadable(tokenizer.tokenize(text), tokenizer) ? [] : [position],
+  )
+  return { unreadable }
+}
+
 /** Embeds a text. If it is longer than the window, averages the vectors of its windows, weighted by length. */
 async function embed(
   session: InferenceSession,
-  { begin, end, tokenize }: Tokenizer,
-  { text, prefix, window }: ToEmbedding,
-) {
+  tokenizer: Tokenizer,
+  { text, prefix, window, windows: most }: EmbeddingSettings & { text: string },
+): Promise<EmbeddingAnswer> {
+  const { begin, end, tokenize } = tokenizer
   const tokens = tokenize(text)
+  if (!isReadable(tokens, tokenizer)) return { unreadable: [0] }
   const start = [begin, ...tokenize(prefix)]
   const room = window - start.length - 1
-  const windows = Math.min(MAX_WINDOWS, Math.max(1, Math.ceil(tokens.length / room)))
+  const windows = Math.min(most, Math.max(1, Math.ceil(tokens.length / room)))
   const length = Math.min(room, Math.ceil(tokens.length / windows))
   let sum: Float32Array<ArrayBuffer> | undefined
   for (let at = 0; at < windows; at++) {
@@ -104,7 +130,7 @@ async function embed(
   }
   const unit = sum && toUnit(sum)
   if (!unit) throw new Error('The model gave a vector without a direction')
-  return unit
+  return { vector: unit }
 }
 
 async function run(session: InferenceSession, ids: readonly number[]): Promise<Float32Array> {

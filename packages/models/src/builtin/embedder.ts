@@ -2,11 +2,18 @@ import { availableParallelism } from 'node:os'
 import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import { atCodePoint } from '@agent-server/lib/markdown/characters.ts'
 import { createNextAnswer } from '@agent-server/lib/next-answer.ts'
 import { createOnDemand } from '@agent-server/lib/on-demand.ts'
 import { startProcess } from '@agent-server/lib/processes/child-process.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
-import type { FromEmbedding, ToEmbedding } from './embed-process.ts'
+import type {
+  EmbeddingAnswer,
+  EmbeddingSettings,
+  EmbeddingTask,
+  FromEmbedding,
+  ToEmbedding,
+} from './embed-process.ts'
 import { type BuiltinModel, DIMENSION, findPackage, MINILM } from './models.ts'
 import { prefersEightBits } from './processor.ts'
 
@@ -20,7 +27,13 @@ const MAX_THREADS = 8
 /** On a busy machine, a document's text gets a tenth of the CPU time of a question or of the server. */
 const NICENESS = { document: 10, query: 0 }
 /** How long a process is kept without work; what comes next then waits half a second for a new one. */
-const IDLE_MS = { document: 10_000, query: 3_600_000 }
+const IDLE_MS = { document: 10_000, query: 900_000 }
+/** Windows of a text that are read: of a document eight pages or more, and of a question what takes half a second. */
+const MAX_WINDOWS = { document: 16, query: 4 }
+/** Most tokens are shorter; what a text has beyond its windows is not even sent to the process. */
+const CHARACTERS_PER_TOKEN = 16
+
+const UNREADABLE = 'The embedding model does not know most of the characters of this text'
 
 interface BuiltinOptions {
   model?: BuiltinModel
@@ -44,8 +57,8 @@ export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
   const threads = Math.min(MAX_THREADS, availableParallelism())
   const workerFor = (kind: keyof typeof NICENESS) => {
     const fixed = { directory, tokenizer, window, threads, eightBits }
-    const settings = { ...fixed, niceness: NICENESS[kind] }
-    return createWorker({ ...settings, prefix: prefixes[kind] }, idleMs ?? IDLE_MS[kind], log)
+    const ofKind = { niceness: NICENESS[kind], prefix: prefixes[kind], windows: MAX_WINDOWS[kind] }
+    return createWorker({ ...fixed, ...ofKind }, idleMs ?? IDLE_MS[kind], log)
   }
   const documents = workerFor('document')
   const queries = workerFor('query')
@@ -55,6 +68,7 @@ export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
     name: model.name,
     dimension: DIMENSION,
     async embedDocuments(texts, signal) {
+      if (texts.length > 1) await documents.check(texts, signal)
       const vectors: Float32Array<ArrayBuffer>[] = []
       for (const text of texts) vectors.push(await documents.embed(text, signal))
       return vectors
@@ -67,10 +81,8 @@ export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
   }
 }
 
-type Settings = Omit<ToEmbedding, 'text'>
-
 /** Runs one process at a time, started on demand, which handles requests one after another. */
-function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['log']) {
+function createWorker(settings: EmbeddingSettings, idleMs: number, log: BuiltinOptions['log']) {
   const turns = createLimiter({ name: 'built-in embedder', capacity: 1 })
   let isStopped = false
   const start = () => {
@@ -79,41 +91,55 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
   }
   const models = createOnDemand({ start, end: (model) => model.kill(), idleMs })
 
-  const embed = (text: string) =>
+  const answer = (task: EmbeddingTask) =>
     models.use(async (model) => {
       using deadline = startDeadline(DEADLINE_MS)
       try {
-        return await untilAborted(model.embed(text), deadline.signal)
+        return await untilAborted(model.answer(task), deadline.signal)
       } catch (cause) {
         if (!isStopped) log?.warn({ err: cause }, 'restarting the built-in embedder')
         await models.stop()
         throw new EmbedderError('unavailable', 'The built-in embedder does not work', { cause })
       }
     })
+  /** Aborting ends the wait but not the process's work: otherwise a slow start might never complete. */
+  const inTurn = async (task: EmbeddingTask, signal: AbortSignal, sender?: string) => {
+    const turn = turns.run(sender, () => answer(task), signal)
+    const outcome = await untilAborted(turn, signal)
+    if ('vector' in outcome) return outcome.vector
+    if (outcome.unreadable.length === 0) return undefined
+    throw new EmbedderError('refused', UNREADABLE, { positions: outcome.unreadable })
+  }
+  const most = settings.windows * settings.window * CHARACTERS_PER_TOKEN
+  const beginningOf = (text: string) => text.slice(0, atCodePoint(text, most))
+
   return {
     end() {
       isStopped = true
       void models.stop()
     },
-    /** Aborting ends the wait but not the process's work: otherwise a slow start might never complete. */
-    embed: (text: string, signal: AbortSignal, sender?: string) =>
-      untilAborted(
-        turns.run(sender, () => embed(text), signal),
-        signal,
-      ),
+    /** Throws EmbedderError `refused` with the positions of the texts that the model cannot read, if any. */
+    async check(texts: readonly string[], signal: AbortSignal) {
+      await inTurn({ checked: texts.map(beginningOf) }, signal)
+    },
+    async embed(text: string, signal: AbortSignal, sender?: string) {
+      const vector = await inTurn({ text: beginningOf(text) }, signal, sender)
+      if (!vector) throw new Error('The process gave no vector')
+      return vector
+    },
   }
 }
 
-/** Starts a process with the model. Only one `embed` may be in flight; it rejects if the process fails or ends. */
-function startModel(settings: Settings, onEnd: () => void) {
-  const answers = createNextAnswer<Float32Array<ArrayBuffer>>()
+/** Starts a process with the model. Only one task may be in flight; it rejects if the process fails or ends. */
+function startModel(settings: EmbeddingSettings, onEnd: () => void) {
+  const answers = createNextAnswer<EmbeddingAnswer>()
   const { send, kill } = startProcess<FromEmbedding>(
     { entry: EMBED_ENTRY, readable: [settings.directory] },
     EMBEDDING,
     {
       onMessage(message) {
         if ('failure' in message) answers.fail(new Error(message.failure))
-        else answers.give(message.vector)
+        else answers.give(message)
       },
       onEnd(error) {
         onEnd()
@@ -124,9 +150,9 @@ function startModel(settings: Settings, onEnd: () => void) {
 
   return {
     kill,
-    async embed(text: string) {
+    async answer(task: EmbeddingTask) {
       const answer = answers.next()
-      await send({ ...settings, text } satisfies ToEmbedding)
+      await send({ ...settings, ...task } satisfies ToEmbedding)
       return answer
     },
   }

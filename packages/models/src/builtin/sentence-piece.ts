@@ -90,6 +90,7 @@ export function createUnigramTokenizer(vocabulary: string) {
   return {
     begin: 0,
     end: 2,
+    unknown: UNKNOWN,
     tokenize: (text: string): number[] => {
       const words = normalise(text).split(' ').filter(Boolean)
       return words.flatMap((word) => tokensOf(WORD_START + word))

@@ -25,10 +25,11 @@ export function createTokenizer(vocabulary: readonly string[]) {
     return number
   }
   const unknown = numberOf('[UNK]')
+  const longest = Math.max(...vocabulary.map((token) => token.length))
 
   const longestPiece = (characters: readonly string[], start: number) => {
     const mark = start === 0 ? '' : '##'
-    for (let end = characters.length; end > start; end--) {
+    for (let end = Math.min(characters.length, start + longest); end > start; end--) {
       const number = numbers.get(mark + characters.slice(start, end).join(''))
       if (number !== undefined) return { number, end }
     }
@@ -51,6 +52,7 @@ export function createTokenizer(vocabulary: readonly string[]) {
   return {
     begin: numberOf('[CLS]'),
     end: numberOf('[SEP]'),
+    unknown,
     tokenize: (text: string): number[] =>
       text.split(SPECIAL).flatMap((part, place) => {
         if (place % 2 === 1) return [numberOf(part)]

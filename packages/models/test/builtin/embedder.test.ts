@@ -62,6 +62,43 @@ it('reads a text to its end, beyond its window', async () => {
   expect(cosine(question, withOwls)).toBeGreaterThan(cosine(question, without) + 0.1)
 })
 
+const CHINESE = '图书馆每天早上九点开门,晚上六点关门。星期天不开放。请携带您的借书证。'
+
+it.each([
+  ['Chinese', CHINESE],
+  ['Thai', 'ห้องสมุดเปิดเวลาเก้าโมงเช้า และปิดเวลาหกโมงเย็น'],
+  ['Amharic', 'ቤተ መጻሕፍቱ ጠዋት በሦስት ሰዓት ይከፈታል'],
+  ['Khmer', 'បណ្ណាល័យបើកនៅម៉ោងប្រាំបួនព្រឹក'],
+  ['signs that mean nothing to it', '🙂🙃 🚀'],
+])('refuses what it cannot read, and keeps working: %s', async (_name, text) => {
+  const refusal = { kind: 'refused', positions: [0] }
+  await expect(embedder.embedQuery(text, signal)).rejects.toMatchObject(refusal)
+  await expect(embedder.embedDocuments([text], signal)).rejects.toMatchObject(refusal)
+  expect(await embedder.embedQuery('owls', signal)).toHaveLength(384)
+  expect(warnings).toEqual([])
+})
+
+it('says which of several texts it cannot read', async () => {
+  const texts = ['Owls hunt.', CHINESE, 'Herons fish.', CHINESE]
+  await expect(embedder.embedDocuments(texts, signal)).rejects.toMatchObject({ positions: [1, 3] })
+})
+
+it.each([
+  ['a name in other letters', 'The library 图书馆 opens at nine in the morning.'],
+  ['formulas', '∀x∈ℝ: x²≥0 ⇒ √(x²)=|x|'],
+  ['letters that it knows, of another language', 'Библиотека открывается в девять утра.'],
+])('reads a text with %s', async (_name, text) => {
+  expect(await embedder.embedQuery(text, signal)).toHaveLength(384)
+})
+
+it('reads a question to the end of four windows, however long it is', async () => {
+  const long = embedder.embedQuery('( '.repeat(360_000), signal)
+  const whole = embedder.embedQuery('( '.repeat(4 * 254), signal)
+  expect(cosine(await long, await whole)).toBeGreaterThan(0.999)
+  const word = embedder.embedQuery('x'.repeat(720_000), signal)
+  await expect(word).rejects.toMatchObject({ kind: 'refused' })
+})
+
 it('answers the next question after one that nobody waits for any longer', async () => {
   const owls = await embedder.embedQuery('owls', signal)
   const late = new AbortController()

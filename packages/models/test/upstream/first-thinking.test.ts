@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  chunk,
-  DONE,
-  streamReply,
-  textReply,
-} from '../../../../test/support/upstream-replies.ts'
+import { chunk, DONE, streamReply, textReply } from '../../../../test/support/upstream-replies.ts'
 import { startModel } from './model-for-test.ts'
 
 const THOUGHT = 'Library hours: the notice says nine.\n</think>\n\nAt nine.'
