@@ -26,13 +26,13 @@ export const SCOPE_FIELDS = {
 }
 
 /** What a tool answers: as text for a reader, and as data for a program. */
-export interface Answered {
+export interface ToolAnswer {
   text: string
   structured: Record<string, unknown>
 }
 
 /** Does the work of a tool, and reports failures only as far as the client may know them. */
-export type Guarded = (work: () => Promise<Answered>) => Promise<{
+export type Guard = (work: () => Promise<ToolAnswer>) => Promise<{
   content: { type: 'text'; text: string }[]
   structuredContent?: Record<string, unknown>
   isError?: true
@@ -53,7 +53,7 @@ const Found = z.object({ results: z.array(Source) })
 const Fetched = Source.extend({ text: z.string(), metadata: Metadata })
 
 /** Adds the documents as tools, including the pair `search` and `fetch` that chat products expect. */
-export function addCorpusTools(server: McpServer, corpus: Corpus, guarded: Guarded): void {
+export function addCorpusTools(server: McpServer, corpus: Corpus, guarded: Guard): void {
   const { retrieval, documents } = corpus
   server.registerTool(
     'query',
@@ -97,9 +97,9 @@ export function addCorpusTools(server: McpServer, corpus: Corpus, guarded: Guard
 function addSearchAndFetch(
   server: McpServer,
   { retrieval, documents }: Corpus,
-  guarded: Guarded,
+  guarded: Guard,
 ): void {
-  const inJson = (structured: Answered['structured']): Answered => {
+  const inJson = (structured: ToolAnswer['structured']): ToolAnswer => {
     return { text: JSON.stringify(structured), structured }
   }
   server.registerTool(
@@ -172,7 +172,7 @@ export async function readDocument(
   documents: Pick<Documents, 'text'>,
   { id, start }: { id: string; start: number },
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<ToolAnswer> {
   const range = { start, end: start + MAX_PIECE }
   const { title, url, text, length } = await documents.text(id, range, signal)
   const origin = { title, url, documentId: id }

@@ -46,9 +46,9 @@ export function addDocumentResources(
   const template = new ResourceTemplate('document:///{id}', { list: undefined })
   server.registerResource('document', template, about, (uri, { id }, { mcpReq }) =>
     guarded(async () => {
-      const known = DocumentId.safeParse(id)
-      if (!known.success) throw new ResourceNotFoundError(uri.href)
-      const text = await readText(documents, { id: known.data, uri: uri.href }, mcpReq.signal)
+      const { data: documentId } = DocumentId.safeParse(id)
+      if (documentId === undefined) throw new ResourceNotFoundError(uri.href)
+      const text = await readText(documents, { id: documentId, uri: uri.href }, mcpReq.signal)
       return { contents: [{ uri: uri.href, mimeType: 'text/plain', text }] }
     }),
   )
@@ -73,20 +73,20 @@ async function readText(
 /**
  * Lists one page. A cursor is a page number and the store's cursor; any other throws a ProtocolError (invalid params).
  */
-async function listPage(documents: Documents, given: string | undefined, signal: AbortSignal) {
-  const [, number = '1', cursor] = /^(\d{1,2})\.(.+)$/s.exec(given ?? '') ?? []
-  if (given !== undefined && cursor === undefined) {
+async function listPage(documents: Documents, cursor: string | undefined, signal: AbortSignal) {
+  const [, number = '1', storeCursor] = /^(\d{1,2})\.(.+)$/s.exec(cursor ?? '') ?? []
+  if (cursor !== undefined && storeCursor === undefined) {
     throw invalidParams('The cursor is not valid for this list')
   }
-  const query = { limit: PAGE, status: 'ready' as const, cursor }
-  const { documents: listed, nextCursor } = await documents.list(query, signal)
-  const resources = listed.map(({ id, title }) => {
+  const query = { limit: PAGE, status: 'ready' as const, cursor: storeCursor }
+  const { nextCursor, ...page } = await documents.list(query, signal)
+  const resources = page.documents.map(({ id, title }) => {
     const uri = uriOf(id)
     return { uri, name: title || id, ...(title && { title }), mimeType: 'text/plain' }
   })
-  const page = Number(number)
-  const goesOn = nextCursor !== undefined && page < MAX_PAGES
-  return { resources, ...(goesOn && { nextCursor: `${page + 1}.${nextCursor}` }) }
+  const pageNumber = Number(number)
+  const hasMore = nextCursor !== undefined && pageNumber < MAX_PAGES
+  return { resources, ...(hasMore && { nextCursor: `${pageNumber + 1}.${nextCursor}` }) }
 }
 
 const invalidParams = (message: string) =>

@@ -14,14 +14,14 @@ import {
 import { type AuthInfo, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import {
-  type Answered,
   addCorpusTools,
-  type Guarded,
+  type Guard,
   MAX_QUESTION,
   READ_ONLY,
   SCOPE_FIELDS,
   Source,
   sourceOf,
+  type ToolAnswer,
   toSource,
 } from './corpus-tools.ts'
 import { addDocumentResources } from './document-resources.ts'
@@ -75,7 +75,7 @@ function createServer(dependencies: McpDependencies, caller: Caller): McpServer 
       capabilities: { tools: unchanging, ...(mayRead && { resources: unchanging }) },
     },
   )
-  const guarded: Guarded = (work) => answer(work, log)
+  const guarded: Guard = (work) => answer(work, log)
   if (mayRead) {
     const corpus = corpusFor(caller)
     addCorpusTools(server, corpus, guarded)
@@ -95,7 +95,7 @@ function addAgentTool(
   server: McpServer,
   { agent, dialects }: DialectServices,
   caller: Caller,
-  guarded: Guarded,
+  guarded: Guard,
 ): void {
   server.registerTool(
     'ask',
@@ -122,9 +122,9 @@ function addAgentTool(
 
 /** The client sees errors that this server anticipated; anything else goes only to the log. */
 async function answer(
-  work: () => Promise<Answered>,
+  work: () => Promise<ToolAnswer>,
   log: McpDependencies['log'],
-): ReturnType<Guarded> {
+): ReturnType<Guard> {
   const failed = (text: string) => ({ content: inText(text), isError: true as const })
   try {
     const { text, structured } = await work()
@@ -165,7 +165,7 @@ export function toAgentRequest(
 export async function askAgent(
   run: AsyncIterable<readonly AgentEvent[]>,
   report: (progress: number) => Promise<void>,
-): Promise<Answered> {
+): Promise<ToolAnswer> {
   const collected = new RunCollector()
   let reportedAt = performance.now()
   let progress = 0
@@ -187,12 +187,12 @@ function waitingFor({ approval }: RunEnd): string {
   return `\n\nNot finished: ${tools} is waiting for approval, which can only be given through /chat.`
 }
 
-function toAnswer(text: string, { hits, artifacts }: RunEnd): Answered {
+function toAnswer(text: string, { hits, artifacts }: RunEnd): ToolAnswer {
   const files = artifacts.map(({ name, mediaType, url }) => ({ name, mediaType, url }))
   const sources = hits.map((hit, index) => `[${index + 1}] ${sourceOf(hit)}`)
-  const named = files.map(({ name, mediaType, url }) => `${name} (${mediaType}): ${url}`)
+  const lines = files.map(({ name, mediaType, url }) => `${name} (${mediaType}): ${url}`)
   return {
-    text: [text, listOf('Sources', sources), listOf('Files', named)].join(''),
+    text: [text, listOf('Sources', sources), listOf('Files', lines)].join(''),
     structured: { answer: text, sources: hits.map(toSource), files },
   }
 }

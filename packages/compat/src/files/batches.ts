@@ -44,8 +44,8 @@ export function createFileBatches({ files, records, owner }: Dependencies) {
 
   /** Throws `batch_not_found`. */
   const find = async (store: string, id: string) => {
-    const found = await records.read(id, owner)
-    const batch = found && StoredBatch.parse(JSON.parse(Buffer.from(found.bytes).toString()))
+    const record = await records.read(id, owner)
+    const batch = record && StoredBatch.parse(JSON.parse(Buffer.from(record.bytes).toString()))
     if (batch?.store === store) return batch
     const message = `The store "${store}" has no batch "${id}", or it has expired`
     throw new AppError('batch_not_found', message, { param: 'batch' })
@@ -70,10 +70,10 @@ export function createFileBatches({ files, records, owner }: Dependencies) {
     /** Throws `document_not_found` before any file is added to the store, and `storage_full`. */
     async create(
       store: string,
-      { file_ids = [], files: named, attributes }: NewFileBatch,
+      { file_ids = [], files: fileInputs, attributes }: NewFileBatch,
       signal: AbortSignal,
     ): Promise<FileBatch> {
-      const inputs = named ?? file_ids.map((file_id) => ({ file_id, attributes }))
+      const inputs = fileInputs ?? file_ids.map((file_id) => ({ file_id, attributes }))
       const ids = inputs.map(({ file_id }) => file_id)
       await Promise.all(ids.map((each) => files.file(each)))
       const batch = { store, createdAt: Math.floor(Date.now() / 1_000), ids }
@@ -100,15 +100,15 @@ export function createFileBatches({ files, records, owner }: Dependencies) {
       const ordered = order === 'asc' ? ids : ids.toReversed()
       const begin = after === undefined ? 0 : ordered.indexOf(after) + 1
       if (after !== undefined && begin === 0) throw refusal('after', 'is not a file of the batch')
-      const found = await filesOf(store, ordered.slice(begin))
-      const listed = found.filter((file) => file !== undefined)
-      const asked = filter ? listed.filter(({ status }) => status === filter) : listed
-      return toList(asked.slice(0, limit), asked.length > limit)
+      const remaining = await filesOf(store, ordered.slice(begin))
+      const existing = remaining.filter((file) => file !== undefined)
+      const matches = filter ? existing.filter(({ status }) => status === filter) : existing
+      return toList(matches.slice(0, limit), matches.length > limit)
     },
     /** Removes the files that are still in progress from the store; the documents themselves stay. */
     async cancel(store: string, id: string, signal: AbortSignal): Promise<FileBatch> {
-      const found = await filesOf(store, (await find(store, id)).ids)
-      for (const file of found) {
+      const { ids } = await find(store, id)
+      for (const file of await filesOf(store, ids)) {
         if (file?.status === 'in_progress') await files.detach(store, file.id, signal)
       }
       return read(store, id)
@@ -116,15 +116,15 @@ export function createFileBatches({ files, records, owner }: Dependencies) {
   }
 }
 
-function countOf(found: readonly (StoreFile | undefined)[]) {
+function countOf(files: readonly (StoreFile | undefined)[]) {
   const count = (status?: StoreFile['status']) =>
-    found.filter((file) => file?.status === status).length
+    files.filter((file) => file?.status === status).length
   return {
     in_progress: count('in_progress'),
     completed: count('completed'),
     failed: count('failed'),
     cancelled: count(),
-    total: found.length,
+    total: files.length,
   }
 }
 

@@ -56,8 +56,8 @@ export class StoreFiles {
     signal: AbortSignal,
   ): Promise<FileList> {
     if (purpose !== PURPOSE) return toList([], false)
-    const { listed, hasMore } = await this.#page(query, signal)
-    return toList(listed.map(toFile), hasMore)
+    const { documents, hasMore } = await this.#page(query, signal)
+    return toList(documents.map(toFile), hasMore)
   }
 
   async listStoreFiles(
@@ -68,8 +68,8 @@ export class StoreFiles {
     if (filter === 'cancelled') return toList([], false)
     const status = filter && DocumentStatus.options.filter((one) => STATUS[one] === filter)
     const inStore = { ...query, status, collection: collectionOf(store) }
-    const { listed, hasMore } = await this.#page(inStore, signal)
-    const files = listed.map((document) => toStoreFile(store, document))
+    const { documents, hasMore } = await this.#page(inStore, signal)
+    const files = documents.map((document) => toStoreFile(store, document))
     return toList(files, hasMore)
   }
 
@@ -135,14 +135,16 @@ export class StoreFiles {
       query.after === undefined ? undefined : (await this.#documents.get(query.after)).id
     const sort = order === 'asc' ? 'createdAt' : '-createdAt'
     const { documents, nextCursor } = await this.#documents.list({ ...query, after, sort }, signal)
-    return { listed: documents, hasMore: nextCursor !== undefined }
+    return { documents, hasMore: nextCursor !== undefined }
   }
 }
 
 function fileIn(store: string, document: Document): StoreFile | undefined {
-  const wanted = collectionOf(store)
+  const required = collectionOf(store)
   const { collection = DEFAULT_COLLECTION } = toPlace(document.metadata)
-  return wanted === undefined || wanted === collection ? toStoreFile(store, document) : undefined
+  return required === undefined || required === collection
+    ? toStoreFile(store, document)
+    : undefined
 }
 
 function toStoreFile(store: string, document: Document): StoreFile {

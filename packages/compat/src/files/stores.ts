@@ -25,7 +25,7 @@ interface Dependencies extends Pick<Corpus, 'documents' | 'retrieval' | 'collect
 }
 
 /** Documents of a store that is deleted, read at once. */
-const REMOVED_AT_ONCE = 100
+const REMOVAL_BATCH = 100
 
 /**
  * Collections as OpenAI's vector stores, and `/query` as their search. The id of a store is made of the name of its
@@ -44,16 +44,16 @@ export class VectorStores {
 
   async list(query: VectorStoreListQuery, signal: AbortSignal): Promise<VectorStoreList> {
     const { names, collections } = this.#services
-    const known = await names.list()
-    const named = [...known.keys()].filter((collection) => this.#mayUse(collection))
-    const all = new Set([...(await collections(signal)), ...named])
-    const ids = [WHOLE_CORPUS, ...[...all].map(storeOf)]
+    const namesByCollection = await names.list()
+    const own = [...namesByCollection.keys()].filter((collection) => this.#mayUse(collection))
+    const distinct = new Set([...(await collections(signal)), ...own])
+    const ids = [WHOLE_CORPUS, ...[...distinct].map(storeOf)]
     const page = pageOf(
       ids.map((id) => ({ id })),
       { ...query, order: 'asc' },
     )
     const data: VectorStore[] = []
-    for (const { id } of page.data) data.push(await this.#describe(id, known, signal))
+    for (const { id } of page.data) data.push(await this.#describe(id, namesByCollection, signal))
     return { ...page, data }
   }
 
@@ -88,8 +88,8 @@ export class VectorStores {
     }
     const { total = 0 } = await this.#count(id, undefined, signal)
     const metadata = movedTo(DEFAULT_COLLECTION)
-    for (let left = total; left > 0; left -= REMOVED_AT_ONCE) {
-      const limit = Math.min(left, REMOVED_AT_ONCE)
+    for (let remaining = total; remaining > 0; remaining -= REMOVAL_BATCH) {
+      const limit = Math.min(remaining, REMOVAL_BATCH)
       const page = await documents.list({ collection, limit, sort: 'createdAt' }, signal)
       for (const document of page.documents) {
         await documents.patch(document.id, { metadata }, signal)
@@ -145,12 +145,12 @@ export class VectorStores {
     names: ReadonlyMap<string, string>,
     signal: AbortSignal,
   ): Promise<VectorStore> {
-    const [all, ready, failures] = await Promise.all([
+    const [whole, ready, failures] = await Promise.all([
       this.#count(id, undefined, signal),
       this.#count(id, 'ready', signal),
       this.#count(id, 'failed', signal),
     ])
-    const { total = 0 } = all
+    const { total = 0 } = whole
     const [completed, failed] = [ready.total ?? 0, failures.total ?? 0]
     const in_progress = Math.max(total - completed - failed, 0)
     const collection = collectionOf(id) ?? WHOLE_CORPUS
@@ -159,7 +159,7 @@ export class VectorStores {
       object: 'vector_store',
       name: (this.#mayUse(collection) && names.get(collection)) || collection,
       metadata: {},
-      created_at: secondsOf(all.documents[0]?.createdAt ?? Date.now()),
+      created_at: secondsOf(whole.documents[0]?.createdAt ?? Date.now()),
       last_active_at: null,
       usage_bytes: 0,
       status: in_progress > 0 ? 'in_progress' : 'completed',

@@ -69,16 +69,16 @@ function toToolChoice(choice: CountTokensRequest['tool_choice']): AgentRequest['
 }
 
 function instructionsOf({ system, messages }: CountTokensRequest): string[] {
-  const said = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
-  return [system ?? [], ...said].map((each) => toText(each)).filter((text) => text !== '')
+  const inMessages = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
+  return [system ?? [], ...inMessages].map((each) => toText(each)).filter((text) => text !== '')
 }
 
 /** Results of tools come before the rest of their message. */
 function toModelMessages({ role, content }: MessageParam): ModelMessage[] {
   if (role === 'system') return []
   if (typeof content === 'string') return [{ role, content }]
-  const rest = content.filter(({ type }) => type !== 'tool_use' && type !== 'tool_result')
-  const text = toText(rest)
+  const other = content.filter(({ type }) => type !== 'tool_use' && type !== 'tool_result')
+  const text = toText(other)
   if (role === 'assistant') {
     const toolCalls = content.filter(isToolUse).map(({ id, name, input }) => ({
       callId: id,
@@ -96,7 +96,7 @@ function toModelMessages({ role, content }: MessageParam): ModelMessage[] {
   const images = content.filter(isImage).map(({ source }) => ({
     url: source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`,
   }))
-  if (rest.length === 0) return results
+  if (other.length === 0) return results
   return [...results, toUserMessage(text, images)]
 }
 

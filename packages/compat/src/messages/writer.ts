@@ -83,13 +83,13 @@ export function createMessageWriter(options: WriterOptions) {
     /** The message begins with the first event that is more than a search: until then, a failure has a status. */
     write(events: readonly AgentEvent[]): MessageEvent[] {
       run.take(events)
-      const written = events.flatMap(toEvents)
+      const output = events.flatMap(toEvents)
       const begins = !hasBegun && !events.every(isSearch)
       hasBegun ||= begins
-      if (!begins) return written
+      if (!begins) return output
       const usage = { ...toUsage(undefined), input_tokens: inputTokens }
       const message = { ...head, content: [], stop_reason: null, usage }
-      return [{ type: 'message_start', message }, ...written]
+      return [{ type: 'message_start', message }, ...output]
     },
     whole(): Message {
       const { end } = run
@@ -104,13 +104,13 @@ export function createMessageWriter(options: WriterOptions) {
   }
 }
 
-type Growing = Extract<ContentBlock, { type: 'text' | 'thinking' }>
+type OpenBlock = Extract<ContentBlock, { type: 'text' | 'thinking' }>
 type Delta = Extract<MessageEvent, { type: 'content_block_delta' }>['delta']
 
 /** The blocks of a message and their events; a text is given its citations when it ends. */
 function createBlocks(citationsOf: (text: string) => TextCitation[]) {
   const content: ContentBlock[] = []
-  let open: Growing | undefined
+  let open: OpenBlock | undefined
 
   const last = () => content.length - 1
   const change = (delta: Delta): MessageEvent => ({
@@ -118,10 +118,10 @@ function createBlocks(citationsOf: (text: string) => TextCitation[]) {
     index: last(),
     delta,
   })
-  const start = (block: ContentBlock, begun: ContentBlock): MessageEvent => ({
+  const start = (block: ContentBlock, initial: ContentBlock): MessageEvent => ({
     type: 'content_block_start',
     index: content.push(block) - 1,
-    content_block: begun,
+    content_block: initial,
   })
   const stop = (): MessageEvent => ({ type: 'content_block_stop', index: last() })
 
@@ -143,8 +143,8 @@ function createBlocks(citationsOf: (text: string) => TextCitation[]) {
       }
       const closing = close()
       open = { type: 'text', text }
-      const begun = start(open, { type: 'text', text: '' })
-      return [...closing, begun, change({ type: 'text_delta', text })]
+      const opening = start(open, { type: 'text', text: '' })
+      return [...closing, opening, change({ type: 'text_delta', text })]
     },
     addThinking(thinking: string): MessageEvent[] {
       if (open?.type === 'thinking') {
@@ -153,8 +153,8 @@ function createBlocks(citationsOf: (text: string) => TextCitation[]) {
       }
       const closing = close()
       open = { type: 'thinking', thinking, signature: '' }
-      const begun = start(open, { type: 'thinking', thinking: '', signature: '' })
-      return [...closing, begun, change({ type: 'thinking_delta', thinking })]
+      const opening = start(open, { type: 'thinking', thinking: '', signature: '' })
+      return [...closing, opening, change({ type: 'thinking_delta', thinking })]
     },
     /** Reasoning that goes back to the model with the results of the calls that follow. */
     addReasoning(parts: readonly ReasoningPart[] = []): MessageEvent[] {
@@ -166,9 +166,9 @@ function createBlocks(citationsOf: (text: string) => TextCitation[]) {
       const closing = close()
       const head = { type: 'tool_use' as const, id: call.callId, name: call.name }
       const input = inputOf(call)
-      const begun = start({ ...head, input }, { ...head, input: {} })
+      const opening = start({ ...head, input }, { ...head, input: {} })
       const partial_json = JSON.stringify(input)
-      return [...closing, begun, change({ type: 'input_json_delta', partial_json }), stop()]
+      return [...closing, opening, change({ type: 'input_json_delta', partial_json }), stop()]
     },
   }
 }
@@ -186,8 +186,8 @@ function toUsage(usage: Usage | undefined): Message['usage'] {
 
 /** One citation for each hit that a text cites, in the order of their first marks. */
 function toCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): TextCitation[] {
-  const cited = new Set(citationsIn(text, hits.length, isJsonAsked).map(({ number }) => number))
-  return [...cited].flatMap((number) => {
+  const numbers = new Set(citationsIn(text, hits.length, isJsonAsked).map(({ number }) => number))
+  return [...numbers].flatMap((number) => {
     const hit = hits[number - 1]
     if (!hit) return []
     const { url = '', title, text: cited_text } = hit

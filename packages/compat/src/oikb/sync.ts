@@ -27,48 +27,48 @@ import {
 const REPLACED = 'replaced:'
 
 /** Documents that are looked up or deleted concurrently. */
-const TOGETHER = 100
+const CONCURRENCY = 100
 
 /** Compares a source with the documents that came from it, and deletes what it no longer has. */
 export function createSync(documents: Pick<Documents, 'find' | 'list' | 'remove'>) {
   /** Returns how many there were. */
   const removeAll = async (ids: readonly string[], signal: AbortSignal): Promise<number> => {
-    let removed = 0
-    for (const batch of batched(ids, TOGETHER)) {
+    let count = 0
+    for (const batch of batched(ids, CONCURRENCY)) {
       signal.throwIfAborted()
-      const gone = await Promise.all(batch.map((id) => removeIfThere(documents, id)))
-      removed += gone.filter(Boolean).length
+      const results = await Promise.all(batch.map((id) => removeIfThere(documents, id)))
+      count += results.filter(Boolean).length
     }
-    return removed
+    return count
   }
 
   return {
     /** What has to be sent and deleted for the collection to hold what the manifest names. */
     async diff(collection: string, { manifest }: Manifest, signal: AbortSignal): Promise<SyncDiff> {
-      const sent = new Map(manifest.map((entry) => [pathOf(entry.path, entry.filename), entry]))
-      const wanted = directoriesOf(sent.keys())
+      const entries = new Map(manifest.map((entry) => [pathOf(entry.path, entry.filename), entry]))
+      const directories = directoriesOf(entries.keys())
       const modified: SyncDiff['modified'] = []
       const deleted: SyncDiff['deleted'] = []
-      const kept: string[] = []
+      const paths: string[] = []
       let unmodified_count = 0
       for await (const { id, path, hash } of syncedDocuments(documents, collection, signal)) {
-        kept.push(path)
-        const entry = sent.get(path)
-        sent.delete(path)
+        paths.push(path)
+        const entry = entries.get(path)
+        entries.delete(path)
         if (!entry) deleted.push({ file_id: id, path: parentOf(path), filename: nameOf(path) })
         else if (entry.checksum === hash) unmodified_count += 1
         else modified.push({ stale_file_id: REPLACED + id, ...entry })
       }
-      const known = directoriesOf(kept)
+      const existing = directoriesOf(paths)
       return {
-        added: [...sent.values()],
+        added: [...entries.values()],
         modified,
         deleted,
         unmodified_count,
-        mkdir: [...wanted].filter((path) => !known.has(path)),
-        rmdir: [...known].filter((path) => !wanted.has(path)),
+        mkdir: [...directories].filter((path) => !existing.has(path)),
+        rmdir: [...existing].filter((path) => !directories.has(path)),
         directory_map: Object.fromEntries([
-          ...[...known].map((path) => [path, path]),
+          ...[...existing].map((path) => [path, path]),
           ...manifest.flatMap(({ path }) => (path === '' ? [] : [[path, toDirectory(path)]])),
         ]),
       }
@@ -77,10 +77,10 @@ export function createSync(documents: Pick<Documents, 'find' | 'list' | 'remove'
     /** Throws `invalid_request`, and deletes nothing, if a document did not come from the source. */
     async cleanup(collection: string, { file_ids }: Cleanup, signal: AbortSignal) {
       const ids = file_ids.filter((id) => !id.startsWith(REPLACED))
-      for (const batch of batched(ids, TOGETHER)) {
+      for (const batch of batched(ids, CONCURRENCY)) {
         signal.throwIfAborted()
-        const found = await Promise.all(batch.map(documents.find))
-        const other = found.find((each) => each && !syncedOf(collection, each))
+        const matches = await Promise.all(batch.map(documents.find))
+        const other = matches.find((each) => each && !syncedOf(collection, each))
         if (other) throw refusal('file_ids', `"${other.id}" did not come from this source`)
       }
       return { removed: await removeAll(ids, signal) }
@@ -88,8 +88,8 @@ export function createSync(documents: Pick<Documents, 'find' | 'list' | 'remove'
 
     /** Deletes all documents that came from the source. */
     async reset(collection: string, signal: AbortSignal) {
-      const listed = syncedDocuments(documents, collection, signal)
-      const ids = await Array.fromAsync(listed, ({ id }) => id)
+      const synced = syncedDocuments(documents, collection, signal)
+      const ids = await Array.fromAsync(synced, ({ id }) => id)
       return { removed: await removeAll(ids, signal) }
     },
 

@@ -32,35 +32,34 @@ export function createUpload({ documents, files, caller }: Dependencies) {
     if (path.length > MAX_PATH) {
       throw refusal('file', `must have a path of at most ${MAX_PATH} characters`)
     }
-    const chosen = chosenIdOf(collection, path)
+    const ownId = chosenIdOf(collection, path)
     // For a key with collections, the corpus adds the collection itself.
-    const named = caller.collections ? chosen : idIn(collection, chosen)
-    const own = { [PATH]: path, [HASH]: hash }
-    const known = await documents.find(named)
+    const id = caller.collections ? ownId : idIn(collection, ownId)
+    const existing = await documents.find(id)
     // What others have added to the metadata stays.
-    const metadata = { ...toPlace(known?.metadata).metadata, ...own }
-    const { id } = await files.put(named, formOf({ collection, metadata, file }, parts))
-    const stored = await documents.find(id)
+    const metadata = { ...toPlace(existing?.metadata).metadata, [PATH]: path, [HASH]: hash }
+    const created = await files.put(id, formOf({ collection, metadata, file }, parts))
+    const stored = await documents.find(created.id)
     // Until its replacement is ready, a document has the metadata of the previous content. With the hash of that, the
     // next comparison would have the file sent again, and again if it cannot be ingested.
     if (stored && isBeingReplaced(stored)) {
-      await documents.patch(id, { metadata: { [HASH]: hash } }, signal)
+      await documents.patch(created.id, { metadata: { [HASH]: hash } }, signal)
     }
-    return { id, filename: nameOf(path) }
+    return { id: created.id, filename: nameOf(path) }
   }
 }
 
 /** Throws `invalid_request`. */
 async function readUntilFile(parts: AsyncGenerator<FormPart>) {
-  const sent: Record<string, string> = {}
+  const values: Record<string, string> = {}
   for (let next = await parts.next(); !next.done; next = await parts.next()) {
     const part = next.value
     if (part.kind === 'file') {
-      const { data: fields, error } = UploadFields.safeParse(sent)
+      const { data: fields, error } = UploadFields.safeParse(values)
       if (error) throw refusalOf(error)
       return { fields, file: part }
     }
-    if (part.name === 'metadata') sent.metadata = part.value
+    if (part.name === 'metadata') values.metadata = part.value
   }
   throw refusal('file', 'is required: a form field with the file, after the field metadata')
 }

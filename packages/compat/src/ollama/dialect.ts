@@ -14,7 +14,7 @@ import {
   type OllamaModelInfo,
   type OllamaModels,
 } from './schema.ts'
-import { createOllamaWriter, sayInChat, sayInGenerate } from './writer.ts'
+import { chatFields, createOllamaWriter, generateFields } from './writer.ts'
 
 /** Lines of JSON. White space before a line is none of it, so a space keeps the connection alive. */
 const LINES = {
@@ -31,7 +31,7 @@ export function createChatDialect(
   return {
     read: (body, caller) => ({
       request: toAgentRequest(body, caller, settings),
-      ...createOllamaWriter(body.model, Boolean(body.think), sayInChat),
+      ...createOllamaWriter(body.model, Boolean(body.think), chatFields),
     }),
     ...LINES,
   }
@@ -44,7 +44,7 @@ export function createGenerateDialect(
   return {
     read: (body, caller) => ({
       request: toAgentRequest(toChatRequest(body), caller, settings),
-      ...createOllamaWriter(body.model, Boolean(body.think), sayInGenerate),
+      ...createOllamaWriter(body.model, Boolean(body.think), generateFields),
     }),
     ...LINES,
   }

@@ -27,7 +27,7 @@ import {
   OllamaShowRequest,
   OllamaVersion,
 } from './schema.ts'
-import { loadedAnswer, nanoseconds, sayInChat, sayInGenerate } from './writer.ts'
+import { chatFields, generateFields, loadedAnswer, nanoseconds } from './writer.ts'
 
 interface Services extends DialectServices, Pick<CorpusServices, 'corpusFor'> {
   description: Description
@@ -67,7 +67,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
       response: inBoth(OllamaChatAnswer),
     },
     handler: ({ body }, reply) => {
-      if (!body.messages?.length) return loadedAnswer(body.model, sayInChat)
+      if (!body.messages?.length) return loadedAnswer(body.model, chatFields)
       return (body.stream ?? true) ? chat.stream(body, reply) : chat.whole(body, reply)
     },
   })
@@ -83,7 +83,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
     },
     handler: ({ body }, reply) => {
       if (!body.prompt?.trim() && !body.images?.length) {
-        return loadedAnswer(body.model, sayInGenerate)
+        return loadedAnswer(body.model, generateFields)
       }
       return (body.stream ?? true) ? generate.stream(body, reply) : generate.whole(body, reply)
     },
@@ -103,13 +103,13 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
       },
     },
     handler: async ({ body, caller }, reply) => {
-      const began = performance.now()
-      const asked = { texts: [body.input].flat(), dimensions: body.dimensions }
-      const { model, vectors, tokens } = await embed(asked, caller, callSignal(reply))
+      const startedAt = performance.now()
+      const input = { texts: [body.input].flat(), dimensions: body.dimensions }
+      const { model, vectors, tokens } = await embed(input, caller, callSignal(reply))
       return {
         model,
         embeddings: vectors.map((vector) => [...vector]),
-        total_duration: nanoseconds(performance.now() - began),
+        total_duration: nanoseconds(performance.now() - startedAt),
         load_duration: 0,
         prompt_eval_count: tokens,
       }

@@ -3,14 +3,18 @@ import type { AgentEvent, RunEnd } from '@agent-server/wire'
 import { finishOf, inputOf, RunCollector, textOf, toAgentExtra } from '@agent-server/wire'
 import type { OllamaChatAnswer, OllamaGenerateAnswer } from './schema.ts'
 
-/** What a line says. */
-interface Said {
+/** What a line has. */
+interface LineContent {
   content: string
   thinking?: string
   calls?: readonly ModelToolCall[]
 }
 
-export function sayInChat({ content, thinking, calls }: Said): Pick<OllamaChatAnswer, 'message'> {
+export function chatFields({
+  content,
+  thinking,
+  calls,
+}: LineContent): Pick<OllamaChatAnswer, 'message'> {
   return {
     message: {
       role: 'assistant',
@@ -21,38 +25,43 @@ export function sayInChat({ content, thinking, calls }: Said): Pick<OllamaChatAn
   }
 }
 
-export function sayInGenerate({
+export function generateFields({
   content,
   thinking,
-}: Said): Pick<OllamaGenerateAnswer, 'response' | 'thinking'> {
+}: LineContent): Pick<OllamaGenerateAnswer, 'response' | 'thinking'> {
   return { response: content, ...(thinking && { thinking }) }
 }
 
 /** The answer to a request that asks nothing: clients send it to have the model loaded. */
-export function loadedAnswer<Place>(model: string, say: (said: Said) => Place) {
-  return { ...headOf(model), ...say({ content: '' }), done: true, done_reason: 'load' as const }
+export function loadedAnswer<Place>(model: string, toFields: (line: LineContent) => Place) {
+  return {
+    ...headOf(model),
+    ...toFields({ content: '' }),
+    done: true,
+    done_reason: 'load' as const,
+  }
 }
 
 /** Converts a run into the lines of an answer, and collects them into one. */
 export function createOllamaWriter<Place>(
   model: string,
   showsThinking: boolean,
-  say: (said: Said) => Place,
+  toFields: (line: LineContent) => Place,
 ) {
-  const began = performance.now()
+  const startedAt = performance.now()
   const run = new RunCollector()
   let firstAt: number | undefined
 
-  const line = (said: Said) => {
+  const newLine = (line: LineContent) => {
     firstAt ??= performance.now()
-    return { ...headOf(model), ...say(said), done: false }
+    return { ...headOf(model), ...toFields(line), done: false }
   }
-  const lastLine = (said: Said) => ({
+  const lastLine = (line: LineContent) => ({
     ...headOf(model),
-    ...say(said),
+    ...toFields(line),
     done: true,
     done_reason: finishOf(run.end) === 'length' ? ('length' as const) : ('stop' as const),
-    ...figuresOf(run.end, began, firstAt),
+    ...figuresOf(run.end, startedAt, firstAt),
     agent: toAgentExtra(run.end),
   })
 
@@ -60,11 +69,11 @@ export function createOllamaWriter<Place>(
     switch (event.type) {
       case 'text-delta':
       case 'approval-required':
-        return [line({ content: textOf(event) })]
+        return [newLine({ content: textOf(event) })]
       case 'reasoning-delta':
-        return showsThinking ? [line({ content: '', thinking: event.text })] : []
+        return showsThinking ? [newLine({ content: '', thinking: event.text })] : []
       case 'client-tool-calls':
-        return [line({ content: '', calls: event.calls })]
+        return [newLine({ content: '', calls: event.calls })]
       case 'retrieved':
       case 'search-step':
       case 'tool-call':
@@ -94,13 +103,13 @@ export function createOllamaWriter<Place>(
 const headOf = (model: string) => ({ model, created_at: new Date().toISOString() })
 
 /** Ollama's figures, in nanoseconds and tokens. */
-function figuresOf({ usage }: RunEnd, began: number, firstAt = performance.now()) {
+function figuresOf({ usage }: RunEnd, startedAt: number, firstAt = performance.now()) {
   const now = performance.now()
   return {
-    total_duration: nanoseconds(now - began),
+    total_duration: nanoseconds(now - startedAt),
     load_duration: 0,
     ...(usage && { prompt_eval_count: usage.promptTokens }),
-    prompt_eval_duration: nanoseconds(firstAt - began),
+    prompt_eval_duration: nanoseconds(firstAt - startedAt),
     ...(usage && { eval_count: usage.completionTokens }),
     eval_duration: nanoseconds(now - firstAt),
   }

@@ -12,8 +12,8 @@ const FETCH_MS = 5_000
 const QUEUE_MS = 5_000
 const MAX_FETCHES = 4
 const MAX_WAITING = 20
-const KEPT_MS = 5 * 60_000
-const MAX_KEPT = 100
+const CACHE_MS = 5 * 60_000
+const MAX_CACHED = 100
 const MAX_REDIRECT_URIS = 20
 
 const ClientDocument = Registration.extend({
@@ -45,7 +45,7 @@ export function createClientDocuments(allow: readonly string[]) {
     capacity: MAX_FETCHES,
     maxWaiting: MAX_WAITING,
   })
-  const kept = new Map<string, { client: Client; until: number }>()
+  const cache = new Map<string, { client: Client; until: number }>()
 
   const fetchDocument = async (id: string) => {
     const response = await outbound.fetch(id, {
@@ -61,13 +61,13 @@ export function createClientDocuments(allow: readonly string[]) {
     /** For a visitor at this address. Throws OAuthRefusal. */
     async read(id: string, address: string): Promise<Client> {
       checkUrl(id)
-      const known = kept.get(id)
-      if (known && known.until > Date.now()) return known.client
+      const cached = cache.get(id)
+      if (cached && cached.until > Date.now()) return cached.client
       const text = await turns
         .run(address, () => fetchDocument(id), AbortSignal.timeout(QUEUE_MS))
         .catch(explain)
       const client = parse(id, text)
-      keepNewest(kept, id, { client, until: Date.now() + KEPT_MS }, MAX_KEPT)
+      keepNewest(cache, id, { client, until: Date.now() + CACHE_MS }, MAX_CACHED)
       return client
     },
     close: outbound.close,

@@ -39,28 +39,28 @@ export type Grants = ReturnType<typeof createGrants>
  */
 export function createGrants({ store, log, now = Date.now }: Dependencies) {
   /** Removes grants that were never exchanged, or not refreshed in time. */
-  const tidied = async (): Promise<StoredKey[]> => {
-    const kept: StoredKey[] = []
+  const currentGrants = async (): Promise<StoredKey[]> => {
+    const current: StoredKey[] = []
     for (const key of (await store.list()).filter(isGrant)) {
       const { createdAt, expiresAt = 0 } = key
-      const spare = expiresAt > createdAt + CODE_MS ? REFRESH_MS : 0
-      if (expiresAt + spare > now()) kept.push(key)
+      const graceMs = expiresAt > createdAt + CODE_MS ? REFRESH_MS : 0
+      if (expiresAt + graceMs > now()) current.push(key)
       else await store.remove(key.id)
     }
-    return kept
+    return current
   }
 
   return {
     /** Makes a key for a program, which has no secret yet. Throws `insufficient_scope` and `too_many_keys`. */
-    async begin(name: string, wanted: readonly Scope[], caller: Caller): Promise<Grant> {
-      const scopes = wanted.filter((scope) => caller.scopes.includes(scope))
+    async begin(name: string, requested: readonly Scope[], caller: Caller): Promise<Grant> {
+      const scopes = requested.filter((scope) => caller.scopes.includes(scope))
       if (scopes.length === 0 || (caller.key && isGrant(caller.key))) {
         throw new AppError('insufficient_scope', 'This key cannot allow what the program asks for')
       }
       const maker = caller.key && (await store.find(caller.key.id))
-      const grants = await tidied()
-      const own = grants.filter(({ createdBy }) => createdBy === caller.key?.id)
-      if (own.length >= MAX_OF_ONE || grants.length >= MAX_GRANTS) {
+      const grants = await currentGrants()
+      const ofCaller = grants.filter(({ createdBy }) => createdBy === caller.key?.id)
+      if (ofCaller.length >= MAX_OF_ONE || grants.length >= MAX_GRANTS) {
         throw new AppError('too_many_keys', 'Too many programs have access: revoke one first')
       }
       const id = GRANT_PREFIX + randomBytes(6).toString('hex')

@@ -23,7 +23,7 @@ const Scopes = z
   .pipe(z.array(z.enum(['query', 'chat'])))
   .transform((scopes) => (scopes.length > 0 ? scopes : (['query', 'chat'] as const)))
 
-const Asked = z.object({
+const AuthorizationRequest = z.object({
   response_type: z.literal('code'),
   code_challenge_method: z.literal('S256'),
   code_challenge: z.string().regex(/^[\w-]{43}$/),
@@ -40,15 +40,16 @@ export type Parameters = Readonly<Record<string, string>>
 export type OAuth = ReturnType<typeof createOAuth>
 
 /**
- * OAuth 2.1 for public clients, which register or have a document about them at their own URL: codes that only whoever asked for them can exchange. What a client
- * holds is sealed and not stored; the keys that it gets are in the store like all others.
+ * OAuth 2.1 for public clients, which register or have a document about them at their own URL: only whoever asked for a
+ * code can exchange it. What a client holds is sealed and not stored; the keys that it gets are in the store like all
+ * others.
  */
 export function createOAuth(grants: Grants, documents: ClientDocuments, serverApiKey: string) {
   const seals = createSeals(serverApiKey)
 
   /** The client and where it wants the answer: nothing may be sent there before this has returned. */
-  const findClient = async (sent: Parameters, address: string) => {
-    const { client_id = '', redirect_uri = '' } = sent
+  const findClient = async (parameters: Parameters, address: string) => {
+    const { client_id = '', redirect_uri = '' } = parameters
     const isDocument = client_id.startsWith('https://')
     const client = isDocument
       ? await documents.read(client_id, address)
@@ -62,9 +63,9 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
   }
 
   const issue = async (generation: z.output<typeof Generation>) => {
-    const renewed = await grants.renew(generation)
-    if (!renewed) throw invalidGrant()
-    const { grant, token, scopes, seconds } = renewed
+    const renewal = await grants.renew(generation)
+    if (!renewal) throw invalidGrant()
+    const { grant, token, scopes, seconds } = renewal
     const refresh = { ...grant, client: generation.client }
     return {
       access_token: token,
@@ -75,20 +76,20 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
     }
   }
 
-  const exchange = async (sent: Parameters) => {
-    const code = await seals.open('code', sent.code ?? '', Code)
-    const isMeant =
-      code?.client === digestOf(sent.client_id ?? '') &&
-      code.redirect === sent.redirect_uri &&
-      /^[\w.~-]{43,128}$/.test(sent.code_verifier ?? '') &&
-      isSameSecret(digestOf(sent.code_verifier ?? ''), code.challenge)
-    if (!isMeant) throw invalidGrant()
+  const exchange = async (parameters: Parameters) => {
+    const code = await seals.open('code', parameters.code ?? '', Code)
+    const isValid =
+      code?.client === digestOf(parameters.client_id ?? '') &&
+      code.redirect === parameters.redirect_uri &&
+      /^[\w.~-]{43,128}$/.test(parameters.code_verifier ?? '') &&
+      isSameSecret(digestOf(parameters.code_verifier ?? ''), code.challenge)
+    if (!isValid) throw invalidGrant()
     return issue(code)
   }
 
-  const refresh = async (sent: Parameters) => {
-    const token = await seals.open('refresh', sent.refresh_token ?? '', Refresh)
-    if (token?.client !== digestOf(sent.client_id ?? '')) throw invalidGrant()
+  const refresh = async (parameters: Parameters) => {
+    const token = await seals.open('refresh', parameters.refresh_token ?? '', Refresh)
+    if (token?.client !== digestOf(parameters.client_id ?? '')) throw invalidGrant()
     return issue(token)
   }
 
@@ -108,43 +109,43 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
     },
 
     /** The code for a request that the holder of a key has allowed. Throws AppError. */
-    async allow(sent: Parameters, { resource, caller, address }: Consent): Promise<string> {
-      const { name, redirect } = await findClient(sent, address)
-      const { challenge, scopes } = readRequest(sent, resource)
+    async allow(parameters: Parameters, { resource, caller, address }: Consent): Promise<string> {
+      const { name, redirect } = await findClient(parameters, address)
+      const { challenge, scopes } = readRequest(parameters, resource)
       const grant = await grants.begin(`${name} (${redirect.host})`.slice(0, 100), scopes, caller)
-      const client = digestOf(sent.client_id ?? '')
-      const code = { ...grant, client, redirect: sent.redirect_uri, challenge }
+      const client = digestOf(parameters.client_id ?? '')
+      const code = { ...grant, client, redirect: parameters.redirect_uri, challenge }
       return seals.seal('code', code, CODE_MS)
     },
 
-    async token(sent: Parameters, resource: string) {
-      checkResource(sent, resource)
-      if (sent.grant_type === 'authorization_code') return exchange(sent)
-      if (sent.grant_type === 'refresh_token') return refresh(sent)
+    async token(parameters: Parameters, resource: string) {
+      checkResource(parameters, resource)
+      if (parameters.grant_type === 'authorization_code') return exchange(parameters)
+      if (parameters.grant_type === 'refresh_token') return refresh(parameters)
       throw new OAuthRefusal('unsupported_grant_type', 'authorization_code or refresh_token')
     },
 
     /** Revokes the key of a token; either token may be presented (RFC 7009). */
     async revoke(token: string, identify: Identify) {
-      const refreshed = await seals.open('refresh', token, Refresh)
-      const id = refreshed?.id ?? (await identify(token))?.key?.id
+      const refreshToken = await seals.open('refresh', token, Refresh)
+      const id = refreshToken?.id ?? (await identify(token))?.key?.id
       if (id !== undefined && isGrant({ id })) await grants.revoke(id)
     },
   }
 }
 
 /** The requested access; throws the error that the client gets at its redirect URI. */
-export function readRequest(sent: Parameters, resource: string) {
-  const asked = Asked.safeParse(sent)
-  if (!asked.success) {
-    const [name] = asked.error.issues[0]?.path ?? []
+export function readRequest(parameters: Parameters, resource: string) {
+  const request = AuthorizationRequest.safeParse(parameters)
+  if (!request.success) {
+    const [name] = request.error.issues[0]?.path ?? []
     if (name === 'response_type') throw new OAuthRefusal('unsupported_response_type', 'only code')
     throw new OAuthRefusal('invalid_request', `${String(name)} is missing or not supported`)
   }
-  checkResource(sent, resource)
-  const scopes = Scopes.safeParse(sent.scope ?? '')
+  checkResource(parameters, resource)
+  const scopes = Scopes.safeParse(parameters.scope ?? '')
   if (!scopes.success) throw new OAuthRefusal('invalid_scope', 'there are query and chat')
-  return { challenge: asked.data.code_challenge, scopes: scopes.data }
+  return { challenge: request.data.code_challenge, scopes: scopes.data }
 }
 
 const digestOf = (text: string) => hash('sha256', text, 'base64url')
@@ -152,16 +153,16 @@ const invalidGrant = () =>
   new OAuthRefusal('invalid_grant', 'the code or token is invalid, expired, used or revoked')
 
 /** RFC 8707: tokens are for this server's /mcp alone. */
-function checkResource({ resource: asked }: Parameters, resource: string): void {
-  if (asked === undefined || URL.parse(asked)?.href === resource) return
+function checkResource({ resource: requested }: Parameters, resource: string): void {
+  if (requested === undefined || URL.parse(requested)?.href === resource) return
   throw new OAuthRefusal('invalid_target', `resource must be ${resource}`)
 }
 
 /** Compared as text, but for the port of this machine, which programs choose anew each time (RFC 8252, 7.3). */
-function isSameRedirect(registered: string, given: string): boolean {
-  if (registered === given) return true
-  const [one, other] = [URL.parse(registered), URL.parse(given)]
+function isSameRedirect(registered: string, requested: string): boolean {
+  if (registered === requested) return true
+  const [one, other] = [URL.parse(registered), URL.parse(requested)]
   if (!one || !other || !isLoopback(one) || !isLoopback(other)) return false
   one.port = other.port
-  return given.length <= MAX_URI && one.href === given
+  return requested.length <= MAX_URI && one.href === requested
 }
