@@ -83,8 +83,11 @@ const BINARY: readonly Format[] = [
   {
     name: 'pdf',
     fits: (content) => content.subarray(0, PDF_PREFIX_BYTES).includes('%PDF-'),
-    read: async ({ bytes }, { recognition, pictures }) =>
-      (await import('./formats/pdf.ts')).extractPdf(bytes, recognition, pictures),
+    async read({ bytes }, sight) {
+      const { recognition, pictures } = sight
+      const { extractPdf } = await import('./formats/pdf.ts')
+      return extractPdf(bytes, { recognition, pictures, within: withinOf(sight) })
+    },
   },
   {
     name: 'zip',

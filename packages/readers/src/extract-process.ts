@@ -7,10 +7,10 @@ import {
   type FromReader,
   type OcrEngine,
   type ReadingOptions,
-  type ReadingWarning,
   type Recognition,
   type SourceFile,
   type ToReader,
+  warningOf,
 } from './extracted.ts'
 import { createPictureMarks, createPictureSearch, MAX_PICTURES } from './pictures.ts'
 
@@ -19,8 +19,6 @@ import { createPictureMarks, createPictureSearch, MAX_PICTURES } from './picture
 // a file nor its text fits one message.
 
 const MAX_CAUSE = 4_096
-/** Pictures or pages that a warning names. */
-const MAX_NAMED = 100
 /** The time limit for recognising all pages of a file. */
 const MAX_RECOGNITION_MS = 2 * 3_600_000
 /** The niceness while recognising: under load less than half the processor time of a query, but always some. */
@@ -106,13 +104,6 @@ function createRecognition(
     throw new ExtractionError('extraction_timeout', 'Recognising the text took too long')
   }
   return { engine, onPage, onUnreadable }
-}
-
-function warningOf(code: string, what: string, pictures: readonly string[]): ReadingWarning[] {
-  if (pictures.length === 0) return []
-  const more = pictures.length - MAX_NAMED
-  const names = `${pictures.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  return [{ code, message: `${what}: ${names}` }]
 }
 
 function answer(message: FromReader): void {

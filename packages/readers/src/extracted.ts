@@ -7,6 +7,17 @@ export interface ReadingWarning {
   message: string
 }
 
+/** Pictures or pages that a warning names. */
+const MAX_NAMED = 100
+
+/** A warning that names what it is about, unless there is nothing. */
+export function warningOf(code: string, what: string, places: readonly string[]): ReadingWarning[] {
+  if (places.length === 0) return []
+  const more = places.length - MAX_NAMED
+  const names = `${places.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return [{ code, message: `${what}: ${names}` }]
+}
+
 /** What was read out of a file. */
 export interface Extracted {
   /** Markdown if the file has headings, tables or lists; else plain text. */

@@ -68,7 +68,8 @@ export function toRows(fragments: readonly Fragment[]): Row[] {
 /** Fragments with a gap below this many heights belong together. */
 export const SEGMENT_GAP = 0.9
 /** The marker of a list item is further away from its text than words are from each other. */
-const MARKER = /^(?:[•▪◦‣●○■❖➢➤✓✔*–—\u{f000}-\u{f0ff}-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])$/iu
+const MARKER =
+  /^(?:\[[x ]\]|[•▪◦‣●○■❖➢➤✓✔*–—\u{f000}-\u{f0ff}-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])$/iu
 const MARKER_GAP = 3.5
 
 /** A gap below this many heights is a blank. */

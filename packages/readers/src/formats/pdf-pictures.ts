@@ -2,6 +2,7 @@ import { OPS } from 'pdfjs-dist'
 import { z } from 'zod'
 import { MIN_PIXELS } from '../recognise.ts'
 import { greyPicture, MAX_PIXELS, toGrey } from '../recognition/pictures.ts'
+import { createMatrices } from './pdf-rules.ts'
 import { encodePng } from './png.ts'
 
 const MAX_PICTURES = 50
@@ -27,16 +28,25 @@ type Picture = z.output<typeof Picture>
 /** A mask has its bits with it, or the name of an object with them. */
 const Mask = z.object({ width: z.number(), height: z.number(), data: z.unknown() })
 
+/** An image of a page, as a file for the recogniser, and where it is: counted from the top, like texts. */
+export interface PagePicture extends Rectangle {
+  /** Encoded when it is needed. */
+  file(): Uint8Array
+}
+
 /**
- * Returns the images of a page from top to bottom, as files for the recogniser, with the strips of one image joined;
- * and whether there are further images, which the parser could not decode.
+ * Returns the images of a page from top to bottom, with the strips of one image joined; and whether there are further
+ * images, which the parser could not decode. `isWhole` joins all of one width: on a page without texts they are one scan.
  */
-export async function pagePictures(page: PdfPage): Promise<{ files: Uint8Array[]; lost: boolean }> {
-  const { placed, lost } = await placedPictures(page)
-  const files = joined(placed, 1).map(({ width, height, pixels }) =>
-    greyPicture(width, height, pixels),
+export async function pagePictures(page: PdfPage, view: readonly number[], isWhole: boolean) {
+  const { placed, lost } = await placedPictures(page, view)
+  const pictures = joined(placed, 1, isWhole).map(
+    ({ width, height, pixels, place }): PagePicture => ({
+      ...place,
+      file: () => greyPicture(width, height, pixels),
+    }),
   )
-  return { files, lost }
+  return { pictures, lost }
 }
 
 /** Pixels: models reduce larger pictures. */
@@ -48,87 +58,97 @@ const MAX_SHARE = 0.8
 const MAX_GAP = 2
 
 /** The images of a page from top to bottom, to be described: their pixels in RGB, and how to make a file of them. */
-export async function pictureFiles(page: PdfPage, hasText: boolean) {
-  const { placed } = await placedPictures(page)
+export async function pictureFiles(page: PdfPage, view: readonly number[], hasText: boolean) {
+  const { placed } = await placedPictures(page, view)
   const [left = 0, bottom = 0, right = 0, top = 0] = page.view
-  const share = placed.reduce((sum, { area }) => sum + area, 0) / ((right - left) * (top - bottom))
+  const share =
+    placed.reduce((sum, place) => sum + areaOf(place), 0) / ((right - left) * (top - bottom))
   if (hasText && share > MAX_SHARE) return []
-  return joined(placed, 3).map(({ width, height, pixels }) => ({
+  return joined(placed, 3, false).map(({ width, height, pixels }) => ({
     content: pixels,
     encode: () => encodePng(width, height, pixels, MAX_SIDE),
   }))
 }
 
-/** The large images, with the strips of one image joined, in grey or RGB. In grey, for recognition, others may be joined, too. */
-function joined(placed: readonly Placed[], channels: 1 | 3) {
-  const strips: { width: number; bottom: number; rows: Uint8Array[] }[] = []
+interface Strips {
+  width: number
+  place: Rectangle
+  rows: Uint8Array[]
+}
+
+/** The large images, with the strips of one image joined, in grey or RGB. */
+function joined(placed: readonly Placed[], channels: 1 | 3, isWhole: boolean) {
+  const strips: Strips[] = []
   const large = placed.filter(
     ({ picture }) => picture.width * picture.height >= MIN_PIXELS || isStrip(picture),
   )
-  for (const { picture, top, bottom } of large.toSorted((a, b) => b.top - a.top)) {
+  for (const { picture, ...place } of large.toSorted((a, b) => a.top - b.top)) {
     const last = strips.at(-1)
     const rows = channels === 1 ? toGreyRows(picture) : toColours(picture)
-    const isNext = channels === 1 || Math.abs((last?.bottom ?? 0) - top) < MAX_GAP
+    const isNext = isWhole || Math.abs((last?.place.bottom ?? 0) - place.top) < MAX_GAP
     if (last?.width === picture.width && isNext) {
       last.rows.push(rows)
-      last.bottom = bottom
-    } else strips.push({ width: picture.width, bottom, rows: [rows] })
+      last.place = around(last.place, place)
+    } else strips.push({ width: picture.width, place, rows: [rows] })
   }
-  return strips.flatMap(({ width, rows }) => {
+  return strips.flatMap(({ width, rows, place }) => {
     const pixels = Buffer.concat(rows)
     const count = pixels.length / channels
     const isPicture = count <= MAX_PIXELS && count >= MIN_PIXELS && width > 0
-    return isPicture ? { width, height: count / width, pixels } : []
+    return isPicture ? { width, height: count / width, pixels, place } : []
   })
 }
 
+const around = (one: Rectangle, other: Rectangle): Rectangle => ({
+  left: Math.min(one.left, other.left),
+  right: Math.max(one.right, other.right),
+  top: Math.min(one.top, other.top),
+  bottom: Math.max(one.bottom, other.bottom),
+})
+
 const isStrip = ({ width, height }: Picture) => width >= 600 && height >= 4
 
-/** Where an image is, as far as the transformations of the page itself tell; in points. */
-interface Place {
+/** A place on a page, in points from its top and its left. */
+export interface Rectangle {
+  left: number
+  right: number
   top: number
   bottom: number
-  area: number
 }
 
-interface Placed extends Place {
+export const areaOf = ({ left, right, top, bottom }: Rectangle) => (right - left) * (bottom - top)
+
+interface Placed extends Rectangle {
   picture: Picture
 }
 
-async function placedPictures(page: PdfPage) {
+async function placedPictures(page: PdfPage, view: readonly number[]) {
   const { fnArray, argsArray } = await page.getOperatorList()
   const placed: Placed[] = []
   let lost = false
-  const placeAfter = createPlaces()
+  const matrixAt = createMatrices(view)
   for (const [index, operator] of fnArray.entries()) {
-    const place = placeAfter(operator, argsArray[index])
-    const picture = await pictureOf(page, operator, argsArray[index])
-    if (picture) placed.push({ ...place, picture })
+    const args: unknown = argsArray[index]
+    const matrix = matrixAt(operator, Array.isArray(args) ? args : [])
+    const picture = await pictureOf(page, operator, args)
+    if (picture) placed.push({ ...placeOf(matrix), picture })
     else if (operator === OPS.paintImageXObject) lost = true
     if (placed.length === MAX_PICTURES) break
   }
   return { placed, lost }
 }
 
-/** Tracks where images go. The horizontal position is ignored: scanned pages are hardly ever rotated. */
-function createPlaces() {
-  const states: (typeof state)[] = []
-  const initial = { shift: 0, scale: 1, area: 1 }
-  let state = initial
-  return (operator: number, args: unknown): Place => {
-    if (operator === OPS.save) states.push(state)
-    if (operator === OPS.restore) state = states.pop() ?? initial
-    if (operator === OPS.transform) {
-      const [a = 1, b = 0, c = 0, d = 1, , f = 0] = Array.isArray(args) ? args.map(Number) : []
-      const { shift, scale, area } = state
-      state = {
-        shift: shift + scale * f,
-        scale: scale * d,
-        area: area * Math.abs(a * d - b * c),
-      }
-    }
-    const ends = [state.shift, state.shift + state.scale]
-    return { top: Math.max(...ends), bottom: Math.min(...ends), area: state.area }
+/** An image is drawn in a square of one unit. */
+function placeOf([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[]): Rectangle {
+  const [xs, ys] = [
+    [e, e + a, e + c, e + a + c],
+    [f, f + b, f + d, f + b + d],
+  ]
+  return {
+    left: Math.min(...xs),
+    right: Math.max(...xs),
+    top: Math.min(...ys),
+    bottom: Math.max(...ys),
   }
 }
 

@@ -48,7 +48,7 @@ export function rulesOf({ fnArray, argsArray }: Operators, view: readonly number
 }
 
 /** Follows how each operation changes the coordinates. */
-function createMatrices(view: readonly number[]) {
+export function createMatrices(view: readonly number[]) {
   const states: (readonly number[])[] = []
   let matrix = view
   return (operator: number, args: readonly unknown[]): readonly number[] => {

@@ -90,7 +90,7 @@ const EDGE_LINES = 3
 /** A line at the same place on this many pages is a header or footer. */
 const MIN_REPEATS = 3
 const PAGE_NUMBER =
-  /^[-–—\s]*(?:(?:page|seite|p\.)\s*)?\d{1,5}(?:\s*(?:of|von|\/)\s*\d{1,5})?[-–—\s]*$/i
+  /^[-–—\s]*(?:(?:page|seite|p\.)\s*)?(\d{1,5})(?:\s*(?:of|von|\/)\s*\d{1,5})?[-–—\s]*$/i
 
 /** Leaves out repeated headers and footers after their first occurrence. */
 function withoutRepeats(pages: readonly (readonly Block[])[]): Block[][] {
@@ -99,16 +99,18 @@ function withoutRepeats(pages: readonly (readonly Block[])[]): Block[][] {
   for (const own of keys)
     for (const key of new Set(own.values())) counts.set(key, (counts.get(key) ?? 0) + 1)
   const repeated = new Set<string>()
-  return pages.map((blocks, page) =>
-    blocks.filter((block) => {
+  return pages.map((blocks, page) => {
+    const rest = blocks.filter((block) => {
       const key = keys[page]?.get(block)
       if (key === undefined || (counts.get(key) ?? 0) < Math.min(MIN_REPEATS, pages.length))
         return true
       const isFirst = !repeated.has(key)
       repeated.add(key)
       return isFirst
-    }),
-  )
+    })
+    // A page that has nothing else is no more than what it repeats.
+    return rest.length > 0 ? rest : [...blocks]
+  })
 }
 
 /** Keys to compare the lines at the edges of pages by; none for a page that has no other text. */
@@ -123,8 +125,10 @@ function edgeKeys(blocks: readonly Block[], page: number): Map<Block, string> {
   return new Map(
     edges.flatMap((block) => {
       if (block.kind === 'table') return []
-      const text = PAGE_NUMBER.test(block.text)
-        ? '#'
+      const number = PAGE_NUMBER.exec(block.text)?.[1]
+      // Only numbers that count with the pages are those of pages.
+      const text = number
+        ? `# ${Number(number) - page}`
         : block.text.replaceAll(/\d+/g, (digits) => (Number(digits) === page + 1 ? '#' : digits))
       return [[block, `${Math.round(block.base / 3)} ${text}`] as const]
     }),
