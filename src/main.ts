@@ -96,45 +96,70 @@ async function serve(stop: AbortSignal, newKey: string | undefined): Promise<voi
   const given = { variables: { ...process.env }, file: resolve('.env') }
   let phase: Phase | undefined = { state: process.argv[2] === 'stopped' ? 'stopped' : 'running' }
   let firstKey = newKey
-  let port = 0
+  let last: Address | undefined
   while (phase) {
     loadEnvironment(given.variables)
     const next = new AbortController()
     const restart = (as: RestartAs) => next.abort({ state: as })
     const activity = openActivity()
     const parts = { environment: process.env, given, signal: stop, restart, activity }
-    const opened = await open(parts, phase)
-    const { config, log, app } = opened
-    // A port that the system chose stays the same.
-    const listen = { host: config.HOST, port: config.PORT || port, listenTextResolver }
-    const endpoint = await app.listen(listen)
-    port = Number(new URL(endpoint).port)
+    const { opened, endpoint, address } = await listen(await open(parts, phase, last), parts, last)
+    const { config, log } = opened
+    last = address
     greet(opened, endpoint, firstKey)
     firstKey = undefined
     void opened.warn()
-    const started = opened.start().catch((error: unknown) => next.abort(toFailed(error)))
+    const started = opened.start().catch((error: unknown) => next.abort(toFailed(error, undefined)))
     const closed = closeOn(stop, next.signal, config, log, opened.close)
     ;[phase] = await Promise.all([closed, started])
   }
 }
 
+interface Address {
+  host: string
+  port: number
+}
+
+/** A server that cannot listen where it should after a restart shows why at the last address that worked. */
+async function listen(opened: Opened, parts: ProcessParts, last: Address | undefined) {
+  const { HOST: host, PORT } = opened.config
+  try {
+    // A port that the system chose stays the same.
+    return await listenAt(opened, { host, port: PORT || (last?.port ?? 0) })
+  } catch (error) {
+    if (!last) throw error
+    const phase = toFailed(error, last)
+    await opened.close()
+    return listenAt(await openIdle(parts, phase), last)
+  }
+}
+
+async function listenAt(opened: Opened, { host, port }: Address) {
+  const endpoint = await opened.app.listen({ host, port, listenTextResolver })
+  return { opened, endpoint, address: { host, port: Number(new URL(endpoint).port) } }
+}
+
 /** Opens the full server, or only the part for setting it up if it was stopped on purpose or its setup is faulty. */
-async function open(parts: ProcessParts, phase: Phase) {
+async function open(parts: ProcessParts, phase: Phase, last: Address | undefined) {
   if (phase.state !== 'running') return openIdle(parts, phase)
   try {
     return await openServer(parts)
   } catch (error) {
-    return openIdle(parts, toFailed(error))
+    return openIdle(parts, toFailed(error, last))
   }
 }
 
-/** What a server shows whose setup is faulty. Throws the error if it is of another kind, or is to end the process. */
-function toFailed(error: unknown): Phase {
+/**
+ * What a server shows whose setup is faulty. Throws the error if it is of another kind, or is to end the process: not
+ * after a restart, which settings that can be changed over HTTP must not turn into the end of the server.
+ */
+function toFailed(error: unknown, last: Address | undefined): Phase {
   const { FAILED_START: then, NODE_ENV, UI } = process.env
-  const ends = then ? then === 'exit' : NODE_ENV === 'production'
+  const ends = !last && (then ? then === 'exit' : NODE_ENV === 'production')
   const isForOperator = error instanceof SetupError || error instanceof AppError
-  const reason = isForOperator ? error.message : explainPath(error)
-  if (!reason || ends || UI === 'off') throw error
+  const wrong = error instanceof Error ? explainListening(error) : undefined
+  const reason = isForOperator ? error.message : (wrong ?? explainPath(error))
+  if (!reason || ends || (UI === 'off' && !last)) throw error
   process.stderr.write(`${reason}\n`)
   return { state: 'failed', reason }
 }

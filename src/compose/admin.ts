@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { createDeployments } from '@agent-server/deploy'
+import { checkListening } from '@agent-server/lib/check-listening.ts'
 import { type Environment, variablesIn } from '@agent-server/lib/environment.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyBaseLogger } from 'fastify'
@@ -104,7 +105,12 @@ export function composeAdmin(parts: AdminParts) {
       return variablesIn(JSON.stringify(configuration?.mcpServers ?? {}))
     },
     findMistakes,
+    checkAddress: (variables) => checkAddress(loadConfig(variables)),
   })
+  // Where it was chosen by the system, it stays the same after a restart.
+  const current = { host: config.HOST, port: config.PORT }
+  const checkAddress = ({ HOST: host, PORT: port }: Config) =>
+    checkListening({ host, port }, current)
   const server = createServerState({
     agentFile,
     settings,
@@ -114,6 +120,7 @@ export function composeAdmin(parts: AdminParts) {
     graceSeconds: config.SHUTDOWN_GRACE,
     checkStart: async (variables) => {
       const next = loadConfig(variables)
+      await checkAddress(next)
       await loadConfiguration(next.AGENT_CONFIG)
       await checkStart?.(next)
     },

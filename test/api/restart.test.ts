@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ToolList } from '@agent-server/schemas/agent.ts'
 import { ServerState, Settings } from '@agent-server/schemas/operator/admin.ts'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
@@ -87,6 +90,30 @@ describe('POST /admin/restart', () => {
     },
   )
 
+  it('shows why at the old address where the new one is taken meanwhile', onlyLong, async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.script(streamReply({ pauseMs: 2_000 }, chunk({ content: 'Late.' }, 'stop'), DONE))
+    const directory = await temporaryDirectory()
+    const [first, second] = [await freePort(), await freePort()]
+    await writeFile(join(directory, '.env'), `PORT=${first}\n`)
+    const environment = { PORT: undefined, SHUTDOWN_GRACE: '10', NODE_ENV: 'production' }
+    const server = await startServerProcess({ ...modelAt(upstream), ...environment }, { directory })
+    await writeFile(join(directory, '.env'), `PORT=${second}\n`)
+    const before = await readState(server)
+    const arrived = upstream.nextRequest()
+    const answer = ask(server, 'Who hoots?')
+    await arrived
+    expect((await restart(server)).status).toBe(202)
+    const holder = createServer().listen(Number(second), '127.0.0.1')
+    onTestFinished(() => void holder.close())
+    await answer
+    const after = await back(server, before.startedAt)
+    expect(after).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining(`:${second}: another server is listening there`),
+    })
+  })
+
   it('leaves nothing behind: after some, no thread or handle more', onlyLong, async () => {
     const plugin = `export default [{
       name: 'state', description: 'x', inputSchema: { type: 'object' }, run: async () => 1,
@@ -170,6 +197,41 @@ describe('A restart', verifies('admin.restart.checked'), () => {
       code: 'not_startable',
       param: 'UI',
       message: 'UI: must be one of on, off; TOP_K: must be at least 1',
+    })
+    expect(begun).not.toHaveBeenCalled()
+  })
+
+  it('is refused with a port that is taken, which cannot be saved, either', async () => {
+    const holder = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void holder.close())
+    await once(holder, 'listening')
+    const directory = await temporaryDirectory()
+    const given = {
+      SERVER_API_KEY: TEST_KEY,
+      DATA_DIR: directory,
+      CHAT_MODEL: 'extractive',
+      EMBEDDING_MODEL: 'none',
+    }
+    const options = { restart: begun, given }
+    const server = await startServer({ DATA_DIR: directory }, options)
+    const { port } = z.object({ port: z.int() }).parse(holder.address())
+    const { digest } = Settings.parse(await (await server.request('/admin/settings')).json())
+    for (const [set, param] of [
+      [{ PORT: String(port) }, 'set.PORT'],
+      [{ HOST: '192.0.2.1' }, 'set.HOST'],
+    ] as const) {
+      const body = { basedOn: digest, set }
+      const saved = await server.request('/admin/settings', { method: 'PATCH', body })
+      expect(await failureOf(saved)).toMatchObject({
+        status: 400,
+        param,
+        message: expect.stringMatching(/listening there|an address of this machine/),
+      })
+    }
+    await writeFile(join(directory, '.env'), `PORT=${port}\n`)
+    expect(await failureOf(await restart(server))).toMatchObject({
+      code: 'not_startable',
+      message: expect.stringContaining('another server is listening there'),
     })
     expect(begun).not.toHaveBeenCalled()
   })

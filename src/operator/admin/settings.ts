@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util'
 import { type Environment, isSecret } from '@agent-server/lib/environment.ts'
-import { AppError } from '@agent-server/lib/errors.ts'
+import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import { type Issue, invalidRequest, refusal } from '@agent-server/schemas/invalid-request.ts'
 import type {
   Settings,
@@ -45,6 +45,8 @@ interface Dependencies {
   referred: () => Promise<readonly string[]>
   /** The mistakes that would keep a server with this environment from starting. */
   findMistakes: (environment: Record<string, string | undefined>) => readonly Issue[]
+  /** Throws `SetupError` if a server with this environment, which has no mistakes, could not listen. */
+  checkAddress: (environment: Environment) => Promise<void>
 }
 
 /** Every variable that can be set, with its default; those of the agent configuration have no default. */
@@ -96,9 +98,21 @@ export class SettingsService {
       const before = this.#view.environmentOf(text)
       const { edited, environment } = this.#apply(text, withMoves(patch, before), known)
       const changed = [...known.keys()].filter((name) => before[name] !== environment[name])
+      await this.#checkAddress(changed, { ...this.#parts.given, ...environment })
       return { changed, settings: this.#view.describe(await replace(edited), known) }
     }
     return this.#file.change(patch.basedOn, edit, signal)
+  }
+
+  async #checkAddress(changed: readonly string[], environment: Environment): Promise<void> {
+    const name = changed.find((each) => each === 'PORT' || each === 'HOST')
+    if (name === undefined) return
+    try {
+      await this.#parts.checkAddress(environment)
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error
+      throw invalidRequest([{ field: `set.${name}`, message: error.message }], undefined)
+    }
   }
 
   async #knownNow(): Promise<Known> {
