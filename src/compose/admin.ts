@@ -163,11 +163,11 @@ function runningAgent(
     configuration: () => host.current.configuration,
     catalogue: () => host.current.skills.catalogue(),
     async replace(
-      wanted: AgentConfiguration,
+      requested: AgentConfiguration,
       commit: () => Promise<void>,
       signal: AbortSignal,
     ): Promise<void> {
-      const configuration = inMode(SERVER_MODE, wanted)
+      const configuration = inMode(SERVER_MODE, requested)
       // A variable that was just saved for a connection is used at once.
       const environment = await nextEnvironment()
       await replace({ configuration, environment }, commit, signal)
@@ -191,10 +191,10 @@ function composeTrials(
   }
   return createAgentTrials({
     async openMcp(servers) {
-      const tried = await next()
+      const setup = await next()
       const stores = { ...store, acceptedTools: onlyCompared(store.acceptedTools) }
-      const calls = openMcpCalls(tried.config)
-      const mcp = await composeMcp(servers, { calls, environment: tried.environment, stores, log })
+      const calls = openMcpCalls(setup.config)
+      const mcp = await composeMcp(servers, { calls, environment: setup.environment, stores, log })
       return {
         ...mcp,
         async close() {
@@ -206,7 +206,7 @@ function composeTrials(
     // Not the running sandbox's owner, which would take its containers away.
     openSandbox: async (section) =>
       composeSandbox((await next()).config, section, log, randomUUID()),
-    openSkills: async (wanted) => composeSkills((await next()).config, wanted, NO_COPIES, log),
+    openSkills: async (section) => composeSkills((await next()).config, section, NO_COPIES, log),
     openAgent:
       agents &&
       (async (configuration, signal) =>

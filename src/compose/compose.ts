@@ -76,12 +76,12 @@ export async function compose(
   })
   opened.defer(operator.close)
   const services = await composeServices({ config, knowledge, corpus, keys, agents, operator })
-  const kept = opened.move()
+  const closing = opened.move()
   return {
     services,
     /** Brings the index up to date, then starts ingestion. Resolves when ingestion has started. */
     async start() {
-      kept.defer(activity.watch(metrics))
+      closing.defer(activity.watch(metrics))
       agents.start()
       await knowledge.start()
       corpus.start()
@@ -90,7 +90,7 @@ export async function compose(
     /** Warns of processes that cannot be started here. */
     warn: operator.warn,
     /** Finishes work in flight within bounded time, and closes everything that was opened. */
-    close: () => kept.disposeAsync(),
+    close: () => closing.disposeAsync(),
   }
 }
 

@@ -61,8 +61,8 @@ export async function openKnowledge(
   const parts = { store, index, preparer, log }
   const reconciliation = createReconciliation({ ...parts, sweep, hybrid: embedding !== undefined })
   const { backlog, completionWaiter } = openBacklog(store, index, embedding, log)
-  const written = openContexts(config, { ...parts, model, extractor, backlog })
-  const backlogs = [backlog, written.contexts, written.pictures].filter(
+  const writing = openContexts(config, { ...parts, model, extractor, backlog })
+  const backlogs = [backlog, writing.contexts, writing.pictures].filter(
     (each) => each !== undefined,
   )
   const metrics = createMetrics(store.counts, backlog?.progress)
@@ -106,7 +106,7 @@ export async function openKnowledge(
     embedding,
     lexicalOnly,
     backlog,
-    ...written,
+    ...writing,
     nextModel,
     preparer,
     async start() {

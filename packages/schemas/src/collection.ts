@@ -23,8 +23,9 @@ interface Scoped {
 /** A filter limited to a collection; undefined, for all documents, if neither is given. */
 export function within({ filter, collection }: Scoped): Filter | undefined {
   if (collection === undefined) return filter
-  const named = { field: COLLECTION, eq: collection }
-  const part = collection === DEFAULT_COLLECTION ? { not: { field: COLLECTION, gte: '' } } : named
+  const inCollection = { field: COLLECTION, eq: collection }
+  const part =
+    collection === DEFAULT_COLLECTION ? { not: { field: COLLECTION, gte: '' } } : inCollection
   return allOf(part, filter)
 }
 
@@ -47,4 +48,4 @@ export function refuseOther(
  * The id of a document that a key with collections names itself. Without the collection, the key could tell by an id
  * that is taken which documents there are elsewhere.
  */
-export const idIn = (collection: string, named: string) => `${collection}~${named}`
+export const idIn = (collection: string, ownId: string) => `${collection}~${ownId}`

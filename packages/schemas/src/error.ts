@@ -66,9 +66,9 @@ export function errorResponsesIn({ schema }: { schema: z.ZodType }, more: readon
 
 /** An example of a failure with this status: the first error with it in the table; undefined if there is none. */
 export function errorExample(status: number): ErrorBody | undefined {
-  const found = Object.entries(ERRORS).find(([, error]) => error.status === status)
-  if (!found) return undefined
-  const [code, { type }] = found
+  const entry = Object.entries(ERRORS).find(([, error]) => error.status === status)
+  if (!entry) return undefined
+  const [code, { type }] = entry
   return {
     error: {
       message: status === 400 ? 'query: must not be empty' : (DESCRIPTION_BY_STATUS[status] ?? ''),

@@ -104,8 +104,8 @@ export const Filter: z.ZodType<Filter> = nested(FilterLevel2)
 
 /** A filter for which all of these hold; undefined if none is given. */
 export function allOf(...filters: readonly (Filter | undefined)[]): Filter | undefined {
-  const given = filters.filter((filter) => filter !== undefined)
-  return given.length > 1 ? { and: given } : given[0]
+  const present = filters.filter((filter) => filter !== undefined)
+  return present.length > 1 ? { and: present } : present[0]
 }
 
 function countValues(filter: unknown): number {

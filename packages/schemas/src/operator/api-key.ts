@@ -45,10 +45,10 @@ export const MASTER: Caller = {
 export const shareOf = ({ key }: Pick<Caller, 'key'>): Owner => key?.payer ?? key?.id
 
 /** Throws `insufficient_scope` unless the caller has at least one of these scopes. */
-export function checkScope({ scopes }: Caller, ...wanted: readonly Scope[]): void {
-  if (wanted.some((scope) => scopes.includes(scope))) return
-  const named = wanted.map((scope) => `"${scope}"`).join(' or ')
-  throw new AppError('insufficient_scope', `This request requires a key with the scope ${named}`)
+export function checkScope({ scopes }: Caller, ...sufficient: readonly Scope[]): void {
+  if (sufficient.some((scope) => scopes.includes(scope))) return
+  const names = sufficient.map((scope) => `"${scope}"`).join(' or ')
+  throw new AppError('insufficient_scope', `This request requires a key with the scope ${names}`)
 }
 
 const MAX_COLLECTIONS = 20
