@@ -9,6 +9,7 @@ import {
   type Recognition,
   type SourceFile,
   tooLong,
+  withoutData,
   withPageBreaks,
 } from './extracted.ts'
 import { extensionOf, kindByName, pictureKind, type TextKind, textKindOf } from './file-kind.ts'
@@ -215,11 +216,21 @@ const TEXTS: Record<TextKind, Read<TextFile>> = {
       see: await seePicture(sight),
       extract: withinOf(sight),
     }),
+  async mailbox({ bytes }, sight) {
+    const { extractMailbox } = await import('./formats/mail.ts')
+    return extractMailbox(bytes, { see: await seePicture(sight), extract: withinOf(sight) })
+  },
+  notebook: async ({ text }) => (await import('./formats/notebook.ts')).extractNotebook(text),
+  async book({ text }, sight) {
+    const { extractFictionBook } = await import('./formats/fiction-book.ts')
+    return extractFictionBook(text, await seePicture(sight))
+  },
+  cards: async ({ text }) => (await import('./formats/cards.ts')).extractCards(text),
   json: async ({ text }) => (await import('./formats/json.ts')).extractJson(text),
   csv: async ({ text, isCut, name }) =>
     (await import('./formats/csv.ts')).extractCsv(text, isCut, name),
   code: async ({ text, name }) => ({ text: fenced(text, extensionOf(name)) }),
-  markdown: async ({ text }) => ({ text }),
+  markdown: async ({ text }) => ({ text: withoutData(text) }),
   text: async ({ text }) => ({ text }),
 }
 
@@ -235,7 +246,10 @@ async function extractKnown(file: SourceFile, sight: Sight): Promise<Extracted> 
   )
   if (text === undefined) throw unsupported('it is neither a document nor text')
   const isCut = file.bytes.length > maxBytes
-  const extracted = await TEXTS[textKindOf(text, file.name)]({ ...file, text, isCut }, sight)
+  const extracted = await TEXTS[textKindOf(text, file.name, file.mediaType)](
+    { ...file, text, isCut },
+    sight,
+  )
   warnings.push(...(extracted.warnings ?? []))
   const all = [
     ...new Map([...(extracted.warnings ?? []), ...warnings].map((one) => [one.code, one])).values(),

@@ -164,10 +164,22 @@ export const commentBy = (author: string, text: string) =>
 
 /** Formats a text as a code block, so that no line is taken for a heading; the fence is longer than any inside. */
 export function fenced(text: string, language: string): string {
-  const longest = Math.max(2, ...Array.from(text.matchAll(/^`{3,}/gm), ([run]) => run.length))
+  let longest = 2
+  for (const [run] of text.matchAll(/^`{3,}/gm)) longest = Math.max(longest, run.length)
   const fence = '`'.repeat(longest + 1)
-  return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}\n`
+  return `${fence}${language}\n${withoutLastBreaks(text)}\n${fence}\n`
 }
+
+/** Without a pattern, which would look for the end at each of many line breaks. */
+function withoutLastBreaks(text: string): string {
+  let end = text.length
+  while (end > 0 && text[end - 1] === '\n') end--
+  return text.slice(0, end)
+}
+
+/** Pictures in the text itself, of which nobody reads the letters. */
+const DATA_URI = /data:[\w/+.-]{1,80};base64,[\w+/=]{100,}/g
+export const withoutData = (text: string) => text.replaceAll(DATA_URI, '')
 
 /** Formats rows as a Markdown table, whose head is the first of them. Line breaks in a cell become spaces. */
 export function tabled(rows: readonly (readonly string[])[]): string {

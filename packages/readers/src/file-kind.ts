@@ -4,13 +4,24 @@ import type { PictureKind } from './formats/image.ts'
 import { startsWith } from './refusals.ts'
 
 /** How a text file is read. `code` keeps its lines as they are. */
-export type TextKind = 'html' | 'markdown' | 'mail' | 'csv' | 'json' | 'code' | 'text'
+export type TextKind =
+  | 'html'
+  | 'markdown'
+  | 'mail'
+  | 'mailbox'
+  | 'csv'
+  | 'json'
+  | 'notebook'
+  | 'book'
+  | 'cards'
+  | 'code'
+  | 'text'
 
 const EXTENSIONS: readonly (readonly [TextKind, string])[] = [
   [
     'code',
     `asm awk bash bat bib c cc cfg clj cljs cmake cpp cs css cxx dart diff dockerfile el elm erl ex exs f90
-    fs fsx go gradle graphql groovy h hpp hrl hs ini ipynb java jl js jsx kt kts less lisp lua m mak makefile
+    fs fsx go gradle graphql groovy h hpp hrl hs ini java jl js jsx kt kts less lisp lua m mak makefile
     mjs cjs ml mli mts cts nim nix pas patch php pl pm properties proto ps1 py pyi r rb rs sass scala scm scss
     sh sol sql svelte swift tcl tex tf toml ts tsx v vb vhd vim vue xml xsd xsl yaml yml zig zsh`,
   ],
@@ -19,6 +30,10 @@ const EXTENSIONS: readonly (readonly [TextKind, string])[] = [
   ['csv', 'csv tsv tab'],
   ['json', 'json jsonl ndjson geojson'],
   ['mail', 'eml'],
+  ['mailbox', 'mbox mbx'],
+  ['notebook', 'ipynb'],
+  ['book', 'fb2'],
+  ['cards', 'ics ical ifb vcf vcard'],
 ]
 
 const KIND_BY_EXTENSION: ReadonlyMap<string, TextKind> = new Map(
@@ -45,30 +60,70 @@ export function mediaTypeOfUpload(name: string, declared: string | undefined): s
   return byName === UNKNOWN_MEDIA_TYPE && kindByName(name) ? 'text/plain' : byName
 }
 
-/** UTF-16 code units at the start of a text that are searched for the mark of an HTML page, and for mail headers. */
-const HTML_PREFIX = 1_024
+/** UTF-16 code units at the start of a text that are searched for mail headers, and for what comes before a page. */
 const HEADERS_PREFIX = 16_384
-const HTML = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html)[\s>]/i
+const PAGE_PREFIX = 1_000_000
+const TAG = /<\/?[a-z][^<>]*>/i
 const HEADER_LINE = /^[A-Za-z][\w-]{0,70}:[ \t]/
 /** A mail has at least one of these headers, in addition to its sender. */
 const MAIL_HEADER = /^(?:Message-ID|MIME-Version|Received|Date|Return-Path):/im
 
-/** The kind of a text: by content where that is conclusive, else by name, else plain text. */
-export function textKindOf(text: string, name: string): TextKind {
-  const byName = kindByName(name)
-  // Source code or Markdown may well contain an HTML page or another kind of record.
-  if (byName === 'code' || byName === 'markdown') return byName
-  if (HTML.test(text.slice(0, HTML_PREFIX))) return 'html'
-  if (isMail(text)) return 'mail'
-  if (byName === 'mail' || byName === 'html') return 'text'
-  return byName ?? (isJson(text) ? 'json' : 'text')
+/** Kinds that keep their name's word whatever they hold: they may well contain a page or another kind of record. */
+const BY_NAME = new Set<TextKind>(['code', 'markdown', 'notebook'])
+/** Kinds that a name alone does not make. */
+const BY_CONTENT = new Set<TextKind>(['mail', 'mailbox', 'book', 'cards'])
+
+/** The kind of a text: by content where that is conclusive, else by name or declared type, else plain text. */
+export function textKindOf(text: string, name: string, mediaType = ''): TextKind {
+  const byName = kindByName(name) ?? (mediaType === 'text/html' ? 'html' : undefined)
+  const byContent = kindByContent(text)
+  if (byContent === 'book') return 'book'
+  if (byName !== undefined && BY_NAME.has(byName)) return byName
+  if (byContent !== undefined) return byContent
+  if (byName === undefined) return isJson(text) ? 'json' : 'text'
+  return fits(byName, text) ? byName : 'text'
+}
+
+function fits(kind: TextKind, text: string): boolean {
+  return kind === 'html' ? TAG.test(text.slice(0, PAGE_PREFIX)) : !BY_CONTENT.has(kind)
+}
+
+function kindByContent(text: string): TextKind | undefined {
+  const start = withoutProlog(text)
+  const [kind] = STARTS.find(([, sign]) => sign.test(start)) ?? []
+  if (kind !== undefined) return kind
+  if (!isMail(text)) return undefined
+  return isMailbox(text) ? 'mailbox' : 'mail'
+}
+
+const STARTS: readonly (readonly [TextKind, RegExp])[] = [
+  ['book', /^<FictionBook[\s>]/],
+  ['html', /^<(?:!doctype\s+html|html|head|body)[\s>]/i],
+  ['cards', /^BEGIN:V(?:CALENDAR|CARD)\b/i],
+]
+/** What may stand before that. */
+const PROLOG = /\s+|<!--|<\?/y
+
+/** The text after white space, comments and the declaration of XML. */
+function withoutProlog(text: string): string {
+  let at = 0
+  while (at < PAGE_PREFIX) {
+    PROLOG.lastIndex = at
+    const [sign] = PROLOG.exec(text) ?? []
+    if (sign === undefined) break
+    const end = sign === '<!--' ? text.indexOf('-->', at) + 3 : text.indexOf('>', at) + 1
+    at = sign.startsWith('<') ? end : at + sign.length
+    if (sign.startsWith('<') && end < 4) return ''
+  }
+  return text.slice(at, at + 100)
 }
 
 /** The line before each mail of a mailbox, and before one that was taken out of it. */
 const ENVELOPE = /^From .*\n/
 
+const isMailbox = (text: string) => ENVELOPE.test(text) && text.includes('\n\nFrom ')
+
 function isMail(text: string): boolean {
-  if (ENVELOPE.test(text) && text.includes('\n\nFrom ')) return false
   const start = text.slice(0, HEADERS_PREFIX).replace(ENVELOPE, '')
   const head = start.split('\n\n', 1)[0] ?? ''
   return HEADER_LINE.test(head) && /^From:/im.test(head) && MAIL_HEADER.test(head)

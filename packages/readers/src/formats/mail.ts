@@ -41,6 +41,41 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
   return { text: text.toString(), ...(warnings.length > 0 && { warnings: warnings.slice(0, 1) }) }
 }
 
+/** Where a mail of a mailbox begins, behind an empty line. */
+const NEXT_MAIL = Buffer.from('\nFrom ')
+
+/** The mails of a mailbox, each a page. */
+export async function extractMailbox(bytes: Buffer, readers: Readers): Promise<Extracted> {
+  const text = createBoundedText()
+  const pageStarts: number[] = []
+  const warnings: ReadingWarning[] = []
+  for (const mail of mailsIn(bytes)) {
+    pageStarts.push(text.length)
+    const { text: words, warnings: own = [] } = await extractMail(mail, readers)
+    text.add(`${words.trimEnd()}\n\n`)
+    warnings.push(...own.slice(0, 1 - warnings.length))
+  }
+  return { text: text.toString(), pageStarts, ...(warnings.length > 0 && { warnings }) }
+}
+
+function* mailsIn(bytes: Buffer): Generator<Buffer> {
+  let start = 0
+  for (let at = 0; at >= 0; ) {
+    at = bytes.indexOf(NEXT_MAIL, at + 1)
+    const isBehindEmpty = at > 0 && /\n\r?$/.test(bytes.toString('latin1', Math.max(at - 2, 0), at))
+    if (at >= 0 && !isBehindEmpty) continue
+    const mail = bytes.subarray(start, at < 0 ? bytes.length : at + 1)
+    if (mail.length > 0) yield unquoted(mail)
+    start = at + 1
+  }
+}
+
+/** Without the sign that keeps `From` at the beginning of a line from being taken for the next mail. */
+function unquoted(mail: Buffer): Buffer {
+  if (!mail.includes('\n>From ')) return mail
+  return Buffer.from(mail.toString('latin1').replaceAll(/^>(>*From )/gm, '$1'), 'latin1')
+}
+
 /** The pictures of the body, by the source that the body names. */
 function inlineIn(attachments: readonly Attachment[]): Map<string, () => Buffer> {
   const inline = new Map<string, () => Buffer>()

@@ -1,7 +1,11 @@
 import { type Extracted, passwordProtected } from '../extracted.ts'
+import { label } from '../marks.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { htmlToMarkdown } from './html.ts'
 import { createShowEntry, type SeePicture } from './image.ts'
+import { controlsIn } from './opendocument-controls.ts'
+import { createOdfNumbers } from './opendocument-lists.ts'
+import { type OdfStyles, readOdfStyles } from './opendocument-styles.ts'
 import { partsOfOds } from './sheet-parts.ts'
 import { extractWorkbook } from './xlsx.ts'
 import { escapeXml, readXml } from './xml.ts'
@@ -9,6 +13,7 @@ import { escapeXml, readXml } from './xml.ts'
 // OpenDocument 1.3: https://docs.oasis-open.org/office/OpenDocument/v1.3/.
 
 const CONTENT = 'content.xml'
+const STYLES = 'styles.xml'
 const MANIFEST = 'META-INF/manifest.xml'
 const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet'
 
@@ -24,7 +29,9 @@ export async function extractOpenDocument(
   const content = await zip.readText(CONTENT)
   const show = createShowEntry(see, zip)
   if (kind.startsWith(SPREADSHEET)) return extractWorkbook(bytes, partsOfOds(content), show)
-  return { text: await htmlToMarkdown(toHtml(content), show) }
+  const styles = readOdfStyles([zip.has(STYLES) ? await zip.readText(STYLES) : '', content])
+  const text = await htmlToMarkdown(toHtml(content, styles), show)
+  return { text: [text, ...styles.furniture()].filter(Boolean).join('\n\n') }
 }
 
 /** Elements that are the same in HTML. */
@@ -35,6 +42,9 @@ const SAME: Record<string, string> = {
   'table:table': 'table',
   'table:table-row': 'tr',
   'table:table-cell': 'td',
+  'table:table-header-rows': 'thead',
+  'text:ruby': 'ruby',
+  'text:ruby-text': 'rt',
 }
 /** Text of its own within a sentence, in brackets: comments and footnotes. */
 const ASIDES = new Set(['office:annotation', 'text:note'])
@@ -49,20 +59,54 @@ const OMITTED = new Set([
 ])
 
 /** The body as HTML. */
-function toHtml(xml: string): string {
-  let html = ''
+function toHtml(xml: string, styles: OdfStyles): string {
+  const body = xml.slice(Math.max(xml.indexOf('<office:body'), 0))
+  const controls = controlsIn(body)
+  const numbers = createOdfNumbers(styles)
+  /** The marks of the spans that are open. */
+  const marks: string[] = []
+  const parts: string[] = []
   let omitted = 0
   let asides = 0
   let heading = 'h1'
   const add = (part: string) => {
-    if (omitted === 0) html += part
+    if (omitted === 0 && part !== '') parts.push(part)
   }
   /** Within a sentence there are no blocks. */
   const addBlock = (part: string) => {
     if (asides === 0) add(part)
   }
-  const tagOf = (name: string) => (name === 'text:h' ? heading : SAME[name])
-  readXml(xml.slice(Math.max(xml.indexOf('<office:body'), 0)), {
+  const openSpan = (style: string | undefined) => {
+    const [begin = '', end = ''] = [...(styles.markOf(style)?.('') ?? '')]
+    marks.push(end)
+    add(begin)
+  }
+  const numbered = (name: string, attributes: Record<string, string>): string => {
+    if (omitted + asides > 0) return ''
+    if (name === 'text:list') numbers.openList(attributes)
+    if (name === 'text:list-item') numbers.openItem(attributes)
+    if (name === 'text:p') return numbers.ofParagraph(attributes['text:style-name'])
+    return name === 'text:h' ? numbers.ofHeading(Number(heading.slice(1)) - 1) : ''
+  }
+  const openBlock = (name: string, attributes: Record<string, string>) => {
+    const tag = name === 'text:h' ? heading : SAME[name]
+    addBlock(tag ? `<${tag}${spansOf(attributes)}>` : (BEGINNINGS[name]?.(attributes) ?? ''))
+  }
+  const begin = (name: string, attributes: Record<string, string>) => {
+    const text = numbered(name, attributes)
+    openBlock(name, attributes)
+    add(escapeXml(label(text)))
+    if (name === 'text:span') openSpan(attributes['text:style-name'])
+    if (name === 'draw:control') add(controls.get(attributes['draw:control'] ?? '') ?? '')
+    if (BLANKS.has(name)) add(' ')
+  }
+  const end = (name: string) => {
+    const tag = name === 'text:h' ? heading : SAME[name]
+    if (tag) addBlock(`</${tag}>`)
+    if (name === 'text:span') add(marks.pop() ?? '')
+    if (name === 'text:list' && omitted + asides === 0) numbers.closeList()
+  }
+  readXml(body, {
     open(name, attributes) {
       if (OMITTED.has(name)) omitted += 1
       if (name === 'text:h') heading = headingOf(attributes)
@@ -70,13 +114,10 @@ function toHtml(xml: string): string {
         add(' (')
         asides += 1
       }
-      const tag = tagOf(name)
-      addBlock(tag ? `<${tag}>` : (BEGINNINGS[name]?.(attributes) ?? ''))
-      if (BLANKS.has(name)) add(' ')
+      begin(name, attributes)
     },
     close(name) {
-      const tag = tagOf(name)
-      if (tag) addBlock(`</${tag}>`)
+      end(name)
       if (ASIDES.has(name)) {
         asides -= 1
         add(')')
@@ -85,7 +126,14 @@ function toHtml(xml: string): string {
     },
     text: (text) => add(escapeXml(text)),
   })
-  return html
+  return parts.join('')
+}
+
+/** How many columns and rows a cell spans, as HTML says it. */
+function spansOf(attributes: Record<string, string>): string {
+  const columns = Number(attributes['table:number-columns-spanned']) || 1
+  const rows = Number(attributes['table:number-rows-spanned']) || 1
+  return `${columns > 1 ? ` colspan="${columns}"` : ''}${rows > 1 ? ` rowspan="${rows}"` : ''}`
 }
 
 /** HTML in place of the start of an element. */

@@ -1,4 +1,12 @@
 import { type Extracted, nestedTooDeeply, type ReadingWarning } from '../extracted.ts'
+import {
+  addEntry,
+  beginEntry,
+  createFurniture,
+  type FormField,
+  newForm,
+  resultOf,
+} from './rtf-asides.ts'
 import { createDecoder, WESTERN } from './rtf-code-pages.ts'
 import { createRtfText, type ParagraphFormat } from './rtf-text.ts'
 
@@ -10,7 +18,7 @@ const MAX_COMMENT = 2_000
 const MAX_AUTHOR = 100
 
 /** Where the text of a group goes. */
-type Sink = 'text' | 'marker' | 'author' | 'fonts' | 'nowhere'
+type Sink = 'text' | 'marker' | 'author' | 'fonts' | 'header' | 'footer' | 'choice' | 'nowhere'
 
 /** A footnote or a comment, within a sentence. */
 interface Aside {
@@ -30,6 +38,10 @@ interface Group extends ParagraphFormat {
   /** How many characters behind a Unicode character repeat it for old programs. */
   repeats: number
   aside: Aside | undefined
+  /** What marks text above or below the line. */
+  script: ((text: string) => string) | undefined
+  /** The field of a form whose properties are in the group. */
+  form: FormField | undefined
 }
 
 const newGroup = (): Group => ({
@@ -39,29 +51,53 @@ const newGroup = (): Group => ({
   codePage: WESTERN,
   repeats: 1,
   aside: undefined,
+  script: undefined,
+  form: undefined,
   isInTable: false,
   heading: undefined,
 })
 
 export type RtfDocument = ReturnType<typeof createRtfDocument>
 
+/** The fonts of the document and their code pages. */
+function createFonts() {
+  const codePages = new Map<number, number>()
+  const fonts = {
+    current: 0,
+    usual: 0,
+    usualCodePage: WESTERN,
+    codePageOf: (font: number) => codePages.get(font) ?? fonts.usualCodePage,
+    name(codePage: number): void {
+      if (codePages.size < MAX_FONTS) codePages.set(fonts.current, codePage)
+    },
+  }
+  return fonts
+}
+
 /** The groups, fonts and text of rich text as it is read. */
 export function createRtfDocument() {
   const output = createRtfText()
   const warnings: ReadingWarning[] = []
   const decoder = createDecoder((codePage) => warnings.push(unknownCodePage(codePage)))
-  const codePages = new Map<number, number>()
-  const fonts = { current: 0, usual: 0, usualCodePage: WESTERN }
-  const codePageOf = (font: number) => codePages.get(font) ?? fonts.usualCodePage
+  const fonts = createFonts()
   const groups: Group[] = []
   let group = newGroup()
   let author = ''
-
+  const furniture = createFurniture()
+  const addWords = (text: string) => {
+    const words = fitting(text, group.aside)
+    output.add(group.script && words !== '' ? group.script(words) : words)
+  }
+  const sinks: Partial<Record<Sink, (text: string) => void>> = {
+    text: addWords,
+    marker: output.mark,
+    author: (text) => (author = `${author}${text}`.slice(0, MAX_AUTHOR)),
+    header: (text) => furniture.add('header', text),
+    footer: (text) => furniture.add('footer', text),
+    choice: (text) => addEntry(group.form, text),
+  }
   const add = (text: string) => {
-    if (group.isHidden || group.isDeleted) return
-    if (group.sink === 'marker') output.mark(text)
-    else if (group.sink === 'author') author = `${author}${text}`.slice(0, MAX_AUTHOR)
-    else if (group.sink === 'text') output.add(fitting(text, group.aside))
+    if (!group.isHidden && !group.isDeleted) sinks[group.sink]?.(text)
   }
   const flush = () => add(decoder.take())
   const beginAside = (begin: string, end: string, room: number) => {
@@ -87,47 +123,53 @@ export function createRtfDocument() {
       group = { ...group }
     },
     close(): void {
-      const { aside } = group
+      const { aside, form } = group
       group = groups.pop() ?? newGroup()
       if (aside && aside !== group.aside) output.add(aside.end)
+      // It is within the instructions of a field, of which nothing else is text.
+      if (form && form !== group.form) output.add(resultOf(form))
     },
     sinkInto(sink: Sink): void {
       if (group.sink !== 'nowhere') group.sink = sink
       if (group.sink === 'author') author = ''
     },
     breakParagraph(): void {
+      if (group.sink === 'header' || group.sink === 'footer') furniture.add(group.sink, '\n')
       if (group.sink !== 'text') return
       if (group.aside) add(' ')
       else output.endParagraph(group)
     },
     endCell: () => group.sink === 'text' && output.endCell(),
     endRow: () => group.sink === 'text' && output.endRow(),
+    beginForm(): void {
+      group.sink = 'nowhere'
+      group.form = newForm()
+    },
+    beginEntry: () => beginEntry(group.form) && Object.assign(group, { sink: 'choice' }),
     beginNote: () => beginAside(' (', ')', Number.POSITIVE_INFINITY),
     beginComment: () => beginAside(` [Comment${author && ` by ${author}`}: `, ']', MAX_COMMENT),
-    setCodePage(codePage: number): void {
+    setCodePage: (codePage: number) => {
       fonts.usualCodePage = codePage
       group.codePage = codePage
     },
     /** The font that follows has this code page. */
     nameFont(codePage: number | undefined): void {
-      const isKept = codePages.size < MAX_FONTS && group.sink === 'fonts'
-      if (isKept && codePage !== undefined) codePages.set(fonts.current, codePage)
+      if (group.sink === 'fonts' && codePage !== undefined) fonts.name(codePage)
     },
-    useFont(font: number): void {
-      if (group.sink === 'fonts') fonts.current = font
-      else group.codePage = codePageOf(font)
-    },
-    setUsualFont(font: number): void {
-      fonts.usual = font
-    },
+    useFont: (font: number) =>
+      group.sink === 'fonts'
+        ? Object.assign(fonts, { current: font })
+        : Object.assign(group, { codePage: fonts.codePageOf(font) }),
+    setUsualFont: (font: number) => Object.assign(fonts, { usual: font }),
     /** Resets the formatting of characters. */
     usePlain(): void {
-      const codePage = codePageOf(fonts.usual)
-      Object.assign(group, { isHidden: false, isDeleted: false, codePage })
+      const codePage = fonts.codePageOf(fonts.usual)
+      Object.assign(group, { isHidden: false, isDeleted: false, codePage, script: undefined })
     },
     finish(): Extracted {
       flush()
-      return { text: output.finish(), ...(warnings.length > 0 && { warnings }) }
+      const text = [output.finish(), ...furniture.lines()].filter(Boolean).join('\n\n')
+      return { text, ...(warnings.length > 0 && { warnings }) }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { createBoundedText, MAX_CHARACTERS, tabled, tooLong } from '../extracted.ts'
+import { withoutMarks } from '../marks.ts'
 
 /** What a paragraph is. */
 export interface ParagraphFormat {
@@ -33,7 +34,7 @@ export function createRtfText() {
     if (size > MAX_CHARACTERS) throw tooLong()
   }
   const takeParagraph = () => {
-    const words = paragraph
+    const words = withoutMarks(paragraph)
     paragraph = ''
     return words
   }
@@ -90,7 +91,10 @@ export function createRtfText() {
   }
 }
 
-const numbered = (sign: string) => (NUMBERED.test(sign) ? `${sign} ` : '')
+/** Of other signs, fonts of symbols make bullets. */
+const isNumber = (sign: string) => NUMBERED.test(sign) || /\d/.test(sign) || /\p{L}{3}/u.test(sign)
+
+const numbered = (sign: string) => (isNumber(sign) ? `${sign} ` : '')
 
 /** Keeps the line breaks within a paragraph. Without a pattern for runs of spaces, whose length is not bounded. */
 function tidy(words: string): string {

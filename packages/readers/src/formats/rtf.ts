@@ -1,4 +1,5 @@
 import type { Extracted } from '../extracted.ts'
+import { subscript, superscript } from '../marks.ts'
 import { CODE_PAGE_OF_CHARSET, MACINTOSH, WESTERN } from './rtf-code-pages.ts'
 import { createRtfDocument, type RtfDocument } from './rtf-document.ts'
 import { readRtf } from './rtf-tokens.ts'
@@ -8,6 +9,8 @@ import { readRtf } from './rtf-tokens.ts'
 /** Text, headings, lists and tables as Markdown; footnotes and comments in brackets where they belong. */
 export function extractRtf(bytes: Buffer): Extracted {
   const document = createRtfDocument()
+  /** Whether nothing of a group was read yet: only there does `\\*` mean anything. */
+  let isGroupStart = false
   /** Whether the group that begins may be skipped by a program that does not know it. */
   let isOptional = false
   /** Characters to skip, which repeat a Unicode character for old programs. */
@@ -21,6 +24,7 @@ export function extractRtf(bytes: Buffer): Extracted {
     open() {
       begin()
       document.open()
+      isGroupStart = true
     },
     close() {
       begin()
@@ -30,17 +34,20 @@ export function extractRtf(bytes: Buffer): Extracted {
       begin()
       const isSkipped = (isOptional && !READ_OPTIONAL.has(name)) || MATH_PROPERTIES.test(name)
       isOptional = false
+      isGroupStart = false
       if (isSkipped) document.sinkInto('nowhere')
       else WORDS.get(name)?.(document, value)
       if (name === 'u') repeats = document.group.repeats
     },
     symbol(sign) {
       begin()
-      isOptional = sign === '*'
+      isOptional = sign === '*' && isGroupStart
+      isGroupStart = false
       if (sign === '\n' || sign === '\r') document.breakParagraph()
       else document.add(SYMBOLS.get(sign) ?? '')
     },
     text(piece) {
+      isGroupStart = false
       const count = Math.min(repeats, piece.length)
       repeats -= count
       document.text(piece.subarray(count))
@@ -51,12 +58,11 @@ export function extractRtf(bytes: Buffer): Extracted {
 
 /** Groups that a program may skip if it does not know them, and that are known here. */
 const READ_OPTIONAL = new Set(
-  'shpinst nesttableprops annotation atnauthor footnote moMath moMathPara'.split(' '),
+  'shpinst nesttableprops annotation atnauthor footnote moMath moMathPara formfield ffl'.split(' '),
 )
 const MATH_PROPERTIES = /^m[a-zA-Z]+Pr$/
 /** Groups without text of the document. */
-const SKIPPED =
-  `colortbl stylesheet info pict header headerl headerr headerf footer footerl footerr footerf fldinst
+const SKIPPED = `colortbl stylesheet info pict fldinst
   sp shprslt nonesttables xe tc mmathPict`.split(/\s+/)
 const BREAKS = ['par', 'sect', 'page', 'column']
 const BODY_TEXT = 9
@@ -85,6 +91,30 @@ const WORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
       Object.assign(group, { heading: value < BODY_TEXT ? value + 1 : undefined }),
   ],
   ...BREAKS.map((name): [string, Apply] => [name, ({ breakParagraph }) => breakParagraph()]),
+  ...['header', 'headerl', 'headerr', 'headerf'].map((name): [string, Apply] => [
+    name,
+    ({ sinkInto }) => sinkInto('header'),
+  ]),
+  ...['footer', 'footerl', 'footerr', 'footerf'].map((name): [string, Apply] => [
+    name,
+    ({ sinkInto }) => sinkInto('footer'),
+  ]),
+  ['super', ({ group }) => Object.assign(group, { script: superscript })],
+  ['sub', ({ group }) => Object.assign(group, { script: subscript })],
+  [
+    'up',
+    ({ group }, value = 6) => Object.assign(group, { script: value > 0 ? superscript : undefined }),
+  ],
+  [
+    'dn',
+    ({ group }, value = 6) => Object.assign(group, { script: value > 0 ? subscript : undefined }),
+  ],
+  ['nosupersub', ({ group }) => Object.assign(group, { script: undefined })],
+  ['formfield', ({ beginForm }) => beginForm()],
+  ['fftype', ({ group }, value) => Object.assign(group.form ?? {}, { isCheckbox: value === 1 })],
+  ['ffres', ({ group }, value) => Object.assign(group.form ?? {}, { result: value })],
+  ['ffdefres', ({ group }, value) => Object.assign(group.form ?? {}, { first: value })],
+  ['ffl', ({ beginEntry }) => beginEntry()],
   ['cell', ({ endCell }) => endCell()],
   ['row', ({ endRow }) => endRow()],
   ['nestcell', ({ add }) => add(' ')],

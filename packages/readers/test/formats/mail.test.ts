@@ -50,14 +50,23 @@ describe('A mail', () => {
     )
   })
 
-  it('may have been taken out of a mailbox, of which several mails are text', async () => {
+  it('may have been taken out of a mailbox, of which each mail is a page', async () => {
     const envelope = Buffer.from('From ada@example.org Mon May  2 16:07:05 2026\n')
     const coded = ['Subject: Terns', 'Content-Transfer-Encoding: base64']
     const mail = Buffer.concat([envelope, mailOf(coded, 'V2Ugc2F3IDUyLg=='), Buffer.from('\n\n')])
     const read = async (bytes: Buffer) =>
       (await extractFile({ name: 'a.eml', mediaType: '', bytes })).text
     expect(await read(mail)).toMatch(/^# Terns\n.*ada@example\.org.*\n\nWe saw 52\.\s*$/s)
-    expect(await read(Buffer.concat([mail, mail]))).toMatch(/^From ada@/)
+    const quoted = Buffer.from(
+      'From b@x\nFrom: B <b@example.org>\nDate: 1 May 2026 10:00:00 +0000\nSubject: Two\n\n>From here on\n',
+    )
+    const box = await extractFile({
+      name: 'a.mbox',
+      mediaType: '',
+      bytes: Buffer.concat([mail, quoted]),
+    })
+    expect(box.text).toMatch(/^# Terns\n[\s\S]*We saw 52\.[\s\S]*# Two\n[\s\S]*\nFrom here on\s*$/)
+    expect(box.pageStarts).toHaveLength(2)
   })
 
   it('may have neither subject nor body', async () => {

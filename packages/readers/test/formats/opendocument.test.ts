@@ -40,6 +40,55 @@ describe('A text of OpenDocument', () => {
     expect(text).not.toMatch(/Deleted|style|Ann/)
   })
 
+  it('keeps its numbers, signs above the line, spans, forms and the heads of its pages', async () => {
+    const level = (at: number, format: string, more = '') =>
+      `<text:list-level-style-number text:level="${at}" style:num-format="${format}" ${more}/>`
+    const automatic = `<style:style style:name="T1"><style:text-properties style:text-position="super 58%"/></style:style><style:style style:name="T2"><style:text-properties style:text-position="sub 58%"/></style:style><text:list-style style:name="L1">${level(1, '1', 'style:num-suffix="."')}${level(2, 'a', 'style:num-prefix="(" style:num-suffix=")"')}</text:list-style>`
+    const item = (text: string, more = '') =>
+      `<text:list-item><text:p>${text}</text:p>${more}</text:list-item>`
+    const list = (items: string, more = '') => `<text:list ${more}>${items}</text:list>`
+    const cell = (text: string, more = '') =>
+      `<table:table-cell ${more}><text:p>${text}</text:p></table:table-cell>`
+    const row = (...cells: string[]) => `<table:table-row>${cells.join('')}</table:table-row>`
+    const body = `<office:text><office:forms><form:form><form:checkbox form:id="c1" form:current-state="checked" form:label="Moored"/><form:listbox form:id="c2"><form:option form:label="Arctic"/><form:option form:label="Baltic" form:current-selected="true"/></form:listbox></form:form></office:forms>
+      <text:h text:outline-level="1">Hire</text:h><text:h text:outline-level="2">Deposit</text:h>
+      <text:p>45<text:span text:style-name="T1">2</text:span> crowns, CO<text:span text:style-name="T2">2</text:span></text:p>
+      ${list(item('one', list(item('in') + item('out'))) + item('two'), 'text:style-name="L1" xml:id="l1"')}<text:p>Between.</text:p>
+      ${list(item('three'), 'text:style-name="L1" text:continue-list="l1"')}
+      <text:p><draw:control draw:control="c1"/> <draw:control draw:control="c2"/></text:p>
+      <text:p><text:ruby><text:ruby-base>港</text:ruby-base><text:ruby-text>みなと</text:ruby-text></text:ruby></text:p>
+      <table:table>${row(cell('Quay'), cell('Shift'), cell('Fee'))}${row(cell('West', 'table:number-rows-spanned="2"'), cell('day'), cell('4'))}${row('<table:covered-table-cell/>', cell('night'), cell('9'))}</table:table></office:text>`
+    const styles = `<office:document-styles><text:outline-style><text:outline-level-style text:level="1" style:num-format="1"/><text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/></text:outline-style><office:master-styles><style:master-page><style:header><text:p>Issue 6</text:p></style:header><style:footer><text:p>Page <text:page-number>1</text:page-number></text:p></style:footer></style:master-page></office:master-styles></office:document-styles>`
+    const file = zipFile([
+      { name: 'mimetype', content: 'application/vnd.oasis.opendocument.text' },
+      {
+        name: 'content.xml',
+        content: `<office:document-content><office:automatic-styles>${automatic}</office:automatic-styles><office:body>${body}</office:body></office:document-content>`,
+      },
+      { name: 'styles.xml', content: styles },
+    ])
+    const text = await textOf('a.odt', file)
+    expect(text.split(/\s*\n\s*/)).toEqual([
+      '# 1 Hire',
+      '## 1.1 Deposit',
+      '45^2 crowns, CO₂',
+      '1.  one',
+      '(a)  in',
+      '(b)  out',
+      '2.  two',
+      'Between.',
+      '3.  three',
+      '[x] Moored Baltic',
+      '港(みなと)',
+      '| Quay | Shift | Fee |',
+      '| --- | --- | --- |',
+      '| West | day | 4 |',
+      '| West | night | 9 |',
+      'Page header: Issue 6',
+      'Page footer: Page',
+    ])
+  })
+
   it('of slides has a heading for each, and their notes', async () => {
     const slides = `<office:presentation><draw:page draw:name="Owls"><draw:frame><draw:text-box><text:p>Owls hunt at night.</text:p></draw:text-box></draw:frame><presentation:notes><text:p>Say it slowly.</text:p></presentation:notes></draw:page></office:presentation>`
     const text = await textOf('owls.odp', openDocument('presentation', slides))

@@ -29,6 +29,7 @@ describe('Rich text', () => {
         '- alder\n- oak\n1. First',
         '| Species | Pairs of 2024 |\n| --- | --- |\n| Tern / gull | 52 |',
         'After (Seen in 2024. Twice.) [Comment by Ann: Check this.] it.',
+        'Page header: Every page',
       ].join('\n\n'),
     )
   })
@@ -134,4 +135,39 @@ describe('Rich text that is broken or hostile', () => {
     extract(`${HEAD}${body}}`)
     expect(processorMs() - started).toBeLessThan(5_000)
   })
+})
+
+describe('Of rich text', () => {
+  it.each([
+    [
+      'what stands above or below the line keeps apart',
+      String.raw`45{\super 2} crowns, 10{\super 6}, CO\sub 2\nosupersub , 3\up6 4\up0 5`,
+      '45^2 crowns, 10^6, CO₂, 3^{4}5',
+    ],
+    [
+      'a group within a run is read that begins with a style',
+      String.raw`Before {\i0\b0\*\cs7\cf0 within} after`,
+      'Before within after',
+    ],
+    [
+      'ticks of forms are read',
+      String.raw`{\field{\*\fldinst FORMCHECKBOX {\*\formfield{\fftype1\ffres25\ffdefres1}}}{\fldrslt}}Moored {\field{\*\fldinst FORMCHECKBOX {\*\formfield{\fftype1\ffres0}}}{\fldrslt}}Adrift`,
+      '[x] Moored [ ] Adrift',
+    ],
+    [
+      'choices of forms are read',
+      String.raw`Sea: {\field{\*\fldinst FORMDROPDOWN {\*\formfield{\fftype2\ffres1{\*\ffl Arctic}{\*\ffl Baltic}}}}{\fldrslt}}`,
+      'Sea: Baltic',
+    ],
+    [
+      'what stands on every page comes once, even alone',
+      String.raw`{\header Issue 6\par}{\headerf Issue 6\par}{\footer Owner: Dock 5\par}`,
+      'Page header: Issue 6\n\nPage footer: Owner: Dock 5',
+    ],
+    [
+      'numbers of clauses are kept',
+      String.raw`{\listtext 2.1.2\tab}one\par{\listtext \'a7 4\tab}two\par{\listtext (b)\tab}three\par`,
+      '2.1.2 one\n§ 4 two\n(b) three',
+    ],
+  ])('%s', (_case, rtf, text) => expect(textOf(`${HEAD} ${rtf}}`)).toBe(text))
 })

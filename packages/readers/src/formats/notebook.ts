@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { createBoundedText, type Extracted, fenced, withoutData } from '../extracted.ts'
+import { extractHtml } from './html.ts'
+
+// The format of Jupyter notebooks: https://nbformat.readthedocs.io/.
+
+const text = z
+  .union([z.string(), z.array(z.string())])
+  .transform((lines) => (typeof lines === 'string' ? lines : lines.join('')))
+const output = z.object({
+  text: text.optional().catch(undefined),
+  html: text.optional().catch(undefined),
+  data: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  traceback: z.array(z.string()).optional().catch(undefined),
+})
+const cell = z.object({
+  cell_type: z.string().catch('raw'),
+  source: text.optional().catch(undefined),
+  /** Its source in old notebooks. */
+  input: text.optional().catch(undefined),
+  level: z.number().int().min(1).max(6).optional().catch(undefined),
+  outputs: z.array(output).catch([]).default([]),
+})
+const cells = z.array(cell)
+const notebook = z.object({
+  cells: cells.optional(),
+  worksheets: z.array(z.object({ cells })).optional(),
+  metadata: z
+    .object({
+      language_info: z.object({ name: z.string() }).optional().catch(undefined),
+      kernelspec: z.object({ language: z.string() }).optional().catch(undefined),
+    })
+    .catch({})
+    .default({}),
+})
+
+type Output = z.infer<typeof output>
+
+/** The cells of a notebook and the text of their outputs, without pictures. What is none is kept as JSON. */
+export async function extractNotebook(source: string): Promise<Extracted> {
+  const parsed = notebook.safeParse(parse(source))
+  if (!parsed.success) return { text: fenced(source, 'json') }
+  const { cells: own, worksheets = [], metadata } = parsed.data
+  const language = metadata.language_info?.name ?? metadata.kernelspec?.language ?? 'python'
+  const all = createBoundedText()
+  for (const one of own ?? worksheets.flatMap((sheet) => sheet.cells)) {
+    const words = withoutData(one.source ?? one.input ?? '').trim()
+    if (words !== '') all.add(`${shown(one.cell_type, words, one.level, language)}\n\n`)
+    for (const result of one.outputs) {
+      const block = await outputText(result)
+      if (block !== '') all.add(`${block}\n\n`)
+    }
+  }
+  return { text: all.toString() }
+}
+
+function parse(source: string): unknown {
+  try {
+    return JSON.parse(source)
+  } catch {
+    return undefined
+  }
+}
+
+function shown(type: string, words: string, level: number | undefined, language: string): string {
+  if (type === 'code') return fenced(words, language).trimEnd()
+  return type === 'heading' ? `${'#'.repeat(level ?? 1)} ${words}` : words
+}
+
+/** Colours and movements of the cursor in a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: such sequences begin with a control character
+const TERMINAL = /\u001b\[[\d;?]*[A-Za-z]/g
+
+async function outputText({ text: words, html, data = {}, traceback }: Output): Promise<string> {
+  const of = (type: string) => text.safeParse(data[type]).data
+  const markdown = of('text/markdown')
+  if (markdown !== undefined) return withoutData(markdown).trim()
+  const page = of('text/html') ?? html
+  const table = page?.includes('<table') ? (await extractHtml(page)).text.trim() : ''
+  if (table !== '') return table
+  const plain = words ?? of('text/plain') ?? traceback?.join('\n') ?? ''
+  const lines = plain.replaceAll(TERMINAL, '')
+  return lines.trim() === '' ? '' : fenced(lines, '').trimEnd()
+}
