@@ -208,7 +208,7 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
     let cause: unknown
     try {
       for await (const frame of frames) {
-        if (frame.type === 'error') throw toError(frame.error)
+        if (frame.type === 'error') throw this.#cutOff(toError(frame.error))
         yield frame
       }
     } catch (error) {
@@ -218,6 +218,18 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
     const { requestId } = await this.#response
     const message = 'The answer ended before it was complete'
     throw new StreamInterruptedError(message, this.#text, { requestId, cause })
+  }
+
+  /** The error of an answer that has begun, with its text so far. */
+  #cutOff(cause: AgentServerError): AgentServerError {
+    if (this.#text === '') return cause
+    const { code, requestId, retryAfter } = cause
+    return new StreamInterruptedError(cause.message, this.#text, {
+      code,
+      requestId,
+      retryAfter,
+      cause,
+    })
   }
 
   #fail(error: unknown): void {

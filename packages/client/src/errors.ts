@@ -123,7 +123,9 @@ export function toError(detail: Partial<ErrorDetail>, refusal: Refusal = {}): Ag
   const { status = statusOfType(type, code) } = refusal
   const message = detail.message ?? `The server answered ${status ?? 'with an error'}`
   const facts = { ...refusal, code, requestId: detail.request_id ?? refusal.requestId }
-  if (type === 'upstream_error') return new UpstreamError(message, facts)
+  if (type === 'upstream_error' && code !== 'upstream_rate_limited') {
+    return new UpstreamError(message, facts)
+  }
   const Kind = KIND_BY_STATUS.get(status)
   if (Kind) return new Kind(message, facts)
   return status !== undefined && status < 500
@@ -143,7 +145,7 @@ const KIND_BY_STATUS = new Map<number | undefined, typeof AgentServerError>([
 function statusOfType(type: string | undefined, code = ''): number | undefined {
   if (type === 'authentication_error') return 401
   if (type === 'permission_error') return 403
-  if (type === 'rate_limit_error') return 429
+  if (type === 'rate_limit_error' || code === 'upstream_rate_limited') return 429
   if (code.endsWith('_not_found')) return 404
   return type === 'invalid_request_error' ? 400 : undefined
 }

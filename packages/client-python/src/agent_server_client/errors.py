@@ -116,6 +116,8 @@ def to_error(
 ) -> AgentServerError:
     """The error for what the server says went wrong; ``detail`` may lack anything, as when a proxy answered."""
     kind, code = detail.get("type"), detail.get("code")
+    if code == "upstream_rate_limited":
+        kind, status = "rate_limit_error", 429
     if status is None:
         status = 404 if str(code).endswith("_not_found") else _STATUS_BY_TYPE.get(str(kind))
     if kind == "upstream_error":

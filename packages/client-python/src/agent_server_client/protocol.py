@@ -425,7 +425,12 @@ class AnswerReader:
                 raise self.interrupted("an event cannot be read")
             return
         if frame["type"] == "error":
-            raise to_error(frame.get("error") or {})
+            error = to_error(frame.get("error") or {})
+            if not self.text:
+                raise error
+            cut = StreamInterruptedError(str(error.args[0]), self.text, error.request_id or self.request_id)
+            cut.code, cut.retry_after = error.code, error.retry_after
+            raise cut from error
         if frame["type"] == "text-delta":
             self.text += frame["text"]
         elif frame["type"] == "approval-required":
