@@ -278,6 +278,7 @@ const NEVER_WELL = [
   'createFile',
   'createEmbeddings',
   'ollamaEmbed',
+  'ollamaEmbeddings',
   'oikbUpload',
   'getAgentVersion',
   'restoreAgentVersion',

@@ -30,6 +30,8 @@ export const OLLAMA_CALLS: Record<string, OperationCall[]> = {
   ollamaTags: [{}],
   ollamaShow: [{ body: { model: 'agent' } }, { body: { model: 'other' } }, { body: {} }],
   ollamaEmbed: [{ body: { model: 'agent', input: 'owls' } }],
+  ollamaEmbeddings: [{ body: { prompt: 'owls' } }, { body: {} }],
+  ollamaPs: [{}],
   ollamaVersion: [{}],
 }
 

@@ -15,12 +15,18 @@ export function createModels(
     object: 'model' as const,
     created,
     owned_by: 'agent-server',
+    // As Anthropic's clients read it.
+    type: 'model' as const,
+    display_name: id,
+    created_at: new Date(created * 1_000).toISOString(),
   })
   const list = async (caller: Caller, signal: AbortSignal) => {
     const names = await corpusFor(caller).collections(signal)
     const { modelName } = settings
     const collections = names.map((name) => cardOf(`${modelName}:${name}`))
-    return { object: 'list' as const, data: [cardOf(modelName), ...collections] }
+    const data = [cardOf(modelName), ...collections]
+    const page = { has_more: false, first_id: modelName, last_id: data.at(-1)?.id ?? modelName }
+    return { object: 'list' as const, data, ...page }
   }
   return {
     list,

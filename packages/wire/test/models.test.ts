@@ -9,14 +9,18 @@ describe('The models', () => {
 
   it('are the agent, and one for each collection', async () => {
     const card = await models.get('desk', MASTER, signal)
-    const data = [card, { ...card, id: 'desk:hr' }]
-    expect(await models.list(MASTER, signal)).toEqual({ object: 'list', data })
+    const data = [card, { ...card, id: 'desk:hr', display_name: 'desk:hr' }]
+    const page = { has_more: false, first_id: 'desk', last_id: 'desk:hr' }
+    expect(await models.list(MASTER, signal)).toEqual({ object: 'list', data, ...page })
     expect(await models.get('desk:hr', MASTER, signal)).toEqual(data[1])
     expect(card).toEqual({
       id: 'desk',
       object: 'model',
       created: expect.any(Number),
       owned_by: 'agent-server',
+      type: 'model',
+      display_name: 'desk',
+      created_at: expect.stringMatching(/^20.*Z$/),
     })
   })
 

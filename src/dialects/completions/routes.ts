@@ -53,7 +53,8 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
   })
 
   app.get('/v1/models', {
-    config: { scopes: ['query', 'chat'] },
+    // Anthropic's clients list models here, too, with the key in a header of their own.
+    config: { scopes: ['query', 'chat'], keyHeader: 'x-api-key' },
     schema: {
       operationId: 'listModels',
       summary: 'List the agent as a model',
@@ -68,7 +69,7 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
   })
 
   app.get('/v1/models/:model', {
-    config: { scopes: ['query', 'chat'] },
+    config: { scopes: ['query', 'chat'], keyHeader: 'x-api-key' },
     schema: {
       operationId: 'getModel',
       summary: 'Get the agent as a model',

@@ -18,6 +18,8 @@ import {
   OLLAMA_ERROR,
   OllamaChatAnswer,
   OllamaChatRequest,
+  OllamaEmbedding,
+  OllamaEmbeddingRequest,
   OllamaEmbeddings,
   OllamaEmbedRequest,
   OllamaGenerateAnswer,
@@ -116,6 +118,25 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
     },
   })
 
+  app.post('/api/embeddings', {
+    config: { scopes: ['query'], toErrorBody },
+    schema: {
+      operationId: 'ollamaEmbeddings',
+      summary: 'Create one embedding, in Ollama’s older protocol',
+      description: 'Older form of `POST /api/embed`.',
+      tags: ['knowledge'],
+      body: OllamaEmbeddingRequest,
+      response: {
+        200: OllamaEmbedding.describe('The embedding.'),
+        ...errorResponses(502),
+      },
+    },
+    handler: async ({ body, caller }, reply) => {
+      const { vectors } = await embed({ texts: [body.prompt] }, caller, callSignal(reply))
+      return { embedding: [...(vectors[0] ?? [])] }
+    },
+  })
+
   const everyKey = { scopes: SCOPES, toErrorBody }
   app.all('/api/*', { config: everyKey, schema: { hide: true } }, ({ method, url }) => {
     const [path] = url.split('?')
@@ -158,6 +179,17 @@ const modelRoutes: FastifyPluginAsyncZod<Services> = async (
       if (!name) throw refusal('model', 'is required')
       return models.show(name, caller, callSignal(reply))
     },
+  })
+
+  app.get('/api/ps', {
+    config: READ,
+    schema: {
+      operationId: 'ollamaPs',
+      summary: 'List the running models, in Ollama’s protocol',
+      description: 'The same as `GET /api/tags`: the agent always runs.',
+      response: { 200: OllamaModels.describe('The agent.'), ...errorResponses() },
+    },
+    handler: ({ caller }, reply) => models.list(caller, callSignal(reply)),
   })
 
   app.get('/api/version', {

@@ -246,6 +246,17 @@ export const OllamaEmbedRequest = z
   })
   .meta({ id: 'OllamaEmbedRequest', examples: [{ model: 'agent', input: 'Owls hunt at night.' }] })
 
+export const OllamaEmbeddingRequest = z
+  .object({
+    model: optional(z.string().max(256)).describe('Ignored; the configured model is used.'),
+    prompt: EmbeddedText.describe('The text to embed.'),
+  })
+  .meta({ id: 'OllamaEmbeddingRequest', examples: [{ prompt: 'Owls hunt at night.' }] })
+
+export const OllamaEmbedding = z
+  .object({ embedding: z.array(z.number()).describe('A vector of length 1.') })
+  .meta({ id: 'OllamaEmbedding' })
+
 export const OllamaEmbeddings = z
   .object({
     model: z.string().describe('Name of the configured embedding model.'),
