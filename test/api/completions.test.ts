@@ -315,11 +315,15 @@ describe('GET /v1/models', verifies('models.list', 'models.read'), () => {
     object: 'model',
     created: expect.any(Number),
     owned_by: 'agent-server',
+    type: 'model',
+    display_name: 'agent',
+    created_at: expect.stringMatching(/^20.*Z$/),
   }
+  const page = { has_more: false, first_id: 'agent', last_id: 'agent' }
 
   it('lists the agent as the one model', async () => {
     const response = await server.request('/v1/models')
-    expect(await response.json()).toEqual({ object: 'list', data: [card] })
+    expect(await response.json()).toEqual({ object: 'list', data: [card], ...page })
   })
 
   it('reads the agent, and knows no other model', async () => {

@@ -263,7 +263,6 @@ describe('A failure in Anthropic’s protocol', () => {
       { messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'text' } }] }] },
       'messages.0.content',
     ],
-    [{ messages, tools: [{ type: 'bash_20250124', name: 'bash' }] }, 'tools.0.type'],
     [{ messages, max_tokens: 0 }, 'max_tokens'],
     [{ messages, temperature: 1.5 }, 'temperature'],
   ])('names the field: %j', async (body, param) => {

@@ -319,7 +319,6 @@ describe('A failure', () => {
     [{ truncation: 'never' }, 'truncation'],
     [{ top_logprobs: 3 }, 'top_logprobs'],
     [{ include: ['message.output_text.logprobs'] }, 'include.0'],
-    [{ tools: [{ type: 'web_search' }] }, 'tools.0.type'],
     [{ tools: [{ type: 'file_search', vector_store_ids: ['x'] }] }, 'tools.0.vector_store_ids.0'],
     [{ tool_choice: { type: 'web_search' } }, 'tool_choice'],
     [{ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 'input'],

@@ -1,4 +1,7 @@
-import { installErrorMessages } from '@agent-server/schemas/invalid-request.ts'
+import {
+  installErrorMessages,
+  issuesOf as namedIssues,
+} from '@agent-server/schemas/invalid-request.ts'
 import type { z } from 'zod'
 
 // As the server does at its start.
@@ -12,6 +15,6 @@ export function issuesOf(schema: z.ZodType, value: unknown): string[] {
 
 /** The dotted paths of what a schema complains about. */
 export function pathsOf(schema: z.ZodType, value: unknown): string[] {
-  const result = schema.safeParse(value)
-  return (result.error?.issues ?? []).map(({ path }) => path.join('.'))
+  const { error } = schema.safeParse(value)
+  return error ? namedIssues(error).map(({ field }) => field) : []
 }

@@ -601,7 +601,7 @@ export interface components {
                 type: "tool";
             }) | null;
             /** @description The client’s own tools. Calls to them are returned as `tool_use`. */
-            tools?: {
+            tools?: ({
                 /** @description What the tool does, for the model. */
                 description?: string | null;
                 /** @description JSON Schema of its arguments. */
@@ -610,9 +610,16 @@ export interface components {
                 };
                 /** @description Name of the tool. */
                 name: string;
-                /** @description Must be `custom`, if given. */
+                /** @description `custom`, if given. */
                 type?: "custom" | null;
-            }[] | null;
+            } | ({
+                /** @description Name of the tool. */
+                name?: string | null;
+                /** @description Any other type: the tool is left out, and named in the header `warnings`. */
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[] | null;
             topK?: number | null;
         };
         AnthropicError: {
@@ -940,7 +947,7 @@ export interface components {
                 type: "tool";
             }) | null;
             /** @description The client’s own tools. Calls to them are returned as `tool_use`. */
-            tools?: {
+            tools?: ({
                 /** @description What the tool does, for the model. */
                 description?: string | null;
                 /** @description JSON Schema of its arguments. */
@@ -949,9 +956,16 @@ export interface components {
                 };
                 /** @description Name of the tool. */
                 name: string;
-                /** @description Must be `custom`, if given. */
+                /** @description `custom`, if given. */
                 type?: "custom" | null;
-            }[] | null;
+            } | ({
+                /** @description Name of the tool. */
+                name?: string | null;
+                /** @description Any other type: the tool is left out, and named in the header `warnings`. */
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[] | null;
             /** @description Passed to the model. */
             top_p?: number | null;
             topK?: number | null;
@@ -1358,7 +1372,7 @@ export interface components {
                     annotations?: components["schemas"]["UrlCitation"][];
                     /** @description Text of the answer; null if there are only tool calls. */
                     content: string | null;
-                    /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
+                    /** @description The model’s thinking, if it shows it; send it back unchanged with the results of calls. */
                     reasoning_content?: string;
                     /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
                     reasoning_details?: unknown[];
@@ -1407,7 +1421,7 @@ export interface components {
                     annotations?: components["schemas"]["UrlCitation"][];
                     /** @description The next fragment of the answer. */
                     content?: string;
-                    /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
+                    /** @description The model’s thinking, if it shows it; send it back unchanged with the results of calls. */
                     reasoning_content?: string;
                     /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
                     reasoning_details?: unknown[];
@@ -1653,7 +1667,7 @@ export interface components {
                 type: "function";
             }) | null;
             /** @description The client’s own tools. Calls to them are returned as `tool_calls`. */
-            tools?: {
+            tools?: ({
                 /** @description The function. */
                 function: {
                     /** @description What the function does, for the model. */
@@ -1667,7 +1681,12 @@ export interface components {
                 };
                 /** @constant */
                 type: "function";
-            }[] | null;
+            } | ({
+                /** @description Any other type: the tool is left out, and named in the header `warnings`. */
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[] | null;
             /** @description Passed to the model. */
             top_p?: number | null;
             topK?: number | null;
@@ -2915,16 +2934,31 @@ export interface components {
         Model: {
             /** @description When the server was started, in seconds since 1970. */
             created: number;
+            /** @description For clients of Anthropic: `created` as a date and time. */
+            created_at: string;
+            /** @description For clients of Anthropic: the same as `id`. */
+            display_name: string;
             /** @description Name to send as `model`. */
             id: string;
             /** @constant */
             object: "model";
             /** @description Always `agent-server`. */
             owned_by: string;
+            /**
+             * @description For clients of Anthropic.
+             * @constant
+             */
+            type: "model";
         };
         ModelList: {
             /** @description The agent, and the agent over each collection. */
             data: components["schemas"]["Model"][];
+            /** @description For clients of Anthropic: the first name. */
+            first_id: string;
+            /** @description For clients of Anthropic: always false. */
+            has_more: boolean;
+            /** @description For clients of Anthropic: the last name. */
+            last_id: string;
             /** @constant */
             object: "list";
         };
@@ -3525,6 +3559,21 @@ export interface components {
             }[] | null;
             topK?: number | null;
         };
+        OllamaEmbedding: {
+            /** @description A vector of length 1. */
+            embedding: number[];
+        };
+        /**
+         * @example {
+         *       "prompt": "Owls hunt at night."
+         *     }
+         */
+        OllamaEmbeddingRequest: {
+            /** @description Ignored; the configured model is used. */
+            model?: string | null;
+            /** @description The text to embed. */
+            prompt: string;
+        };
         OllamaEmbeddings: {
             /** @description Vectors of length 1. */
             embeddings: number[][];
@@ -4018,18 +4067,25 @@ export interface components {
                 text: string;
                 /** @constant */
                 type: "output_text";
+            } | {
+                /** @description The thinking. */
+                text: string;
+                /** @constant */
+                type: "summary_text";
             };
             /** @description The response so far. */
             response?: components["schemas"]["AgentResponse"];
             /** @description Position of the event in the stream, from 0. */
             sequence_number: number;
+            /** @description Position of the part in the summary. */
+            summary_index?: number;
             /** @description The whole text. */
             text?: string;
             /**
              * @description Kind of the event.
              * @enum {string}
              */
-            type: "response.created" | "response.in_progress" | "response.output_item.added" | "response.file_search_call.in_progress" | "response.file_search_call.searching" | "response.file_search_call.completed" | "response.content_part.added" | "response.output_text.delta" | "response.output_text.annotation.added" | "response.output_text.done" | "response.content_part.done" | "response.function_call_arguments.delta" | "response.function_call_arguments.done" | "response.output_item.done" | "response.completed" | "response.incomplete" | "response.failed" | "error";
+            type: "response.created" | "response.in_progress" | "response.output_item.added" | "response.file_search_call.in_progress" | "response.file_search_call.searching" | "response.file_search_call.completed" | "response.content_part.added" | "response.output_text.delta" | "response.output_text.annotation.added" | "response.output_text.done" | "response.content_part.done" | "response.function_call_arguments.delta" | "response.function_call_arguments.done" | "response.reasoning_summary_part.added" | "response.reasoning_summary_text.delta" | "response.reasoning_summary_text.done" | "response.reasoning_summary_part.done" | "response.output_item.done" | "response.completed" | "response.incomplete" | "response.failed" | "error";
         };
         ResponseInputItem: components["schemas"]["ResponseInputItemMessage"] | components["schemas"]["ResponseInputItemFunctionCall"] | components["schemas"]["ResponseInputItemFunctionCallOutput"] | components["schemas"]["ResponseInputItemItemReference"] | components["schemas"]["ResponseInputItemFileSearchCall"] | components["schemas"]["ResponseInputItemReasoning"];
         ResponseInputItemFileSearchCall: {
@@ -4197,7 +4253,7 @@ export interface components {
         };
         ResponseOutputItemReasoning: {
             /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
-            encrypted_content: string;
+            encrypted_content?: string;
             /** @description Identifier of the item. */
             id: string;
             /**
@@ -4205,8 +4261,13 @@ export interface components {
              * @enum {string}
              */
             status: "in_progress" | "completed" | "incomplete" | "failed";
-            /** @description Always empty. */
-            summary: unknown[];
+            /** @description The model’s thinking, if it shows it. */
+            summary: {
+                /** @description The thinking. */
+                text: string;
+                /** @constant */
+                type: "summary_text";
+            }[];
             /** @constant */
             type: "reasoning";
         };
@@ -4299,6 +4360,9 @@ export interface components {
             } | {
                 /** @constant */
                 type: "file_search";
+            } | {
+                /** @description Refused: the server has no tool of another type. */
+                type: string;
             }) | null;
             /** @description The client’s own functions, and `file_search` to configure the server’s search. The server’s other tools are always available. */
             tools?: ({
@@ -4394,7 +4458,12 @@ export interface components {
                 type: "file_search";
                 /** @description The vector stores to search. */
                 vector_store_ids: string[];
-            })[] | null;
+            } | ({
+                /** @description Any other type: the tool is left out, and named in the header `warnings`. */
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[] | null;
             /** @description Not supported: the server does not return token probabilities. */
             top_logprobs?: null;
             /** @description Passed to the model. */
@@ -5610,6 +5679,8 @@ export type NewVectorStore = components['schemas']['NewVectorStore'];
 export type NewVectorStoreFile = components['schemas']['NewVectorStoreFile'];
 export type OllamaChatAnswer = components['schemas']['OllamaChatAnswer'];
 export type OllamaChatRequest = components['schemas']['OllamaChatRequest'];
+export type OllamaEmbedding = components['schemas']['OllamaEmbedding'];
+export type OllamaEmbeddingRequest = components['schemas']['OllamaEmbeddingRequest'];
 export type OllamaEmbeddings = components['schemas']['OllamaEmbeddings'];
 export type OllamaEmbedRequest = components['schemas']['OllamaEmbedRequest'];
 export type OllamaError = components['schemas']['OllamaError'];

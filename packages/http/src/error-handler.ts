@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { AppError, ERRORS, type ErrorCode } from '@agent-server/lib/errors.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import type { ErrorBody, ErrorDetail } from '@agent-server/schemas/error.ts'
-import { invalidRequest } from '@agent-server/schemas/invalid-request.ts'
+import { fieldsOf, invalidRequest } from '@agent-server/schemas/invalid-request.ts'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { CallerLeft } from './shutdown.ts'
@@ -156,11 +156,12 @@ function statusOf(error: unknown): number {
 }
 
 function toInvalidRequest(error: Pick<FastifyError, 'validation'>): AppError {
-  const issues = (error.validation ?? []).map(({ instancePath, message }) => ({
-    field: instancePath.replace(/^\//, '').replaceAll('/', '.'),
+  const issues = (error.validation ?? []).map(({ instancePath, message, params }) => ({
+    path: instancePath.split('/').slice(1),
     message: message ?? 'is invalid',
+    errors: params.errors,
   }))
-  return invalidRequest(issues, error)
+  return invalidRequest(fieldsOf(issues), error)
 }
 
 /** How long a client gets to read the refusal; nothing else would ever close its socket. */

@@ -31,7 +31,30 @@ export function refusalOf(error: z.ZodError): AppError {
 
 /** Every issue that a schema found, with its field. */
 export function issuesOf(error: z.ZodError): Issue[] {
-  return error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
+  return fieldsOf(error.issues)
+}
+
+interface FoundIssue {
+  path: readonly PropertyKey[]
+  message: string
+  /** Of a union: the issues of each of its kinds. */
+  errors?: unknown
+}
+
+export const fieldsOf = (issues: readonly FoundIssue[]): Issue[] =>
+  issues
+    .flatMap((issue) => meantIn(issue) ?? [issue])
+    .map(({ path, message }) => ({ field: path.map(String).join('.'), message }))
+
+/** Of a union by `type`: the issues of the one kind whose type was given; undefined if there is no such kind. */
+function meantIn({ path, errors }: FoundIssue): FoundIssue[] | undefined {
+  // What a union reports: its kinds, each with its issues.
+  const kinds = Array.isArray(errors) ? (errors as FoundIssue[][]) : []
+  const isOfType = (issue: FoundIssue) => issue.path.length === 1 && issue.path[0] === 'type'
+  const others = kinds.filter((issues) => !issues.some(isOfType))
+  const [meant] = others
+  if (!meant || others.length > 1 || others.length === kinds.length) return undefined
+  return meant.map((issue) => ({ ...issue, path: [...path, ...issue.path] }))
 }
 
 const KINDS: Readonly<Record<string, string>> = {

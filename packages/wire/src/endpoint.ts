@@ -115,8 +115,16 @@ function warnOfIgnored(
     ...(asksForJson(request) && !generates ? ['response format'] : []),
     ...(hasImages(request) && !supportsImages ? ['images'] : []),
   ]
-  if (ignored.length === 0) return
-  const warning = `ignored by the model: ${ignored.join(', ')}`
+  if (ignored.length > 0) warn(reply, `ignored by the model: ${ignored.join(', ')}`)
+  const foreign = [...new Set(request.foreignTools)].slice(0, MAX_NAMED).map(printable)
+  if (foreign.length > 0) warn(reply, `tools of these types are left out: ${foreign.join(', ')}`)
+}
+
+/** Types of tools that a header names. */
+const MAX_NAMED = 20
+const printable = (type: string) => type.replaceAll(/[^\x21-\x7e]/g, '?')
+
+function warn(reply: FastifyReply, warning: string): void {
   const others = reply.getHeader('warnings')
   reply.header('warnings', others === undefined ? warning : `${others}; ${warning}`)
 }

@@ -42,12 +42,14 @@ export const MessageToolCall = z.object({
     .describe('Data of the model’s provider; send it back unchanged.'),
 })
 
-/** Present only with calls of the client's own tools, to be sent back with their results. */
+/** To be sent back with the results of the client's own tools. */
 export const MessageReasoning = z.object({
   reasoning_content: z
     .string()
     .optional()
-    .describe('The model’s reasoning; send it back unchanged with the results of the calls.'),
+    .describe(
+      'The model’s thinking, if it shows it; send it back unchanged with the results of calls.',
+    ),
   reasoning_details: z
     .array(z.unknown())
     .optional()
@@ -166,6 +168,9 @@ export const Model = z
     object: z.literal('model'),
     created: z.int().describe('When the server was started, in seconds since 1970.'),
     owned_by: z.string().describe('Always `agent-server`.'),
+    type: z.literal('model').describe('For clients of Anthropic.'),
+    display_name: z.string().describe('For clients of Anthropic: the same as `id`.'),
+    created_at: z.string().describe('For clients of Anthropic: `created` as a date and time.'),
   })
   .meta({ id: 'Model' })
 
@@ -173,6 +178,9 @@ export const ModelList = z
   .object({
     object: z.literal('list'),
     data: z.array(Model).describe('The agent, and the agent over each collection.'),
+    has_more: z.boolean().describe('For clients of Anthropic: always false.'),
+    first_id: z.string().describe('For clients of Anthropic: the first name.'),
+    last_id: z.string().describe('For clients of Anthropic: the last name.'),
   })
   .meta({ id: 'ModelList' })
 

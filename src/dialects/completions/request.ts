@@ -20,6 +20,7 @@ export function toAgentRequest(
   settings: DialectSettings,
 ): AgentRequest {
   const choice = request.tool_choice ?? undefined
+  const tools = request.tools ?? []
   return {
     ...readAgentFields(request, settings),
     caller,
@@ -31,10 +32,16 @@ export function toAgentRequest(
       format: toAnswerFormat(request.response_format, 'response_format'),
       effort: request.reasoning_effort ?? undefined,
     },
-    clientTools: (request.tools ?? []).map((tool) => toClientTool(tool.function)),
+    clientTools: tools.filter(isFunction).map((tool) => toClientTool(tool.function)),
+    foreignTools: tools.filter((tool) => !isFunction(tool)).map(({ type }) => type),
     toolChoice: typeof choice === 'string' ? choice : choice?.function,
   }
 }
+
+type Tool = NonNullable<CompletionRequest['tools']>[number]
+type FunctionTool = Extract<Tool, { function: { name: string } }>
+
+const isFunction = (tool: Tool): tool is FunctionTool => tool.type === 'function'
 
 function isInstruction({ role }: CompletionMessage): boolean {
   return role === 'system' || role === 'developer'

@@ -110,6 +110,16 @@ const ClientTool = z.object({
   function: ClientFunction,
 })
 
+/** Tools of other kinds, such as `custom`. */
+const ForeignTool = z.looseObject({
+  type: z
+    .string()
+    .min(1)
+    .max(64)
+    .regex(/^(?!function$)/, 'must have its function')
+    .describe('Any other type: the tool is left out, and named in the header `warnings`.'),
+})
+
 const ToolChoice = z.union(
   [
     z.enum(['auto', 'none', 'required']),
@@ -166,7 +176,7 @@ export const CompletionRequest = z
       .describe('The format of the answer, such as a JSON Schema; passed to the model.'),
     reasoning_effort: z.string().max(32).nullish().describe('Passed to the model.'),
     tools: z
-      .array(ClientTool)
+      .array(z.union([ClientTool, ForeignTool], { error: 'must be a tool with its type' }))
       .max(MAX_TOOLS)
       .nullish()
       .describe('The client’s own tools. Calls to them are returned as `tool_calls`.'),

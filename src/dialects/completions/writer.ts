@@ -40,13 +40,17 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
       case 'search-step':
       case 'tool-call':
       case 'tool-result':
-      case 'reasoning-delta':
       case 'progress':
         return []
+      case 'reasoning-delta':
+        return [toChunk(head, { delta: { reasoning_content: event.text } })]
       case 'client-tool-calls': {
         const { calls, reasoning } = event
         const tool_calls = calls.map((call, index) => ({ index, ...toMessageToolCall(call) }))
-        return [toChunk(head, { delta: { tool_calls, ...toReasoningFields(reasoning) } })]
+        const { reasoning_content, ...fields } = toReasoningFields(reasoning)
+        // Clients join the pieces: what was streamed must not come again.
+        const unsaid = run.thinking === '' && reasoning_content && { reasoning_content }
+        return [toChunk(head, { delta: { tool_calls, ...fields, ...unsaid } })]
       }
       case 'run-end':
         return toLastChunks(event)
@@ -79,7 +83,7 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
         : chunks
     },
     whole(): Completion {
-      const { textWithApproval: text, calls, reasoning, end } = run
+      const { textWithApproval: text, calls, reasoning, thinking, end } = run
       const annotations = toUrlCitations(end)
       const hasCalls = calls.length > 0
       return {
@@ -93,6 +97,7 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
               content: text === '' && hasCalls ? null : text,
               refusal: null,
               ...(annotations.length > 0 && { annotations }),
+              ...(thinking !== '' && { reasoning_content: thinking }),
               ...(hasCalls && {
                 tool_calls: calls.map(toMessageToolCall),
                 ...toReasoningFields(reasoning),

@@ -19,7 +19,21 @@ import type { InputItem, ResponseRequest } from './schema.ts'
 
 type Content = Extract<InputItem, { role: string }>['content']
 type Tools = NonNullable<ResponseRequest['tools']>
-type Tool<Type extends string> = Extract<Tools[number], { type: Type }>
+type Tool<Type extends string> = Extract<Tools[number], { type: Type; [unknown: string]: unknown }>
+type KnownTool = Tool<'function'> | Tool<'file_search'>
+
+const isKnown = (tool: Tools[number]): tool is KnownTool =>
+  tool.type === 'function' || tool.type === 'file_search'
+
+/** Throws AppError `invalid_request` for a tool that the server does not have. */
+function refuseForeignChoice(choice: ResponseRequest['tool_choice']): void {
+  if (typeof choice !== 'object' || !choice) return
+  if (choice.type === 'function' || choice.type === 'file_search') return
+  throw refusal(
+    'tool_choice',
+    `cannot force a tool of the type ${choice.type}: the server has none`,
+  )
+}
 
 /** Reads what the agent is asked; `items` are all items so far. Throws AppError `invalid_request`. */
 export function toAgentRequest(
@@ -29,8 +43,10 @@ export function toAgentRequest(
   settings: DialectSettings,
 ): AgentRequest {
   const tools = request.tools ?? []
-  const searches = tools.filter((tool): tool is Tool<'file_search'> => tool.type === 'file_search')
-  const functions = tools.filter((tool): tool is Tool<'function'> => tool.type === 'function')
+  refuseForeignChoice(request.tool_choice)
+  const known = tools.filter(isKnown)
+  const searches = known.filter((tool) => tool.type === 'file_search')
+  const functions = known.filter((tool) => tool.type === 'function')
   const messages = toMessages(items)
   const question = messages.findLast(({ role }) => role === 'user')
   if (!question?.content.trim()) throw refusal('input', 'must contain a user message with text')
@@ -52,6 +68,7 @@ export function toAgentRequest(
       format: toAnswerFormat(request.text?.format, 'text.format'),
     },
     clientTools: functions.map(toClientTool),
+    foreignTools: tools.filter((tool) => !isKnown(tool)).map(({ type }) => type),
     toolChoice: toToolChoice(request.tool_choice),
   }
 }
@@ -147,7 +164,7 @@ function toResult(
 function toToolChoice(choice: ResponseRequest['tool_choice']): ToolChoice | undefined {
   if (typeof choice !== 'object') return choice
   // File search always runs, so it need not be forced.
-  return choice?.type === 'function' ? { name: choice.name } : undefined
+  return choice && 'name' in choice ? { name: choice.name } : undefined
 }
 
 function searchFilter(filter: Filter | undefined, searches: readonly Tool<'file_search'>[]) {

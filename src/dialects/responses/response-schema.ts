@@ -32,6 +32,11 @@ const OutputText = z.object({
   logprobs: z.array(z.unknown()).describe('Always empty.'),
 })
 
+const SummaryText = z.object({
+  type: z.literal('summary_text'),
+  text: z.string().describe('The thinking.'),
+})
+
 const OutputItem = z
   .discriminatedUnion('type', [
     z.object({
@@ -54,9 +59,10 @@ const OutputItem = z
       type: z.literal('reasoning'),
       id: z.string().describe('Identifier of the item.'),
       status: Status,
-      summary: z.array(z.never()).describe('Always empty.'),
+      summary: z.array(SummaryText).describe('The model’s thinking, if it shows it.'),
       encrypted_content: z
         .string()
+        .optional()
         .describe('The model’s reasoning; send it back unchanged with the results of the calls.'),
     }),
     z.object({
@@ -185,6 +191,10 @@ export const ResponseEvent = z
         'response.content_part.done',
         'response.function_call_arguments.delta',
         'response.function_call_arguments.done',
+        'response.reasoning_summary_part.added',
+        'response.reasoning_summary_text.delta',
+        'response.reasoning_summary_text.done',
+        'response.reasoning_summary_part.done',
         'response.output_item.done',
         'response.completed',
         'response.incomplete',
@@ -198,7 +208,11 @@ export const ResponseEvent = z
     item: OutputItem.optional().describe('The item that was added or is done.'),
     item_id: z.string().optional().describe('Identifier of the item.'),
     content_index: z.int().optional().describe('Position of the part in the content of the item.'),
-    part: OutputText.optional().describe('The part that was added or is done.'),
+    summary_index: z.int().optional().describe('Position of the part in the summary.'),
+    part: z
+      .union([OutputText, SummaryText])
+      .optional()
+      .describe('The part that was added or is done.'),
     delta: z.string().optional().describe('The next fragment.'),
     text: z.string().optional().describe('The whole text.'),
     logprobs: z.array(z.unknown()).optional().describe('Always empty.'),

@@ -101,6 +101,18 @@ const FileSearchTool = z.object({
   ranking_options: RankingOptions.nullish().describe('How passages are ranked.'),
 })
 
+/** Tools that run at OpenAI, or in programs such as Codex. */
+const ForeignTool = z.looseObject({
+  type: z
+    .string()
+    .min(1)
+    .max(64)
+    .regex(/^(?!(?:function|file_search)$)/, 'lacks fields of its type')
+    .describe('Any other type: the tool is left out, and named in the header `warnings`.'),
+})
+
+const TOOL_EXPECTED = 'must be a tool with its type, such as a function or file_search'
+
 const INCLUDABLE = [
   'file_search_call.results',
   'reasoning.encrypted_content',
@@ -159,7 +171,7 @@ export const ResponseRequest = z
       .nullish()
       .describe('Options of the text.'),
     tools: z
-      .array(z.discriminatedUnion('type', [FunctionTool, FileSearchTool]))
+      .array(z.union([FunctionTool, FileSearchTool, ForeignTool], { error: TOOL_EXPECTED }))
       .max(MAX_TOOLS)
       .nullish()
       .describe(
@@ -174,6 +186,13 @@ export const ResponseRequest = z
             name: z.string().min(1).max(256).describe('Name of the function to call.'),
           }),
           z.object({ type: z.literal('file_search') }),
+          z.object({
+            type: z
+              .string()
+              .max(64)
+              .regex(/^(?!(?:function|file_search)$)/, 'lacks its name')
+              .describe('Refused: the server has no tool of another type.'),
+          }),
         ],
         { error: 'must be none, auto, required, a function by name, or file_search' },
       )

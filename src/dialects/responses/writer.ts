@@ -18,6 +18,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
   const sequence = createSequence(response)
   const run = new RunCollector()
   const message = createMessage(sequence, run)
+  const thinking = createThinking(sequence)
 
   const finish = (end: RunEnd): ResponseEvent[] => {
     const { calls, reasoning } = run
@@ -25,6 +26,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
     const status = reason ? 'incomplete' : 'completed'
     const opening = calls.length === 0 ? message.write('') : []
     const items = [
+      ...thinking.end('completed'),
       ...message.end(status, toFileCitations(end)),
       ...(reasoning.length > 0 ? reasoningEvents(sequence, reasoning) : []),
       ...calls.flatMap((call) => callEvents(sequence, call)),
@@ -52,14 +54,15 @@ export function createResponseWriter(response: ResponseObject, options: Options)
         return options.withSearches ? searchEvents(sequence, event, options) : []
       }
       if (event.type === 'run-end') return finish(event)
+      if (event.type === 'reasoning-delta') return thinking.write(event.text)
       const text = textOf(event)
-      return text === '' ? [] : message.write(text)
+      return text === '' ? [] : [...thinking.end('completed'), ...message.write(text)]
     },
     /** The last events of a run that failed. */
     fail(detail: ErrorDetail): ResponseEvent[] {
       const isRate = detail.code === 'upstream_rate_limited'
       const code = isRate ? 'rate_limit_exceeded' : 'server_error'
-      const ending = message.end('incomplete', [])
+      const ending = [...thinking.end('incomplete'), ...message.end('incomplete', [])]
       const error = { code, message: detail.message }
       Object.assign(response, { status: 'failed', error, agent: { error: detail } })
       return [...ending, sequence.sayResponse('response.failed')]
@@ -164,6 +167,49 @@ function callEvents(sequence: Sequence, call: ModelToolCall): ResponseEvent[] {
     say('response.function_call_arguments.done', { ...place, ...fn }),
   ])
 }
+
+/** Writes the model's thinking as items of their own, each as the summary of its reasoning. */
+function createThinking(sequence: Sequence) {
+  const { say } = sequence
+  let open: { place: Place & { summary_index: number }; text: string } | undefined
+
+  const begin = () => {
+    const item_id = sequence.newId('rs')
+    const item = { ...REASONING, id: item_id, status: 'in_progress' as const, summary: [] }
+    open = { place: { output_index: sequence.add(item), item_id, summary_index: 0 }, text: '' }
+    const { place } = open
+    return [
+      say('response.output_item.added', { output_index: place.output_index, item }),
+      say('response.reasoning_summary_part.added', { ...place, part: toSummary('') }),
+    ]
+  }
+
+  return {
+    write(delta: string): ResponseEvent[] {
+      const begun = open ? [] : begin()
+      if (!open) return begun
+      open.text += delta
+      return [...begun, say('response.reasoning_summary_text.delta', { ...open.place, delta })]
+    },
+    /** Ends the item; returns no events if there is none. */
+    end(status: Message['status']): ResponseEvent[] {
+      if (!open) return []
+      const { place, text } = open
+      open = undefined
+      const part = toSummary(text)
+      const item = { ...REASONING, id: place.item_id, status, summary: [part] }
+      sequence.replace(place.output_index, item)
+      return [
+        say('response.reasoning_summary_text.done', { ...place, text }),
+        say('response.reasoning_summary_part.done', { ...place, part }),
+        say('response.output_item.done', { output_index: place.output_index, item }),
+      ]
+    },
+  }
+}
+
+const REASONING = { type: 'reasoning' as const }
+const toSummary = (text: string) => ({ type: 'summary_text' as const, text })
 
 type Message = Extract<OutputItem, { type: 'message' }>
 type Part = Message['content'][number]

@@ -173,11 +173,6 @@ describe('a completion request', () => {
       'tools.0.function.name',
     ],
     [
-      'with a tool of another kind',
-      asking({ tools: [{ type: 'custom', custom: {} }] }),
-      'tools.0.type',
-    ],
-    [
       'with too many tools',
       asking({ tools: Array.from({ length: 129 }, () => tool('a')) }),
       'tools',

@@ -35,6 +35,9 @@ export function toAgentRequest(
   if (!messages.findLast(({ role }) => role === 'user')?.content.trim()) {
     throw refusal('messages', 'must contain a user message with text or an image')
   }
+  const tools = request.tools ?? []
+  const foreign = tools.filter((tool) => !isCustom(tool))
+  refuseForeignChoice(request.tool_choice, foreign)
   return {
     ...readAgentFields(request, settings),
     caller,
@@ -46,11 +49,30 @@ export function toAgentRequest(
       effort: request.output_config?.effort ?? undefined,
       format: toFormat(request.output_config?.format),
     },
-    clientTools: (request.tools ?? []).map(({ name, description, input_schema: parameters }) =>
-      toClientTool({ name, description, parameters }),
-    ),
+    clientTools: tools
+      .filter(isCustom)
+      .map(({ name, description, input_schema: parameters }) =>
+        toClientTool({ name, description, parameters }),
+      ),
+    foreignTools: foreign.map(({ type }) => String(type)),
     toolChoice: toToolChoice(request.tool_choice),
   }
+}
+
+type Tool = NonNullable<CountTokensRequest['tools']>[number]
+type CustomTool = Extract<Tool, { input_schema: object }>
+
+const isCustom = (tool: Tool): tool is CustomTool => (tool.type ?? 'custom') === 'custom'
+
+/** Throws AppError `invalid_request` for a tool that the server does not have. */
+function refuseForeignChoice(
+  choice: CountTokensRequest['tool_choice'],
+  foreign: readonly Tool[],
+): void {
+  if (choice?.type !== 'tool') return
+  const tool = foreign.find(({ name }) => name === choice.name)
+  if (!tool) return
+  throw refusal('tool_choice', `cannot force "${choice.name}": the server has no ${tool.type}`)
 }
 
 export const asksForThinking = ({ thinking }: MessagesRequest) =>

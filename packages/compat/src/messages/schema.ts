@@ -102,18 +102,24 @@ const MessageParam = z.object({
 })
 
 const CustomTool = z.object({
-  type: z
-    .literal('custom', {
-      error: 'must be "custom": Anthropic’s own tools are not supported; the server has its own',
-    })
-    .nullish()
-    .describe('Must be `custom`, if given.'),
+  type: z.literal('custom').nullish().describe('`custom`, if given.'),
   name: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, underscores or hyphens')
     .describe('Name of the tool.'),
   description: boundedText(100_000).nullish().describe('What the tool does, for the model.'),
   input_schema: freeObject().describe('JSON Schema of its arguments.'),
+})
+
+/** Anthropic's own tools, which run there or in its programs. */
+const ForeignTool = z.looseObject({
+  type: z
+    .string()
+    .min(1)
+    .max(64)
+    .regex(/^(?!custom$)/, 'lacks its input_schema')
+    .describe('Any other type: the tool is left out, and named in the header `warnings`.'),
+  name: z.string().max(128).nullish().describe('Name of the tool.'),
 })
 
 const ToolChoice = z.discriminatedUnion(
@@ -152,7 +158,7 @@ const QUESTION = {
     .nullish()
     .describe('Instructions to the agent.'),
   tools: z
-    .array(CustomTool)
+    .array(z.union([CustomTool, ForeignTool], { error: 'must be a tool with its name' }))
     .max(MAX_TOOLS)
     .nullish()
     .describe('The client’s own tools. Calls to them are returned as `tool_use`.'),

@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { readAllBlocks } from '../support/event-stream-reader.ts'
+import { modelRequest } from '../support/model-request.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
+import { chunk, DONE, streamReply, textReply } from '../support/upstream-replies.ts'
+
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+beforeEach(() => upstream.always(textReply('Fine.')))
+
+const messages = [{ role: 'user', content: 'Who builds dams?' }]
+const parameters = { type: 'object', properties: {} }
+const offered = () =>
+  modelRequest(upstream.requests.at(-1)).tools.map(({ function: { name } }) => name)
+const post = (path: string, body: object) =>
+  server.request(path, { body: { model: 'agent', ...body } })
+
+describe('Tools that run elsewhere', () => {
+  it.each<[string, string, object, string]>([
+    [
+      'Codex',
+      '/v1/responses',
+      {
+        input: 'Hi',
+        tools: [
+          { type: 'function', name: 'shell', parameters },
+          { type: 'namespace', name: 'mcp__x', tools: [{ type: 'function', name: 'y' }] },
+          { type: 'web_search', external_web_access: true },
+          { type: 'custom', name: 'apply_patch', format: { type: 'grammar' } },
+          { type: 'mcp', server_label: 'z', server_url: 'https://z.example' },
+        ],
+      },
+      'namespace, web_search, custom, mcp',
+    ],
+    [
+      'clients of completions',
+      '/v1/chat/completions',
+      {
+        messages,
+        stream: false,
+        tools: [
+          { type: 'function', function: { name: 'shell', parameters } },
+          { type: 'custom', custom: { name: 'patch' } },
+        ],
+      },
+      'custom',
+    ],
+    [
+      'clients of Anthropic',
+      '/v1/messages',
+      {
+        messages,
+        max_tokens: 100,
+        tools: [
+          { name: 'shell', input_schema: parameters },
+          { type: 'web_search_20250305', name: 'web_search', max_uses: 5 },
+          { type: 'bash_20250124', name: 'bash' },
+        ],
+      },
+      'web_search_20250305, bash_20250124',
+    ],
+  ])('of %s are left out and named, and the others offered', async (_case, path, body, types) => {
+    const response = await post(path, body)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('warnings')).toContain(
+      `tools of these types are left out: ${types}`,
+    )
+    expect(offered()).toContain('shell')
+    expect(offered().join()).not.toMatch(/web_search|apply_patch|bash|\bpatch\b/)
+  })
+
+  it.each<[string, string, object]>([
+    ['Responses', '/v1/responses', { input: 'Hi', tool_choice: { type: 'web_search' } }],
+    [
+      'Responses, by name',
+      '/v1/responses',
+      { input: 'Hi', tool_choice: { type: 'mcp', server_label: 'z' } },
+    ],
+    [
+      'Messages',
+      '/v1/messages',
+      {
+        messages,
+        max_tokens: 9,
+        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+        tool_choice: { type: 'tool', name: 'web_search' },
+      },
+    ],
+  ])('are refused by name where they are forced: %s', async (_case, path, body) => {
+    const response = await post(path, body)
+    expect(response.status).toBe(400)
+    expect(JSON.stringify(await response.json())).toMatch(/tool_choice.*(?:web_search|mcp)/)
+  })
+})
+
+const THOUGHT = streamReply(
+  chunk({ reasoning_content: 'Dams. ' }),
+  chunk({ reasoning_content: 'Beavers.' }),
+  chunk({ content: 'Beavers do.' }, 'stop'),
+  DONE,
+)
+
+describe('The thinking of the model', () => {
+  it('reaches clients of completions, streamed and whole', async () => {
+    upstream.script(THOUGHT, THOUGHT)
+    const whole = Object(
+      await (await post('/v1/chat/completions', { messages, stream: false })).json(),
+    )
+    expect(whole.choices[0].message).toMatchObject({
+      content: 'Beavers do.',
+      reasoning_content: 'Dams. Beavers.',
+    })
+    const blocks = await readAllBlocks(
+      await post('/v1/chat/completions', { messages, stream: true }),
+    )
+    const deltas = blocks
+      .filter(({ data }) => data.startsWith('{'))
+      .map(({ data }) => JSON.parse(data).choices[0]?.delta ?? {})
+    expect(deltas.map((delta) => delta.reasoning_content ?? '').join('')).toBe('Dams. Beavers.')
+    expect(deltas.map((delta) => delta.content ?? '').join('')).toBe('Beavers do.')
+  })
+
+  it('is sent once where calls follow it', async () => {
+    const call = { id: 'call_1', type: 'function', function: { name: 'lamp', arguments: '{}' } }
+    upstream.script(
+      streamReply(
+        chunk({ reasoning_content: 'Switch it.' }),
+        chunk({ tool_calls: [{ index: 0, ...call }] }, 'tool_calls'),
+        DONE,
+      ),
+    )
+    const tools = [{ type: 'function', function: { name: 'lamp', parameters } }]
+    const blocks = await readAllBlocks(
+      await post('/v1/chat/completions', { messages, tools, stream: true }),
+    )
+    const said = blocks
+      .filter(({ data }) => data.startsWith('{'))
+      .map(({ data }) => JSON.parse(data).choices?.[0]?.delta?.reasoning_content ?? '')
+    expect(said.join('')).toBe('Switch it.')
+  })
+
+  it('reaches clients of Responses as the summary of an item, before the answer', async () => {
+    upstream.script(THOUGHT, THOUGHT)
+    const summary = [{ type: 'summary_text', text: 'Dams. Beavers.' }]
+    const whole = Object(await (await post('/v1/responses', { input: 'Who?' })).json())
+    expect(whole.output).toMatchObject([
+      { type: 'reasoning', status: 'completed', summary },
+      { type: 'message', content: [{ text: 'Beavers do.' }] },
+    ])
+    const blocks = await readAllBlocks(await post('/v1/responses', { input: 'Who?', stream: true }))
+    const types = blocks.map(({ event }) => event)
+    expect(types.indexOf('response.reasoning_summary_text.done')).toBeGreaterThan(
+      types.indexOf('response.reasoning_summary_text.delta'),
+    )
+    expect(types.indexOf('response.output_text.delta')).toBeGreaterThan(
+      types.indexOf('response.reasoning_summary_part.done'),
+    )
+    const again = { input: [{ role: 'user', content: 'Who?' }, ...whole.output, ...messages] }
+    expect((await post('/v1/responses', again)).status).toBe(200)
+  })
+})
+
+describe('What programs ask besides', () => {
+  it('lists models for clients of Anthropic, with their header of the key', async () => {
+    const response = await fetch(`${server.url}/v1/models`, {
+      headers: { 'x-api-key': TEST_KEY, 'anthropic-version': '2023-06-01' },
+    })
+    expect(await response.json()).toMatchObject({
+      data: [{ type: 'model', id: 'agent', display_name: 'agent', created_at: expect.any(String) }],
+      has_more: false,
+      first_id: 'agent',
+      last_id: expect.any(String),
+    })
+  })
+
+  it('tells programs of Ollama what runs', async () => {
+    const running = Object(await (await server.request('/api/ps')).json())
+    expect(running.models[0]).toMatchObject({ name: expect.stringMatching(/^agent/) })
+  })
+
+  it('tells what to do in place of compacting', async () => {
+    const response = await post('/v1/responses/compact', { input: 'Hi' })
+    expect(response.status).toBe(404)
+    expect(JSON.stringify(await response.json())).toContain('Send the conversation as it is')
+  })
+})
