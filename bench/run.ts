@@ -3,6 +3,7 @@ import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { agentLoop } from './agent-loop.ts'
+import { builtinEmbedder } from './builtin-embedder.ts'
 import { coldStart } from './cold-start.ts'
 import { firstToken } from './first-token.ts'
 import { hybrid } from './hybrid.ts'
@@ -31,6 +32,7 @@ const BENCHMARKS = {
   hybrid,
   'cold-start': coldStart,
   memory,
+  'builtin-embedder': builtinEmbedder,
   peers,
   libraries,
 } satisfies Record<string, (bench: Bench) => Promise<Findings>>

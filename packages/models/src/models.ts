@@ -8,6 +8,7 @@ export {
   MULTILINGUAL_E5,
   reasonAgainstDefault,
 } from './builtin/models.ts'
+export { prefersEightBits } from './builtin/processor.ts'
 export {
   type AnswerFormat,
   CHAT_APIS,
