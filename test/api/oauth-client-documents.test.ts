@@ -143,7 +143,14 @@ it('reaches no private address, and no document without an end', async () => {
   const client = describeAt('/private.json')
   const refused = await show(client, {}, guarded)
   expect(refused.status).toBe(400)
-  expect(await refused.text()).toContain('not a public address')
+  const said = await refused.text()
+  expect(said).toContain('it could not be read')
+  for (const host of ['127.0.0.1.nip.invalid', 'no-such-host.invalid', '10.0.0.1', '[::1]']) {
+    const other = await show(`https://${host}/private.json`, {}, guarded)
+    // What brackets name is no document's URL at all.
+    if (host.startsWith('[')) expect(other.status).toBe(400)
+    else expect(await other.text()).toBe(said)
+  }
   expect(asked).not.toContain('/private.json')
   documents.set('/hang.json', 'hang')
   const silent = await show(`${ORIGIN}/hang.json`)

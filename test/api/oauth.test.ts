@@ -216,15 +216,21 @@ it('takes another port of this machine', async () => {
 })
 
 it.each<[string, Record<string, string>]>([
-  ['unsupported_response_type', { response_type: 'token' }],
-  ['invalid_request', { code_challenge_method: 'plain' }],
-  ['invalid_request', { code_challenge: '' }],
-  ['invalid_scope', { scope: 'admin' }],
-  ['invalid_target', { resource: 'https://elsewhere.example/mcp' }],
-  ['access_denied', { decision: 'deny' }],
-])('tells the client %s', async (code, more) => {
-  const { searchParams } = backTo(await allow(more))
-  expect(searchParams.get('error')).toBe(code)
+  ['only code', { response_type: 'token' }],
+  ['code_challenge_method is missing or not supported', { code_challenge_method: 'plain' }],
+  ['code_challenge is missing or not supported', { code_challenge: '' }],
+  ['there are query and chat', { scope: 'admin' }],
+  ['resource must be', { resource: 'https://elsewhere.example/mcp' }],
+])('shows the person that %s, and sends nobody to the client', async (words, more) => {
+  const refused = await allow(more)
+  expect(refused.status).toBe(400)
+  expect(refused.headers.has('location')).toBe(false)
+  expect(await refused.text()).toContain(words)
+})
+
+it('tells the client that it was denied', async () => {
+  const { searchParams } = backTo(await allow({ decision: 'deny' }))
+  expect(searchParams.get('error')).toBe('access_denied')
   expect(searchParams.get('state')).toBe('the state')
   expect(searchParams.has('code')).toBe(false)
 })

@@ -21,6 +21,8 @@ interface Dependencies {
   identify: Identify
 }
 
+const DENIED = 'access_denied'
+
 type Client = Awaited<ReturnType<OAuth['findClient']>>
 
 /** The page on which a person allows a program to connect. */
@@ -56,26 +58,32 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
         .headers(pageHeaders(client.redirect))
         .send(consentPage({ ...client, scopes, parameters, failure }))
     if (request.method === 'GET') return show(200)
-    if (decision !== 'allow') throw new OAuthRefusal('access_denied', 'denied by the person')
+    if (decision !== 'allow') throw new OAuthRefusal(DENIED, 'denied by the person')
     const decided = await decide(request, parameters, key.trim())
     if (decided.code === undefined) return show(decided.status, decided.failure)
     return sendBack(reply, all, { code: decided.code, iss: issuerOf(request) })
   }
 
-  /** Errors are sent only to a known client, at a redirect URI that it registered. */
+  const refuse = (reply: FastifyReply, { message }: OAuthRefusal) =>
+    reply
+      .status(400)
+      .headers(pageHeaders())
+      .send(refusalPage(`Refused: ${message}.`))
+
+  /**
+   * Anybody can register a client. Therefore only the person's own decision leads to its redirect URI, and an error of
+   * the request is shown (RFC 9700, 4.11.2).
+   */
   const authorize = async (request: FastifyRequest, reply: FastifyReply, body: unknown) => {
     const iss = issuerOf(request)
     const client = await findClient(oauth, body, request.ip)
-    if (client instanceof OAuthRefusal) {
-      const page = refusalPage(`Refused: ${client.message}.`)
-      return reply.status(400).headers(pageHeaders()).send(page)
-    }
+    if (client instanceof OAuthRefusal) return refuse(reply, client)
     try {
       return await answer(request, reply, client)
     } catch (error) {
       if (!(error instanceof OAuthRefusal)) throw error
-      const { code, message } = error
-      return sendBack(reply, client.all, { error: code, error_description: message, iss })
+      if (error.code !== DENIED) return refuse(reply, error)
+      return sendBack(reply, client.all, { error: DENIED, error_description: error.message, iss })
     }
   }
 

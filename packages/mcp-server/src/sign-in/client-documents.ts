@@ -96,7 +96,11 @@ function parse(id: string, text: string): Client {
 }
 
 function explain(error: unknown): never {
-  if (error instanceof OutboundError) throw refusal(error.message)
+  if (error instanceof OutboundError) {
+    // Strangers must not learn which names and hosts there are within the network.
+    const isOfHost = error.kind === 'forbidden' || error.kind === 'unreachable'
+    throw refusal(isOfHost ? 'it could not be read' : error.message)
+  }
   if (error instanceof RangeError) throw refusal('too many are being read; try again soon')
   if (error instanceof DOMException) throw refusal('it could not be read in time; try again soon')
   throw error
