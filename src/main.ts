@@ -34,6 +34,9 @@ import {
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { createLogSender, startTelemetry } from './telemetry.ts'
 
+/** New files and folders are for this user alone. */
+const PRIVATE_UMASK = 0o077
+
 /** How long closing may take beyond the grace period; then the process exits, whatever keeps it open. */
 const CLOSING_MS = 15_000
 
@@ -76,6 +79,8 @@ class StoppedEarly extends Error {
 }
 
 async function main(): Promise<void> {
+  // Whatever is written holds documents, keys or conversations, also in a folder that is open to others.
+  process.umask(PRIVATE_UMASK)
   // Before the configuration is read, because its mistakes are worded in the same way.
   installErrorMessages()
   const command = COMMANDS.get(process.argv[2] ?? '')

@@ -1,6 +1,17 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,6 +43,28 @@ async function failedStart({ directory, environment }: Attempt): Promise<string>
   expect(process.stderr).not.toMatch(/^ {4}at /m)
   return process.stderr
 }
+
+it(
+  'What a server writes is for its user alone, also in a folder that is open to others',
+  onlyLong,
+  async () => {
+    const directory = await temporaryDirectory()
+    await chmod(directory, 0o755)
+    const server = await startServerProcess({ DATA_DIR: directory }, { directory })
+    await server.ingest({ title: 'towns.csv', text: 'town\nOslo\n' })
+    await server.request('/admin/keys', { body: { name: 'A key', scopes: ['query'] } })
+    expect((await server.stop()).code).toBe(0)
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile())
+    const open = await Promise.all(
+      files.map(
+        async (entry) => ((await stat(join(entry.parentPath, entry.name))).mode & 0o077) > 0,
+      ),
+    )
+    expect(files.length).toBeGreaterThan(1)
+    expect(files.filter((_, index) => open[index]).map(({ name }) => name)).toEqual([])
+  },
+)
 
 describe('A start that cannot succeed ends with code 1 and says why:', () => {
   it('every wrong variable at once, and no value of any', async () => {

@@ -1,9 +1,11 @@
 import { statfsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { chmod, mkdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { exists } from '@agent-server/lib/files.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import { integer, type Row, type Statement, text, type Value } from '../sql/query.ts'
 import { isBusy, unavailable } from './error.ts'
 import { schemaVersion } from './migrate.ts'
@@ -11,6 +13,7 @@ import { schemaVersion } from './migrate.ts'
 /** The name of the database file in the data directory. */
 export const DATABASE_FILE = 'agent-server.db'
 const PRIVATE = 0o700
+const PRIVATE_FILE = 0o600
 
 // Another program may lock the file for a moment (a backup, the sqlite3 shell). Writes wait on their own thread;
 // reads wait on the event loop, and therefore only briefly.
@@ -185,6 +188,24 @@ async function makeEach(directory: string): Promise<void> {
   if (await exists(`${directory}/.`)) return
   await makeEach(dirname(directory))
   await mkdir(directory, { mode: PRIVATE })
+}
+
+const OF_OTHERS = 0o077
+const SUFFIXES = ['', '-wal', '-shm']
+
+/** Closes the files of a database to other users of the machine, and says if its folder is open to them. */
+export async function keepPrivate(file: string, log?: Pick<Log, 'warn'>): Promise<void> {
+  for (const path of SUFFIXES.map((suffix) => `${file}${suffix}`)) {
+    await ignore(chmod(path, PRIVATE_FILE), 'not there, or on a disk without modes')
+  }
+  const directory = dirname(file)
+  const { mode } = await stat(directory)
+  if ((mode & OF_OTHERS) === 0) return
+  const open = (mode & 0o777).toString(8)
+  log?.warn(
+    { directory, mode: open },
+    `the data directory is open to other users of this machine: chmod 700 ${directory}`,
+  )
 }
 
 interface DirectoryLock {

@@ -11,6 +11,7 @@ import { callsOf, createWrites, type WriteCalls } from '../sql/writes.ts'
 import {
   createRunner,
   DATABASE_FILE,
+  keepPrivate,
   LEFT_FREE_BYTES,
   lockDirectory,
   makeDirectory,
@@ -57,6 +58,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Op
   try {
     const migration = await writer.call('open', { file, queueLimit })
     log?.info({ file, schema: migration }, 'document store opened')
+    await keepPrivate(file, log)
     const queue = createWriteQueue({ send: (group) => writer.call('write', group) })
     const write = callsOf(createWrites(SQLITE, queueLimit), queue.write)
     const { closeReaders, ...reads } = openReaders(file, write, () => {

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { everything } from '@agent-server/lib/visibility.ts'
@@ -114,6 +114,23 @@ describe('The SQLite store', () => {
     await store.add(document('a'))
     await store.close()
     expect((await readdir(data.directory)).sort()).toEqual(['agent-server.db', 'agent-server.lock'])
+  })
+
+  it('is for this user alone, also in a folder that is open to others, which it tells', async () => {
+    const file = join(data.directory, 'agent-server.db')
+    await writeFile(file, '', { mode: 0o644 })
+    await chmod(data.directory, 0o755)
+    const warnings: object[] = []
+    const store = await createSqliteStore({
+      directory: data.directory,
+      queueLimit: 10,
+      onCrash: () => undefined,
+      log: { info: () => undefined, warn: (fields: object) => void warnings.push(fields) },
+    })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect((await stat(`${file}-wal`)).mode & 0o777).toBe(0o600)
+    expect(warnings).toEqual([{ directory: data.directory, mode: '755' }])
+    await store.close()
   })
 
   it('closes when all that it has taken is on the disk, and what waited behind it', async () => {
