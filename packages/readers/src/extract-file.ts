@@ -175,9 +175,13 @@ const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
   },
   {
     part: 'xl/workbook.bin',
-    async read({ bytes, zip }) {
+    async read({ bytes, zip, main }, sight) {
       await zip.verify()
-      return (await import('./formats/xlsx.ts')).extractWorkbook(bytes, new Map())
+      const { createShowEntry } = await import('./formats/image.ts')
+      const { partsOfXlsb } = await import('./formats/sheet-parts.ts')
+      const { extractWorkbook } = await import('./formats/xlsx.ts')
+      const show = createShowEntry(await seePicture(sight), zip)
+      return extractWorkbook(bytes, await partsOfXlsb(bytes, zip, main), show)
     },
   },
   {

@@ -9,7 +9,7 @@ export { createExtractor, EXTRACT_ENTRY, type Extractor, READING } from './extra
 export { mediaTypeOfUpload } from './file-kind.ts'
 export type { PictureFile } from './pictures.ts'
 export { installedOcr } from './recognition/installed.ts'
-export { REFUSED, refusedKindOf } from './refusals.ts'
+export { isOldWorkbook, REFUSED, refusedKindOf } from './refusals.ts'
 export { type Cell, type SheetTable, type TableRow, toText } from './sheet-tables.ts'
 export { tablesOfText, tablesOfWorkbook, type WorkbookTable } from './tables.ts'
 export { openZip, refuseBadZip, type ZipArchive } from './zip-archive.ts'

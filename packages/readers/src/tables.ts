@@ -30,7 +30,10 @@ export async function tablesOfWorkbook(
 async function formulasOf(bytes: Buffer): Promise<Formulas> {
   if (!bytes.subarray(0, ZIP_MARK.length).equals(ZIP_MARK)) return new Map()
   const { formulasOfXlsx } = await import('./formats/workbook-formulas.ts')
-  return formulasOfXlsx(await openZip(bytes))
+  const { mainPartOf } = await import('./formats/ooxml.ts')
+  const zip = await openZip(bytes)
+  const main = await mainPartOf(zip)
+  return main?.kind === 'workbook' ? formulasOfXlsx(zip, main.path) : new Map()
 }
 
 /** A column with numbers in several units becomes texts, as adding them up would be wrong. */

@@ -16,7 +16,12 @@ export interface TableEntry<Document extends TableDocument> {
 const FORMATS: readonly (readonly [ending: string, format: TableFormat])[] = Object.entries({
   '.csv': 'csv',
   '.tsv': 'tsv',
+  '.tab': 'tsv',
   '.xlsx': 'xlsx',
+  '.xlsm': 'xlsx',
+  '.xlsb': 'xlsx',
+  '.xls': 'xlsx',
+  '.ods': 'xlsx',
   '.parquet': 'parquet',
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',

@@ -6,6 +6,7 @@ import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   type Cell,
   encodingOf,
+  isOldWorkbook,
   refuseBadZip,
   type SheetTable,
   type TableRow,
@@ -190,7 +191,7 @@ async function fileEncoding(path: string): Promise<string> {
 
 async function workbookParts(source: string): Promise<Part[]> {
   const bytes = await readFile(source)
-  await refuseBadZip(bytes, 'The file is not a workbook')
+  if (!isOldWorkbook(bytes)) await refuseBadZip(bytes, 'The file is not a workbook')
   const sheets = await tablesOfWorkbook(bytes)
   const filled = sheets.filter(({ tables }) => tables.some(hasColumns))
   if (filled.length === 0) throw new Refusal('The workbook has no sheet with rows')

@@ -9,7 +9,13 @@ type ListLevels = Map<number, NumberLevel>
 const PARENTS = 20
 const FURNITURE = /^style:(header|footer)(?:-left|-first)?$/
 /** Fields whose result is another on each page. */
-const COUNTED = new Set(['text:page-number', 'text:page-count'])
+const COUNTED = new Set([
+  'text:page-number',
+  'text:page-count',
+  'text:sheet-name',
+  'text:date',
+  'text:time',
+])
 
 export type OdfStyles = ReturnType<typeof readOdfStyles>
 

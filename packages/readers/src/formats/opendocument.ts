@@ -28,8 +28,10 @@ export async function extractOpenDocument(
   const kind = zip.has('mimetype') ? await zip.readText('mimetype') : ''
   const content = await zip.readText(CONTENT)
   const show = createShowEntry(see, zip)
-  if (kind.startsWith(SPREADSHEET)) return extractWorkbook(bytes, partsOfOds(content), show)
   const styles = readOdfStyles([zip.has(STYLES) ? await zip.readText(STYLES) : '', content])
+  if (kind.startsWith(SPREADSHEET)) {
+    return extractWorkbook(bytes, partsOfOds(content, styles.furniture()), show)
+  }
   const text = await htmlToMarkdown(toHtml(content, styles), show)
   return { text: [text, ...styles.furniture()].filter(Boolean).join('\n\n') }
 }

@@ -2,6 +2,7 @@ import type * as Library from '@e965/xlsx'
 import type { CellObject, Range, WorkSheet } from '@e965/xlsx'
 import { type Cell, MAX_COLUMNS, type TableRow, toText } from '../sheet-tables.ts'
 import { dateAt, dayZeroOf, type NumberFormat, numberFormatOf } from './number-format.ts'
+import { withoutDrawings } from './ods-drawings.ts'
 import type { Formula, Formulas } from './workbook-formulas.ts'
 
 /** Places from 0. */
@@ -42,7 +43,7 @@ export async function readWorkbook(
 ): Promise<WorkbookSheet[]> {
   // Imported on demand, since other modules use only `rowsToText`.
   const { read, SSF, utils } = await import('@e965/xlsx')
-  const workbook = read(bytes, {
+  const workbook = read(await withoutDrawings(bytes), {
     type: 'buffer',
     dense: true,
     cellNF: true,

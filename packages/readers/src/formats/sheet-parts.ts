@@ -3,8 +3,11 @@ import { passwordProtected } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { type Chart, chartsOf } from './chart.ts'
 import { pathsOf, targetsOf } from './ooxml.ts'
+import { furnitureLine, furnitureText } from './page-furniture.ts'
 import { smartArtOf } from './smart-art.ts'
-import { readXml } from './xml.ts'
+import { type DrawnTexts, drawnTextsOf } from './xls-records.ts'
+import { furnitureInBinary, sheetsInBinary } from './xlsb-records.ts'
+import { readXml, unescapeXml } from './xml.ts'
 
 const WORKBOOK = 'xl/workbook.xml'
 /** Rows and columns with attributes that hide them. */
@@ -28,6 +31,8 @@ export interface SheetParts {
   textBoxes?: readonly string[]
   /** The paths of its images. */
   pictures?: readonly string[]
+  /** What is printed above and below each page, as lines. */
+  furniture?: readonly string[]
 }
 
 /** By the names of the sheets. */
@@ -36,17 +41,87 @@ export type PartsOfSheets = ReadonlyMap<string, SheetParts>
 export async function partsOfXlsx(zip: ZipArchive, main = WORKBOOK): Promise<PartsOfSheets> {
   const sheets = new Map<string, SheetParts>()
   for (const [name, path] of await sheetPaths(zip, main)) {
+    const xml = await zip.readText(path)
     sheets.set(name, {
-      ...hiddenIn(await zip.readText(path)),
+      ...hiddenIn(xml),
       ...(await drawnOnSheet(zip, path)),
+      furniture: furnitureIn(xml),
     })
   }
   return sheets
 }
 
-/** The library's column properties take much memory together with all rows, so they are read separately. */
+const FURNITURE = /<(?:\w+:)?(?:odd|even|first)(Header|Footer)(?:\s[^<>]*)?>([^<]*)</g
+
+function furnitureIn(xml: string): string[] {
+  const matches = xml.slice(Math.max(xml.lastIndexOf('sheetData'), 0)).matchAll(FURNITURE)
+  return Array.from(matches, ([, kind, coded = '']) =>
+    furnitureLines(
+      kind === 'Header' ? { headers: [unescapeXml(coded)] } : { footers: [unescapeXml(coded)] },
+    ),
+  ).flat()
+}
+
+function furnitureLines({
+  headers = [],
+  footers = [],
+}: {
+  headers?: string[]
+  footers?: string[]
+}) {
+  const lines = (kind: string, texts: readonly string[]) =>
+    texts.map(furnitureText).flatMap((text) => (text === '' ? [] : `Page ${kind}: ${text}`))
+  return [...lines('header', headers), ...lines('footer', footers)]
+}
+
+/** Of a binary workbook, whose drawings are as those of XLSX. */
+export async function partsOfXlsb(
+  bytes: Buffer,
+  zip: ZipArchive,
+  main: string,
+): Promise<PartsOfSheets> {
+  const hidden = hiddenCells(await readUnlocked(bytes))
+  const targets = await targetsOf(zip, main)
+  const sheets = new Map<string, SheetParts>()
+  for (const { name, id } of sheetsInBinary(await zip.readBytes(main))) {
+    const path = targets.get(id)?.path
+    const cells = hidden.get(name) ?? { hiddenRows: new Set(), hiddenColumns: new Set() }
+    if (path === undefined || !zip.has(path)) continue
+    const furniture = furnitureLines(furnitureInBinary(await zip.readBytes(path)))
+    sheets.set(name, { ...cells, ...(await drawnOnSheet(zip, path)), furniture })
+  }
+  return sheets
+}
+
 export async function partsOfXls(bytes: Buffer): Promise<PartsOfSheets> {
-  const sheets = await readUnlocked(bytes)
+  const hidden = hiddenCells(await readUnlocked(bytes))
+  const drawn = await drawnOnXls(bytes)
+  return new Map(
+    Array.from(hidden, ([name, cells]) => {
+      const { textBoxes = [], chartTexts = [], header, footer } = drawn.get(name) ?? {}
+      const charts = chartTexts.length > 0 ? [`Chart: ${[...new Set(chartTexts)].join('; ')}`] : []
+      const furniture = [
+        ...(header ? [`Page header: ${header}`] : []),
+        ...(footer ? [`Page footer: ${footer}`] : []),
+      ]
+      const texts = [...textBoxes, ...charts].map((text) => `${text}\n`)
+      return [name, { ...cells, textBoxes: texts, furniture }]
+    }),
+  )
+}
+
+/** Workbooks of Excel 2 to 4 are no containers, and those of Excel 5 have other texts: of these, the cells are read. */
+async function drawnOnXls(bytes: Buffer) {
+  const { CFB } = await import('@e965/xlsx')
+  if (bytes.readUInt16LE(0) !== CONTAINER_MARK) return new Map<string, Partial<DrawnTexts>>()
+  const workbook = CFB.find(CFB.read(bytes, { type: 'buffer' }), 'Workbook')
+  return drawnTextsOf(Buffer.from(workbook?.content ?? []))
+}
+
+const CONTAINER_MARK = 0xcfd0
+
+/** The library's column properties take much memory together with all rows, so they are read separately. */
+function hiddenCells(sheets: Record<string, WorkSheet>): Map<string, SheetParts> {
   const hidden = (infos: readonly ({ hidden?: boolean } | undefined)[] = []) =>
     new Set(infos.flatMap((info, place) => (info?.hidden ? place + 1 : [])))
   const partsOf = ({ '!rows': rows, '!cols': columns }: WorkSheet): SheetParts => ({
@@ -68,13 +143,16 @@ async function readUnlocked(bytes: Buffer): Promise<Record<string, WorkSheet>> {
 }
 
 /** Of `content.xml`: OpenDocument 1.3, part 3, 9.1 and 17.15. */
-export function partsOfOds(content: string): PartsOfSheets {
+export function partsOfOds(content: string, lines: readonly string[] = []): PartsOfSheets {
   const sheets = new Map<string, SheetParts>()
   const hiddenStyles = new Set<string>()
   let style = ''
   let rows = countHidden()
   let columns = countHidden()
   let pictures: string[] = []
+  let textBoxes: string[] = []
+  let shape: string | undefined
+  const furniture = lines.filter((line) => furnitureLine([line.replace(/^.*?: /, '')]) !== '')
   const beginnings = new Map<string, (attributes: Record<string, string>) => void>([
     ['style:style', ({ 'style:name': name = '' }) => (style = name)],
     [
@@ -87,8 +165,11 @@ export function partsOfOds(content: string): PartsOfSheets {
         rows = countHidden()
         columns = countHidden()
         pictures = []
+        textBoxes = []
         const [hiddenRows, hiddenColumns] = [rows.numbers, columns.numbers]
-        sheets.set(name, { isHidden: hiddenStyles.has(its), hiddenRows, hiddenColumns, pictures })
+        const isHidden = hiddenStyles.has(its)
+        const drawn = { pictures, textBoxes, furniture }
+        sheets.set(name, { isHidden, hiddenRows, hiddenColumns, ...drawn })
       },
     ],
     ['draw:image', ({ 'xlink:href': path = '' }) => pictures.push(path)],
@@ -98,10 +179,30 @@ export function partsOfOds(content: string): PartsOfSheets {
       (attributes) => columns.add(attributes, 'table:number-columns-repeated'),
     ],
   ])
-  readXml(content, { open: (name, attributes) => beginnings.get(name)?.(attributes) })
+  readXml(content, {
+    open(name, attributes) {
+      if (SHAPES.has(name)) shape ??= ''
+      beginnings.get(name)?.(attributes)
+    },
+    text(data) {
+      if (shape !== undefined) shape += data
+    },
+    close(name) {
+      if (shape !== undefined && name === 'text:p') shape = `${shape.trimEnd()}\n`
+      if (shape === undefined || !SHAPES.has(name)) return
+      if (shape.trim() !== '') textBoxes.push(shape)
+      shape = undefined
+    },
+  })
   return sheets
 }
 
+/** Shapes that may hold text, also within a frame. */
+const SHAPES = new Set(
+  'text-box custom-shape rect ellipse circle line polyline polygon path connector caption'
+    .split(' ')
+    .map((name) => `draw:${name}`),
+)
 /** Counts the rows or the columns of a table; an element may stand for several. */
 function countHidden() {
   const numbers = new Set<number>()
@@ -112,7 +213,7 @@ function countHidden() {
       const first = last + 1
       last += Number(attributes[repetition]) || 1
       if (!HIDDEN_STATES.has(attributes['table:visibility'] ?? '')) return
-      const end = Math.min(last, first + MAX_REPEATED)
+      const end = Math.min(last, first + Math.min(MAX_REPEATED, MAX_HIDDEN - numbers.size))
       for (let number = first; number <= end; number++) numbers.add(number)
     },
   }
@@ -122,6 +223,8 @@ function countHidden() {
 const HIDDEN_STATES = new Set(['collapse', 'filter'])
 /** Rows that one element hides; rows that are alike for longer are empty. */
 const MAX_REPEATED = 1_000
+/** Rows or columns of a sheet that are known to be hidden. */
+const MAX_HIDDEN = 100_000
 
 /** Of XLSX, by the names of the sheets. */
 export async function sheetPaths(zip: ZipArchive, main = WORKBOOK): Promise<Map<string, string>> {

@@ -42,13 +42,28 @@ export async function extractWorkbook(
     if (more && hasHidden(rows, more)) partlyHidden.push(sheet)
     text.add(`## ${sheet}\n\n${content}\n`)
   }
+  const tables = countTables(sheets.map(({ rows }) => rows))
+  text.add(furnitureOf(parts))
   const warnings = [
     ...warningOf('hidden_sheets', 'Hidden sheets', hidden),
     ...warningOf('hidden_cells', 'Hidden rows or columns', partlyHidden),
     ...uncalculated(formulas),
   ]
-  return { text: text.toString(), ...(warnings.length > 0 && { warnings }) }
+  return {
+    text: text.toString(),
+    ...(tables > 0 && { tables }),
+    ...(warnings.length > 0 && { warnings }),
+  }
 }
+
+/** What is printed on each page, once. */
+function furnitureOf(parts: PartsOfSheets): string {
+  const lines = new Set([...parts.values()].flatMap(({ furniture = [] }) => furniture))
+  return lines.size > 0 ? `${[...lines].join('\n\n')}\n` : ''
+}
+
+const countTables = (sheets: readonly (readonly TableRow[])[]) =>
+  sheets.flatMap(sheetTables).filter(({ rows }) => rows.length > 0).length
 
 const asParagraphs = (texts: readonly string[]) => texts.filter(Boolean).map((text) => `${text}\n`)
 
