@@ -55,12 +55,17 @@ async function finish(): Promise<void> {
     }
     const unreadable: string[] = []
     const omitted: string[] = []
-    const recognition = createRecognition(ocr, (what) => unreadable.push(what))
+    const doubtful = new Set<string>()
+    const recognition = createRecognition(ocr, {
+      onUnreadable: (what) => unreadable.push(what),
+      onDoubtful: (what) => doubtful.add(what),
+    })
     const marks = pictures ? createPictureMarks((mark) => omitted.push(mark)) : undefined
     const extracted = await extractFile(source, recognition, marks)
     const warnings = [
       ...(extracted.warnings ?? []),
       ...warningOf('unreadable_pictures', 'Could not be read, and was left out', unreadable),
+      ...warningOf('doubtful_recognition', doubtOf(ocr), [...doubtful]),
       ...warningOf('pictures_not_described', NOT_DESCRIBED, omitted),
     ]
     const { length } = extracted.text
@@ -74,6 +79,12 @@ async function finish(): Promise<void> {
     const stack = cause instanceof Error ? (cause.stack ?? cause.message) : undefined
     answer({ kind: 'refused', code, message, cause: stack?.slice(0, MAX_CAUSE) })
   }
+}
+
+/** What is said of words that are probably wrong. */
+function doubtOf(ocr: OcrEngine | undefined): string {
+  const languages = ocr?.kind === 'tesseract' ? ocr.languages.join('+') : ''
+  return `Many words are probably wrong, as they would be in another language than OCR_LANGUAGES=${languages}, or in a photograph, for which OCR=pp-ocr is better`
 }
 
 const NOT_DESCRIBED = `Too large to be described, or beyond the first ${MAX_PICTURES}`
@@ -92,7 +103,7 @@ async function findPictures(source: SourceFile, marks: readonly string[]): Promi
 /** Reports each page to the server, which then restarts the deadline. Undefined if recognition is off. */
 function createRecognition(
   engine: OcrEngine | undefined,
-  onUnreadable: Recognition['onUnreadable'],
+  report: Pick<Recognition, 'onUnreadable' | 'onDoubtful'>,
 ): Recognition | undefined {
   if (!engine) return undefined
   const started = performance.now()
@@ -103,7 +114,7 @@ function createRecognition(
     if (performance.now() - started < MAX_RECOGNITION_MS) return
     throw new ExtractionError('extraction_timeout', 'Recognising the text took too long')
   }
-  return { engine, onPage, onUnreadable }
+  return { engine, onPage, ...report }
 }
 
 function answer(message: FromReader): void {

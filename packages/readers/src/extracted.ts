@@ -57,8 +57,11 @@ export interface SourceFile {
 
 /** What recognises text in images. */
 export type OcrEngine =
-  /** Languages by their codes, as used in the names of the data packages. */
-  | { kind: 'tesseract'; languages: readonly string[] }
+  /**
+   * Languages by their codes, as used in the names of the data packages. `ppOcr` is the directory of PP-OCR, if it is
+   * installed, which reads what is doubtful.
+   */
+  | { kind: 'tesseract'; languages: readonly string[]; ppOcr?: string | undefined }
   /** The directory of the package with its models. */
   | { kind: 'pp-ocr'; directory: string }
 
@@ -72,6 +75,8 @@ export interface Recognised {
   text: string
   /** Whether there is text that could not be read with confidence. */
   isUnreadable: boolean
+  /** Whether many words of the text are guesses, or in no dictionary of the language. */
+  isDoubtful?: boolean
 }
 
 /** How text in images is recognised. */
@@ -81,6 +86,8 @@ export interface Recognition {
   onPage(): void
   /** Called with a description of what could not be read with confidence, such as `page 7`. */
   onUnreadable(what: string): void
+  /** Called with a description of what was read, but probably wrong. */
+  onDoubtful?(what: string): void
 }
 
 /** UTF-16 code units. More would take the process that reads a file more memory than it may have. */

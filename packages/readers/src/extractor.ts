@@ -55,7 +55,7 @@ export function createExtractor(options: ExtractorOptions) {
   const closing = new AbortController()
   // One key alone has `processes` of them; the rest is started for others who would wait for it.
   const turns = createLimiter({ name: 'readers of files', capacity: 2 * processes - 1, reserve: 0 })
-  const readers = createReaders(limits, ocr?.kind === 'pp-ocr' ? [ocr.directory] : [])
+  const readers = createReaders(limits, ppOcrOf(ocr) ?? [])
 
   async function read(file: UnreadFile, source: FileSource, signal: AbortSignal) {
     const idle = readers.takeIdle()
@@ -243,7 +243,13 @@ interface Progress {
 
 function extraMegabytes({ mediaType, ocr }: ReadRequest): number {
   if (mediaType.startsWith('image/')) return PICTURE_MEGABYTES
-  return ocr?.kind === 'pp-ocr' ? PP_OCR_MEGABYTES : 0
+  return ppOcrOf(ocr) ? PP_OCR_MEGABYTES : 0
+}
+
+/** The directory of PP-OCR, if it may be used. */
+function ppOcrOf(ocr: OcrEngine | undefined): [string] | undefined {
+  const directory = ocr?.kind === 'pp-ocr' ? ocr.directory : ocr?.ppOcr
+  return directory === undefined ? undefined : [directory]
 }
 
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced, not repaired. */

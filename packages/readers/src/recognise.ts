@@ -13,10 +13,23 @@ let current: { key: string; recogniser: Recogniser } | undefined
 export function recogniserOf(engine: OcrEngine): Recogniser {
   const key = JSON.stringify(engine)
   if (current?.key === key) return current.recogniser
-  const recogniser =
-    engine.kind === 'pp-ocr' ? createPpOcr(engine.directory) : createTesseract(engine.languages)
+  const recogniser = createRecogniser(engine)
   current = { key, recogniser }
   return recogniser
+}
+
+function createRecogniser(engine: OcrEngine): Recogniser {
+  if (engine.kind === 'pp-ocr') return createPpOcr(engine.directory)
+  const tesseract = createTesseract(engine.languages)
+  const other = engine.ppOcr === undefined ? undefined : createPpOcr(engine.ppOcr)
+  return {
+    async read(picture) {
+      const result = await tesseract.read(picture)
+      if (!other || !(result.isDoubtful || result.isUnreadable)) return result
+      const better = await other.read(picture)
+      return better.text === '' ? result : better
+    },
+  }
 }
 
 export function tooManyPages(): ExtractionError {
@@ -31,7 +44,13 @@ export function nothingRead(recognition: Recognition | undefined): ExtractionErr
   return new ExtractionError(
     'empty_document',
     recognition
-      ? 'No text could be recognized reliably: the images may be too faint or damaged'
+      ? `No text could be recognized reliably: the images may be too faint or damaged${languagesOf(recognition.engine)}`
       : 'The pages contain no text, and scanned pages are not read because OCR is disabled',
   )
 }
+
+/** What else may be the cause. */
+const languagesOf = (engine: OcrEngine) =>
+  engine.kind === 'pp-ocr'
+    ? ''
+    : `, or in another language than those of OCR_LANGUAGES (${engine.languages.join('+')})`

@@ -73,6 +73,7 @@ async function recogniseImage(
     recognition.onPage()
     pages.push(await recogniser.read(page()))
     if (pages.at(-1)?.isUnreadable) recognition.onUnreadable(`page ${pages.length}`)
+    if (pages.at(-1)?.isDoubtful) recognition.onDoubtful?.(`page ${pages.length}`)
   }
   const text = createBoundedText()
   const pageStarts = pages.map((page) => {
@@ -99,6 +100,12 @@ interface PictureFile {
   kind: PictureKind
 }
 
+/** Reports on one image. */
+interface Report {
+  onUnreadable(): void
+  onDoubtful(): void
+}
+
 interface Sight {
   recognition?: Recognition | undefined
   pictures?: Pictures | undefined
@@ -113,25 +120,25 @@ export function createSeePicture(
   kindOf: (bytes: Buffer) => PictureKind | undefined,
 ): SeePicture {
   let count = 0
-  const recognise = async (bytes: Buffer, kind: PictureKind, onUnreadable: () => void) => {
+  const recognise = async (bytes: Buffer, kind: PictureKind, report: Report) => {
     if (!recognition || count++ >= MAX_WITHIN) return ''
-    return recogniseImage(bytes, kind, { ...recognition, onUnreadable }).then(
+    return recogniseImage(bytes, kind, { ...recognition, ...report }).then(
       ({ text }) => text.trim(),
       (error: unknown) => {
         if (!(error instanceof ExtractionError) || error.code === 'extraction_timeout') throw error
         // An image without text is a photograph; the rest of the document is complete.
-        if (error.code !== 'empty_document') onUnreadable()
+        if (error.code !== 'empty_document') report.onUnreadable()
         return ''
       },
     )
   }
-  const show = async (file: PictureFile, place: PicturePlace, onUnreadable: () => void) => {
+  const show = async (file: PictureFile, place: PicturePlace, report: Report) => {
     const { bytes, kind } = file
     const pixels = pixelsOf(bytes, kind)
-    if (Number.isNaN(pixels)) onUnreadable()
+    if (Number.isNaN(pixels)) report.onUnreadable()
     if (!(pixels >= MIN_PIXELS)) return ''
     const mediaType = pixels <= MAX_PIXELS ? MEDIA_TYPES[kind] : undefined
-    const text = await recognise(bytes, kind, onUnreadable)
+    const text = await recognise(bytes, kind, report)
     const mark = mediaType && pictures?.take({ ...place, mediaType, content: bytes })
     return [text, mark].filter(Boolean).join('\n\n')
   }
@@ -139,10 +146,13 @@ export function createSeePicture(
     if (!(recognition || pictures)) return ''
     const { number, page } = place
     const what = page === undefined ? `picture ${number}` : `a picture on page ${page}`
-    const onUnreadable = () => recognition?.onUnreadable(what)
-    const bytes = await openOrReport(open, onUnreadable)
+    const report = {
+      onUnreadable: () => recognition?.onUnreadable(what),
+      onDoubtful: () => recognition?.onDoubtful?.(what),
+    }
+    const bytes = await openOrReport(open, report.onUnreadable)
     const kind = bytes && kindOf(bytes)
-    return kind ? show({ bytes, kind }, place, onUnreadable) : ''
+    return kind ? show({ bytes, kind }, place, report) : ''
   }
 }
 

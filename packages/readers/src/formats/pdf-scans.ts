@@ -41,8 +41,9 @@ export function createSight(recognition: Recognition | undefined) {
     const recogniser = recogniserOf(engine.engine)
     const texts: string[] = []
     for (const { file } of pictures) {
-      const { text, isUnreadable } = await recogniser.read(file())
+      const { text, isUnreadable, isDoubtful } = await recogniser.read(file())
       if (isUnreadable) engine.onUnreadable(what)
+      if (isDoubtful) engine.onDoubtful?.(what)
       texts.push(text)
     }
     return texts.join('\n\n').trim()

@@ -8,12 +8,20 @@ const PP_OCR = 'agent-server-pp-ocr'
 
 /** The engine that a setting names, with its languages (`eng+deu`). Throws a SetupError if it is not installed. */
 export function installedOcr(kind: OcrEngine['kind'], languages: string): OcrEngine {
-  if (kind === 'tesseract') return { kind, languages: installedLanguages(languages) }
+  const directory = ppOcrDirectory()
+  if (kind === 'tesseract') {
+    const engine = { kind, languages: installedLanguages(languages) }
+    return directory === undefined ? engine : { ...engine, ppOcr: directory }
+  }
+  if (directory !== undefined) return { kind, directory }
+  throw new SetupError(`OCR=pp-ocr requires the package ${PP_OCR}: see packages/pp-ocr/README.md`)
+}
+
+function ppOcrDirectory(): string | undefined {
   try {
-    return { kind, directory: dirname(require.resolve(`${PP_OCR}/package.json`)) }
-  } catch (cause) {
-    const message = `OCR=pp-ocr requires the package ${PP_OCR}: see packages/pp-ocr/README.md`
-    throw new SetupError(message, { cause })
+    return dirname(require.resolve(`${PP_OCR}/package.json`))
+  } catch {
+    return undefined
   }
 }
 

@@ -19,7 +19,13 @@ export interface Core {
     FindLines(): void
     GetGradient(): number
     Recognize(monitor: null): number
+    SetVariable(name: string, value: string): boolean
+    GetThresholdedImage(): Pixels
     GetUTF8Text(): string
+    /** A line for each part of the page, its fields divided by tabs. */
+    GetTSVText(page: number): string
+    /** Whether the dictionary of the language has it: 0 if it does not. */
+    IsValidWord(word: string): number
     MeanTextConf(): number
     Clear(): void
   }

@@ -19,6 +19,20 @@ const MIN_PROSE_LINE = 20
 const NEURAL = 1
 /** An engine keeps some 20 MB of each image, so it is replaced after this many; starting one takes half a second. */
 const MAX_PICTURES_PER_ENGINE = 10
+/** Of 100: a word below it is a guess. */
+const MIN_WORD_CONFIDENCE = 60
+/** The share of guesses, and of words that the dictionary lacks, from which on a text is doubtful. */
+const [MAX_GUESSED, MAX_UNKNOWN] = [0.2, 0.2]
+/** Fewer words prove nothing. */
+const MIN_WORDS = 6
+/** Places of a word's confidence and text in a line of Tesseract's table, and the level of lines for words. */
+const [CONFIDENCE, TEXT, WORD_LEVEL] = [10, 11, '5']
+/** Names and abbreviations begin with other letters, and are in no dictionary. */
+const USUAL_WORD = /^\p{Ll}{3,}(?=[.,;:!?)]?$)/u
+/** Tesseract's ways to tell ink from paper: at one grey for the page, or at that of the surroundings (Sauvola). */
+const [WHOLE_PAGE, BY_SURROUNDINGS] = ['0', '2']
+/** More ink than this share of a page is shadow. */
+const MAX_INK = 0.25
 /** Upright, a quarter turn right, a quarter turn left, upside down, in EXIF numbers. */
 const TURNS = [1, 6, 8, 3]
 
@@ -30,20 +44,25 @@ export function createTesseract(languages: readonly string[]): Recogniser {
     async read(picture: Uint8Array): Promise<Recognised> {
       if (count++ % MAX_PICTURES_PER_ENGINE === 0) engine = undefined
       engine ??= startEngine(languages)
-      const { text, confidence } = bestOf(await engine, picture)
+      const { text, confidence, isDoubtful } = bestOf(await engine, picture)
       const isUnreadable = text !== '' && confidence < MIN_CONFIDENCE
-      return { text: isUnreadable ? '' : text, isUnreadable }
+      return {
+        text: isUnreadable ? '' : text,
+        isUnreadable,
+        isDoubtful: isDoubtful && !isUnreadable,
+      }
     },
   }
 }
 
 interface Engine {
   core: Core
+  memory: { buffer: ArrayBuffer }
   api: InstanceType<Core['TessBaseAPI']>
 }
 
 async function startEngine(languages: readonly string[]): Promise<Engine> {
-  const { core } = await startCore()
+  const { core, memory } = await startCore()
   for (const language of languages) {
     const path = languageData(language)
     if (path === undefined) throw new Error(`There is no package @tesseract.js-data/${language}`)
@@ -52,26 +71,62 @@ async function startEngine(languages: readonly string[]): Promise<Engine> {
   const api = new core.TessBaseAPI()
   if (api.Init(null, languages.join('+'), NEURAL) !== 0)
     throw new Error('Recognition did not start')
-  return { core, api }
+  return { core, memory, api }
 }
 
 interface Reading {
   text: string
   confidence: number
+  /** How many words are no guesses. */
+  sure: number
+  isDoubtful: boolean
 }
 
-function bestOf({ core, api }: Engine, picture: Uint8Array): Reading {
+const NOTHING: Reading = { text: '', confidence: 0, sure: 0, isDoubtful: false }
+
+function bestOf({ core, memory, api }: Engine, picture: Uint8Array): Reading {
   core.FS.writeFile('/input', picture)
+  api.SetVariable('thresholding_method', WHOLE_PAGE)
   if (api.SetImageFile(TURNS[0] ?? 1, 0) === 1) throw damagedPicture()
-  let best: Reading = { text: '', confidence: 0 }
+  const isShaded = inkOf(api.GetThresholdedImage(), memory) > MAX_INK
+  let best = readUpright(api)
+  if (isShaded) {
+    api.SetVariable('thresholding_method', BY_SURROUNDINGS)
+    const other = readUpright(api)
+    if (other.sure > best.sure) best = other
+  }
+  api.Clear()
+  core.FS.writeFile('/input', new Uint8Array())
+  return best
+}
+
+function readUpright(api: Engine['api']): Reading {
+  let best = NOTHING
   for (const turn of TURNS) {
     const reading = readTurned(api, turn)
     if (reading.confidence > best.confidence) best = reading
     if (best.confidence >= SURE_CONFIDENCE) break
   }
-  api.Clear()
-  core.FS.writeFile('/input', new Uint8Array())
   return best
+}
+
+/** The share of the pixels of a picture of one bit each that are black. */
+function inkOf(
+  picture: ReturnType<Engine['api']['GetThresholdedImage']>,
+  memory: Engine['memory'],
+) {
+  const [width, height] = [picture.get_w(), picture.get_h()]
+  const words = new Uint32Array(memory.buffer, picture.get_data(), picture.get_wpl() * height)
+  let black = 0
+  for (const word of words) black += onesIn(word)
+  return black / (width * height)
+}
+
+/** The bits of a word that are set, added in pairs, then in fours, then in eights. */
+function onesIn(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x5555_5555)
+  const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)
+  return (((fours + (fours >>> 4)) & 0x0f0f_0f0f) * 0x0101_0101) >>> 24
 }
 
 function readTurned(api: Engine['api'], turn: number): Reading {
@@ -93,7 +148,23 @@ function readAs(api: Engine['api'], layout: number, turn: number, slope: number)
     .GetUTF8Text()
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
-  return { text, confidence: text === '' ? 0 : api.MeanTextConf() }
+  if (text === '') return NOTHING
+  return { text, confidence: api.MeanTextConf(), ...doubtsOf(api) }
+}
+
+/** How many words are sure; and whether many are guesses, or none of the language. */
+function doubtsOf(api: Engine['api']): Pick<Reading, 'sure' | 'isDoubtful'> {
+  const words = api
+    .GetTSVText(0)
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .filter(([level, ...more]) => level === WORD_LEVEL && more[TEXT - 1]?.trim())
+  const sure = words.filter((word) => Number(word[CONFIDENCE]) >= MIN_WORD_CONFIDENCE).length
+  const usual = words.flatMap((word) => USUAL_WORD.exec(word[TEXT]?.trim() ?? '') ?? [])
+  const unknown = usual.filter((word) => api.IsValidWord(word) === 0).length
+  const isGuessed = words.length >= MIN_WORDS && words.length - sure > words.length * MAX_GUESSED
+  const isForeign = usual.length >= MIN_WORDS && unknown > usual.length * MAX_UNKNOWN
+  return { sure, isDoubtful: isGuessed || isForeign }
 }
 
 /** The columns of a table are narrower than those of prose, and their lines belong together. */
