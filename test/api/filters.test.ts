@@ -167,3 +167,22 @@ describe('metadata of a document', () => {
     },
   )
 })
+
+it('A title and metadata are found however their accents were typed', async () => {
+  const body = {
+    title: 'Mu\u0308llerstra\u00dfe',
+    text: 'The pool opens at eight.',
+    metadata: { town: 'Ko\u0308ln' },
+  }
+  const sent = await server.request('/documents/pool?wait=30', { method: 'PUT', body })
+  expect(sent.ok).toBe(true)
+  const filter = { field: 'town', eq: 'K\u00f6ln' }
+  const { hits } = QueryResponse.parse(
+    await (await server.request('/query', { body: { query: 'pool', filter } })).json(),
+  )
+  expect(hits.map(({ documentId }) => documentId)).toEqual(['pool'])
+  for (const title of ['M\u00fcllerstra\u00dfe', 'mu\u0308llerstra']) {
+    const list = await server.request(`/documents?title=${encodeURIComponent(title)}`)
+    expect(await list.text()).toContain('"pool"')
+  }
+})

@@ -46,6 +46,9 @@ export function filledText(maximum: number) {
     .meta({ minLength: 1 })
 }
 
+/** Letters with accents as one character each, so that a name is equal to itself however it was typed. */
+export const composed = (text: string) => text.normalize('NFC')
+
 /** A count from 1 on; more than `maximum` counts as `maximum` and is not refused. */
 export function countUpTo(maximum: number) {
   return z

@@ -1,4 +1,4 @@
-import { Flag, filledText, jsonText } from '@agent-server/lib/fields.ts'
+import { composed, Flag, filledText, jsonText } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { InCollection } from './collection.ts'
 import { Filter, Metadata, MetadataPatch } from './metadata.ts'
@@ -156,6 +156,7 @@ const FilterParameter = jsonText(8_000, 'must be JSON').pipe(Filter)
 const Selection = z.object({
   status: DocumentStatus.optional(),
   title: filledText(200)
+    .overwrite(composed)
     .optional()
     .describe(
       'Text to find in the title or, if there is none, in the file name or id; case-insensitive.',
@@ -241,6 +242,7 @@ const ExpectedFacts = z
 export const DocumentPatch = z
   .strictObject({
     title: filledText(1_000)
+      .overwrite(composed)
       .optional()
       .describe(
         'A new title. Because search finds words of titles, the same content is ingested again under it; until then, the previous title is returned. Only for a document that is `ready` and was not fetched from a URL; otherwise it is refused.',

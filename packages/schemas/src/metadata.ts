@@ -1,4 +1,4 @@
-import { boundedText, optional } from '@agent-server/lib/fields.ts'
+import { boundedText, composed, optional } from '@agent-server/lib/fields.ts'
 import type { Filter as SearchFilter } from '@agent-server/lib/filter.ts'
 import { z } from 'zod'
 import { MAX_METADATA_FIELDS } from './bounds.ts'
@@ -12,7 +12,7 @@ const FieldName = z.string().regex(/^[A-Za-z_][\w.-]{0,63}$/, {
   error: 'must start with a letter or _, followed by up to 63 of A-Z a-z 0-9 _ . -',
 })
 
-const Text = boundedText(500)
+const Text = boundedText(500).overwrite(composed)
 const Scalar = z.union([Text, z.number(), z.boolean()], {
   error: 'must be a string of at most 500 characters, a number or a boolean',
 })

@@ -1,5 +1,6 @@
 import {
   boundedText,
+  composed,
   filledText,
   jsonText,
   optional,
@@ -58,7 +59,7 @@ const MAX_TEXT = 50_000_000
 /** A document sent with its text. */
 export const TextInput = z.object({
   text: filledText(MAX_TEXT).describe('Text of the document.'),
-  title: optional(boundedText(1_000)).describe('Title of the document.'),
+  title: optional(boundedText(1_000).overwrite(composed)).describe('Title of the document.'),
   url: optional(WebAddress).describe('URL of the original document.'),
   metadata: optional(Metadata),
   collection: optional(CollectionName).describe(
@@ -101,6 +102,7 @@ const MAX_METADATA = 65_536
 /** The form fields besides the file, all of them text. */
 export const FileFields = z.object({
   title: boundedText(1_000)
+    .overwrite(composed)
     .optional()
     .describe('Title of the document. Default: the file name.')
     .meta({ examples: ['Annual report'] }),

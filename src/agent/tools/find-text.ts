@@ -1,6 +1,7 @@
 import { filledText } from '@agent-server/lib/fields.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import { foldForms } from '@agent-server/lib/text/forms.ts'
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import { createRest } from '@agent-server/lib/text/slices.ts'
 import { z } from 'zod'
@@ -96,10 +97,10 @@ function explain(error: unknown): never {
   throw error
 }
 
-/** The words in any case, whatever white space is between them; not within longer words. */
+/** The words in any case and form, whatever white space is between them; not within longer words. */
 function phraseMatcher(phrase: string): Matcher {
-  const words = phrase.trim().split(/\s+/)
-  const escaped = words.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))
+  const words = foldForms(phrase).text.trim().split(/\s+/)
+  const escaped = words.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`))
   const [first = '', last = ''] = [words[0], words.at(-1)]
   const before = /^[\p{L}\p{N}]/u.test(first) ? String.raw`(?<![\p{L}\p{N}])` : ''
   const after = /[\p{L}\p{N}]$/u.test(last) ? String.raw`(?![\p{L}\p{N}])` : ''
@@ -116,7 +117,9 @@ function phraseMatcher(phrase: string): Matcher {
 /** A regular expression in RE2's syntax, which takes time of its size times that of the text. Throws `ToolInputError`. */
 async function matcherOf(expression: string): Promise<Matcher> {
   const { RE2JS } = await import('re2js')
-  const pattern = compile(() => RE2JS.compile(expression, RE2JS.CASE_INSENSITIVE | RE2JS.MULTILINE))
+  const pattern = compile(() =>
+    RE2JS.compile(foldForms(expression).text, RE2JS.CASE_INSENSITIVE | RE2JS.MULTILINE),
+  )
   const size = pattern.programSize()
   if (size > MAX_PROGRAM) {
     throw new ToolInputError('text: too much in braces: repeat less, or look for a part of it')
@@ -159,17 +162,32 @@ async function* matchesIn(text: string, { find, piece: size }: Matcher, signal: 
     const from = Math.max(0, start - OVERLAP)
     const piece = text.slice(from, start + size)
     const isLast = start + size >= text.length
+    const { text: folded, originOf } = foldForms(piece)
     // What precedes the first character of a piece is not in it.
-    for (let at = Math.max(next - from, Math.min(from, 1)); at < piece.length; at = next - from) {
-      const match = find(piece, at)
+    let at = firstFrom(Math.max(next - from, Math.min(from, 1)), folded.length, originOf)
+    while (at < folded.length) {
+      const match = find(folded, at)
       await rest()
       // What the piece may have cut off is in the next one, too.
-      if (!match || (match.end === piece.length && !isLast)) break
-      next = from + Math.max(match.end, match.start + 1)
-      if (match.end > match.start) yield { start: from + match.start, end: from + match.end }
+      if (!match || (match.end === folded.length && !isLast)) break
+      at = Math.max(match.end, match.start + 1)
+      next = from + originOf(at)
+      const place = { start: from + originOf(match.start), end: from + originOf(match.end) }
+      if (match.end > match.start) yield place
     }
     await rest()
   }
+}
+
+/** The first of `length` characters that comes from an offset in the original, or from behind it. */
+function firstFrom(offset: number, length: number, originOf: (at: number) => number): number {
+  let [low, high] = [0, length]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (originOf(middle) < offset) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function countBetween(text: string, sign: string, start: number, end: number): number {

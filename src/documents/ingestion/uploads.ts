@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { toStorable } from '@agent-server/lib/fields.ts'
+import { composed, toStorable } from '@agent-server/lib/fields.ts'
 import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
 import { mediaTypeOfUpload } from '@agent-server/readers'
 import type { DocumentCreated } from '@agent-server/schemas/document.ts'
@@ -162,7 +162,7 @@ export async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash) {
 function plainName(name = ''): string {
   const last = name.split(/[\\/]/).at(-1) ?? ''
   // This is how browsers encode a quotation mark: https://html.spec.whatwg.org/#multipart-form-data
-  const printable = toStorable(last)
+  const printable = composed(toStorable(last))
     .replaceAll('%22', '"')
     .replaceAll(/\p{Cc}/gu, '')
     .trim()

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { serveThread } from '@agent-server/lib/processes/thread.ts'
+import { foldForms } from '@agent-server/lib/text/forms.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'
@@ -29,7 +30,8 @@ const read: Read = async (statement, values) => ask(statement, values)
 
 function open(): DatabaseSync {
   const database = openForReading(file)
-  const fold = (text: unknown) => (typeof text === 'string' ? text.toLowerCase() : null)
+  const fold = (text: unknown) =>
+    typeof text === 'string' ? foldForms(text).text.toLowerCase() : null
   database.function(FOLD, { deterministic: true }, fold)
   return database
 }

@@ -56,6 +56,28 @@ describe('find_text', () => {
     expect(await find({ text: 'The disk is not  full' })).toMatch(/notes: 1 place/)
   })
 
+  it.each([
+    ['Käfighalle', 'Die Ka\u0308fighalle ist offen.'],
+    ['Ka\u0308fighalle', 'Die Käfighalle ist offen.'],
+    ["coordinator's", 'The coordinator\u2019s list.'],
+    ['\u201cowl\u201d', 'The "owl" sleeps.'],
+    ['office', 'The o\ufb03ce is shut.'],
+    ['waterway', 'The water\u00adway is deep.'],
+    ['ABC 12', 'Part \uff21\uff22\uff23 \uff11\uff12 is gone.'],
+    ['2-4', 'From 2\u20134 May.'],
+    ['한국', 'In \u1112\u1161\u11ab\u1100\u116e\u11a8 today.'],
+  ])('finds %j however it is written', async (text, content) => {
+    const citations = createCitations()
+    expect(await find({ text }, { citations }, { note: content })).toMatch(/^1 place/)
+    expect(await find({ text, regex: true }, {}, { note: content })).toMatch(/^1 place/)
+    expect(citations.all()).toMatchObject([{ text: content, start: 0, end: content.length }])
+  })
+
+  it('finds what is written so in the middle of a long text, once', async () => {
+    const long = `${'\u00e4'.repeat(15_995)} Ka\u0308fig ${'x\u0308'.repeat(20_000)} Käfig`
+    expect(await find({ text: 'käfig' }, {}, { long })).toMatch(/^2 places/)
+  })
+
   it('takes a regular expression, and says what is wrong with one', async () => {
     expect(await find({ text: String.raw`\be\d+`, regex: true })).toMatch(/^3 places/)
     expect(await find({ text: '^is .*$', regex: true })).toMatch(/line 4/)
