@@ -67,6 +67,8 @@ const TAG = /<\/?[a-z][^<>]*>/i
 const HEADER_LINE = /^[A-Za-z][\w-]{0,70}:[ \t]/
 /** A mail has at least one of these headers, in addition to its sender. */
 const MAIL_HEADER = /^(?:Message-ID|MIME-Version|Received|Date|Return-Path):/im
+/** What a mail needs whose name says that it is one. */
+const NAMED_MAIL = /^(?:From|To|Subject):/im
 
 /** Kinds that keep their name's word whatever they hold: they may well contain a page or another kind of record. */
 const BY_NAME = new Set<TextKind>(['code', 'markdown', 'notebook'])
@@ -85,7 +87,10 @@ export function textKindOf(text: string, name: string, mediaType = ''): TextKind
 }
 
 function fits(kind: TextKind, text: string): boolean {
-  return kind === 'html' ? TAG.test(text.slice(0, PAGE_PREFIX)) : !BY_CONTENT.has(kind)
+  if (kind === 'html') return TAG.test(text.slice(0, PAGE_PREFIX))
+  // With such a name, fewer headers make a mail.
+  if (kind === 'mail' || kind === 'mailbox') return NAMED_MAIL.test(headOf(text))
+  return !BY_CONTENT.has(kind)
 }
 
 function kindByContent(text: string): TextKind | undefined {
@@ -124,9 +129,15 @@ const ENVELOPE = /^From .*\n/
 const isMailbox = (text: string) => ENVELOPE.test(text) && text.includes('\n\nFrom ')
 
 function isMail(text: string): boolean {
+  const head = headOf(text)
+  return /^From:/im.test(head) && MAIL_HEADER.test(head)
+}
+
+/** The headers of a mail; empty if the text begins with anything else. */
+function headOf(text: string): string {
   const start = text.slice(0, HEADERS_PREFIX).replace(ENVELOPE, '')
   const head = start.split('\n\n', 1)[0] ?? ''
-  return HEADER_LINE.test(head) && /^From:/im.test(head) && MAIL_HEADER.test(head)
+  return HEADER_LINE.test(head) ? head : ''
 }
 
 function isJson(text: string): boolean {

@@ -12,6 +12,8 @@ const output = z.object({
   html: text.optional().catch(undefined),
   data: z.record(z.string(), z.unknown()).optional().catch(undefined),
   traceback: z.array(z.string()).optional().catch(undefined),
+  ename: z.string().optional().catch(undefined),
+  evalue: z.string().optional().catch(undefined),
 })
 const cell = z.object({
   cell_type: z.string().catch('raw'),
@@ -71,14 +73,17 @@ function shown(type: string, words: string, level: number | undefined, language:
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such sequences begin with a control character
 const TERMINAL = /\u001b\[[\d;?]*[A-Za-z]/g
 
-async function outputText({ text: words, html, data = {}, traceback }: Output): Promise<string> {
+async function outputText(output: Output): Promise<string> {
+  const { text: words, html, data = {}, traceback = [], ename, evalue } = output
   const of = (type: string) => text.safeParse(data[type]).data
   const markdown = of('text/markdown')
   if (markdown !== undefined) return withoutData(markdown).trim()
   const page = of('text/html') ?? html
   const table = page?.includes('<table') ? (await extractHtml(page)).text.trim() : ''
   if (table !== '') return table
-  const plain = words ?? of('text/plain') ?? traceback?.join('\n') ?? ''
+  // Many notebooks are kept without their tracebacks.
+  const error = traceback.length > 0 ? traceback.join('\n') : ename && `${ename}: ${evalue ?? ''}`
+  const plain = words ?? of('text/plain') ?? error ?? ''
   const lines = plain.replaceAll(TERMINAL, '')
   return lines.trim() === '' ? '' : fenced(lines, '').trimEnd()
 }

@@ -69,6 +69,16 @@ describe('A mail', () => {
     expect(box.pageStarts).toHaveLength(2)
   })
 
+  it('needs fewer headers where its name says that it is one, and some in any case', async () => {
+    const read = async (name: string, text: string) =>
+      (await extractFile({ name, mediaType: '', bytes: Buffer.from(text) })).text
+    const box = 'From a@x\nSubject: One\n\nFirst\n\nFrom b@x\nSubject: Two\n\nSecond\n'
+    expect(await read('a.mbox', box)).toMatch(/^# One\n[\s\S]*First\s+# Two\n[\s\S]*Second\s*$/)
+    expect(await read('a.eml', 'Subject: One\n\nFirst\n')).toMatch(/^# One\n/)
+    expect(await read('a.txt', 'Subject: One\n\nFirst\n')).toMatch(/^Subject: One\n/)
+    expect(await read('a.eml', 'Notes on mail.\n\nFirst\n')).toMatch(/^Notes on mail\.\n/)
+  })
+
   it('may have neither subject nor body', async () => {
     expect(await textOf(mailOf([]))).toMatch(/^# Mail without a subject\n\nFrom: Ada/)
   })

@@ -18,6 +18,7 @@ it('A notebook is its cells and what they gave, without pictures', async () => {
         { output_type: 'display_data', data: { 'image/png': PICTURE, 'text/plain': '<Figure>' } },
         { data: { 'text/html': '<table><tr><td>a<td>b<tr><td>1<td>2</table>', 'text/plain': 'x' } },
         { output_type: 'error', traceback: ['\u001b[0;31mValueError\u001b[0m: too few'] },
+        { output_type: 'error', ename: 'KeyError', evalue: "'owl'", traceback: [] },
       ],
     },
   ]
@@ -30,6 +31,7 @@ it('A notebook is its cells and what they gave, without pictures', async () => {
       '```\n<Figure>\n```',
       '| a | b |\n| --- | --- |\n| 1 | 2 |',
       '```\nValueError: too few\n```',
+      "```\nKeyError: 'owl'\n```",
       '',
     ].join('\n\n'),
   )
