@@ -28,8 +28,10 @@ const MAX_THREADS = 8
 const NICENESS = { document: 10, query: 0 }
 /** How long a process is kept without work; what comes next then waits half a second for a new one. */
 const IDLE_MS = { document: 10_000, query: 900_000 }
-/** Windows of a text that are read: of a document eight pages or more, and of a question what takes half a second. */
-const MAX_WINDOWS = { document: 16, query: 4 }
+/** Windows of a document's text that are read: eight pages or more. */
+const MAX_WINDOWS = 16
+/** Tokens of a question that are read: they take about half a second, for which other questions wait. */
+const MAX_QUESTION = 1_024
 /** Most tokens are shorter; what a text has beyond its windows is not even sent to the process. */
 const CHARACTERS_PER_TOKEN = 16
 
@@ -57,7 +59,8 @@ export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
   const threads = Math.min(MAX_THREADS, availableParallelism())
   const workerFor = (kind: keyof typeof NICENESS) => {
     const fixed = { directory, tokenizer, window, threads, eightBits }
-    const ofKind = { niceness: NICENESS[kind], prefix: prefixes[kind], windows: MAX_WINDOWS[kind] }
+    const windows = kind === 'query' ? MAX_QUESTION / window : MAX_WINDOWS
+    const ofKind = { niceness: NICENESS[kind], prefix: prefixes[kind], windows }
     return createWorker({ ...fixed, ...ofKind }, idleMs ?? IDLE_MS[kind], log)
   }
   const documents = workerFor('document')
