@@ -3,9 +3,11 @@ import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { loadEnvFile } from '@agent-server/lib/env-file.ts'
+import { secretsIn } from '@agent-server/lib/environment.ts'
 import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import { logIgnored } from '@agent-server/lib/ignore.ts'
 import { freeMemoryWhenIdle } from '@agent-server/lib/processes/free-memory.ts'
+import { hideSecrets, neverShow } from '@agent-server/lib/secrets.ts'
 import { explainListening, explainPath } from '@agent-server/lib/system-error.ts'
 import { installErrorMessages } from '@agent-server/schemas/invalid-request.ts'
 import type { FastifyInstance } from 'fastify'
@@ -306,9 +308,22 @@ function createLog({ LOG_LEVEL: level }: Config, activity?: ProcessParts['activi
   const outputs = [output, activity, createLogSender(process.env)].filter(
     (each) => each !== undefined,
   )
-  const log = pino(options, pino.multistream(outputs.map((stream) => ({ level: 'trace', stream }))))
+  neverShow(secretsIn(process.env, VARIABLE_NAMES, []).flatMap((value) => [value, ...inUrl(value)]))
+  const streams = outputs.map((each) => ({ level: 'trace' as const, stream: withoutSecrets(each) }))
+  const log = pino(options, pino.multistream(streams))
   logIgnored(log)
   return log
+}
+
+/** At the border, since a secret may be in a cause or a stack of whatever is logged. */
+function withoutSecrets(to: Pick<DestinationStream, 'write'>): DestinationStream {
+  return { write: (line) => void to.write(hideSecrets(line)) }
+}
+
+/** The passwords and the queries in a URL. */
+function inUrl(value: string): string[] {
+  const { password = '', search = '', searchParams } = URL.parse(value) ?? {}
+  return [password, search, ...(searchParams?.values() ?? [])]
 }
 
 /** Aborted by the first signal to stop; a second one ends the process at once. */

@@ -3,6 +3,7 @@ import { type Environment, variablesIn } from '@agent-server/lib/environment.ts'
 import { freeObject } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import { neverShow } from '@agent-server/lib/secrets.ts'
 import { ProtocolError } from '@modelcontextprotocol/client'
 import {
   type Approval,
@@ -45,6 +46,13 @@ export interface OfferedTool extends ResolvedTool {
   tool: Tool
 }
 
+/** The values of all variables in headers, in the OAuth settings, and in the query of the URL. */
+function credentialsIn({ headers, oauth, url }: McpServer, environment: Environment) {
+  const [, query = ''] = url.split('?')
+  const names = variablesIn(`${JSON.stringify([headers, oauth ?? {}])} ${query}`)
+  return names.map((name) => environment[name])
+}
+
 /** What a connection depends on: one with the same identity can be used instead of it. */
 export function identityOf(name: string, settings: McpServer, environment: Environment): string {
   const values = variablesIn(JSON.stringify(settings)).map((variable) => environment[variable])
@@ -63,6 +71,7 @@ export class RemoteServer {
   constructor(options: RemoteServerOptions) {
     const { name, settings, environment, log } = options
     this.#options = options
+    neverShow(credentialsIn(settings, environment))
     this.name = name
     this.settings = settings
     this.identity = identityOf(name, settings, environment)

@@ -1,0 +1,50 @@
+import { hideSecrets, neverShow } from '@agent-server/lib/secrets.ts'
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+
+const SECRET = 'S3cr3t/with+odd "signs" & ünïcode=='
+const WORD = 'sk-0123456789abcdefghijklmnop'
+neverShow([SECRET, `Bearer ${WORD}`, undefined, 'short'])
+
+const basic = (text: string) => Buffer.from(text).toString('base64')
+
+it.each([
+  ['as it is', SECRET],
+  ['the word of a header', `authorization: ${WORD}`],
+  ['in a URL', `https://host/path?token=${encodeURIComponent(SECRET)}`],
+  ['in a form', new URLSearchParams({ token: SECRET }).toString()],
+  ['in JSON', JSON.stringify({ token: SECRET })],
+  ['in JSON within JSON', JSON.stringify({ body: JSON.stringify({ token: WORD }) })],
+  ['in Base64', basic(SECRET)],
+  ['in Base64 with one letter before it', basic(`:${WORD}`)],
+  ['in Base64 between others', basic(`me:${WORD}, and more`)],
+  ['in Base64 for URLs', Buffer.from(`user:${SECRET}`).toString('base64url')],
+  ['in hexadecimal digits', Buffer.from(WORD).toString('hex')],
+  ['cut off', `${WORD.slice(0, 20)}…`],
+  ['cut off at the beginning', `…${WORD.slice(9)}`],
+])('A secret is hidden %s', (_how, text) => {
+  const shown = hideSecrets(`before ${text} after`)
+  expect(shown).toMatch(/^before .*\[secret\].* after$/)
+  for (const part of ['S3cr3t', 'ünïcode', WORD.slice(0, 14), WORD.slice(-14)]) {
+    expect(shown).not.toContain(part)
+    expect(shown).not.toContain(encodeURIComponent(part))
+  }
+})
+
+it('A key that the server issues is hidden, whoever sends it', () => {
+  expect(hideSecrets(`got ask_0123456789ab_${'A'.repeat(43)}.`)).toBe('got [secret].')
+})
+
+it('Other words are shown, and so is a value that is too short to be a secret', () => {
+  expect(hideSecrets('short words, S3 and sk-')).toBe('short words, S3 and sk-')
+})
+
+it('A secret in the cause of a cause of an error is hidden in the log', () => {
+  const lines: string[] = []
+  const log = pino({}, { write: (line) => void lines.push(hideSecrets(line)) })
+  const inner = new Error(`HTTP 401 for Bearer ${WORD}`)
+  const cause = new Error('the server refused', { cause: inner })
+  log.error({ err: new Error('calling a tool failed', { cause }) }, 'failed')
+  expect(lines.join('')).toContain('calling a tool failed: the server refused: HTTP 401')
+  expect(lines.join('')).not.toContain(WORD)
+})
