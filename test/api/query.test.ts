@@ -203,3 +203,19 @@ describe('POST /query', () => {
     expect(failure.message).toMatch(/query: .*topK: /)
   })
 })
+
+it.each(['ppr9087', 'PPR_9087', 'ppr 9087'])(
+  'A code is found as %s, however its document writes it',
+  async (query) => {
+    const server = await startServer()
+    const id = await server.ingest({
+      title: 'Forms',
+      text: 'Leave is asked for with the form PPR-9087.',
+    })
+    await server.ingest({ title: 'Otters', text: 'Otters hold hands while they sleep.' })
+    const { hits } = QueryResponse.parse(
+      await (await server.request('/query', { body: { query } })).json(),
+    )
+    expect(hits[0]?.documentId).toBe(id)
+  },
+)

@@ -94,13 +94,60 @@ function normalise(text: string): string {
 }
 
 function scan(text: string, take: TakeToken): void {
+  const takePart = createCodeReader(text, take)
   for (const { index, 0: run, 1: ideographs, 2: unspaced } of text.matchAll(RUN)) {
     const end = index + run.length
     if (ideographs) takePairs(text, index, end, take)
     else if (unspaced) takeDictionaryWords(text, index, end, take)
-    else takeWord(text, index, end, take)
+    else {
+      takeWord(text, index, end, take)
+      takePart(run, index)
+    }
   }
 }
+
+/** A part of a code such as PPR-9087 or INV-2024-0017; longer ones are words and numbers. */
+const CODE_PART = /^(?:\p{L}{1,8}|\p{L}{0,4}\d{1,12}\p{L}?)$/u
+const MAX_CODE = 24
+const CODE_SEPARATOR = /^[-_/.\u2010\u2011\u2013]$/
+/** After a blank, longer letters are words, and shorter numbers are counts. */
+const SPACED_LETTERS = /^\p{L}{2,5}$/u
+const SPACED_NUMBER = /^\d{3,12}$/
+const UNDIVIDED = /^(\p{L}{2,8})(\d{2,12}\p{L}?)$/u
+
+/**
+ * People write a code with hyphens, underscores, a blank or nothing between its parts: it is found by each. The words of
+ * a text are given in their order.
+ */
+function createCodeReader(text: string, take: TakeToken) {
+  let code = ''
+  let codeEnd = -1
+  const also = (term: string) => take(term, 0, term.length, true)
+  return (word: string, start: number): void => {
+    const separator = start === codeEnd + 1 ? text.charAt(codeEnd) : ''
+    codeEnd = start + word.length
+    const hasDigit = DIGIT.test(word)
+    const isJoined = (hasDigit || separator !== ' ') && areJoined(code, separator, word)
+    code = isJoined ? code + word : word
+    if (isJoined && HAS_BOTH.test(code)) also(code)
+    if (hasDigit) takePartsOfCode(word, also)
+  }
+}
+
+function takePartsOfCode(word: string, also: (term: string) => void): void {
+  for (const part of UNDIVIDED.exec(word)?.slice(1) ?? []) also(part)
+}
+
+function areJoined(code: string, separator: string, part: string): boolean {
+  if (separator === '' || code.length + part.length > MAX_CODE) return false
+  if (separator === ' ') return SPACED_LETTERS.test(code) && SPACED_NUMBER.test(part)
+  return CODE_SEPARATOR.test(separator) && CODE_PART.test(part) && CODE_START.test(code)
+}
+
+/** What a code may begin with: a part of one, or several that were joined. */
+const CODE_START = /^(?:\p{L}{1,8}|.*\d.*)$/u
+const DIGIT = /\d/
+const HAS_BOTH = /\p{L}.*\d|\d.*\p{L}/u
 
 function takeWord(text: string, start: number, end: number, take: TakeToken): void {
   for (let from = start; from < end; from += MAX_TOKEN) {

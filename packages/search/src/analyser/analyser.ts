@@ -23,8 +23,8 @@ export interface Analyser {
 }
 
 /** Increase a language's version, or the default, whenever a change makes texts yield different terms. */
-const ANALYSIS_VERSIONS: Partial<Record<AnalyserLanguage, number>> = { german: 3 }
-const DEFAULT_VERSION = 2
+const ANALYSIS_VERSIONS: Partial<Record<AnalyserLanguage, number>> = { german: 4 }
+const DEFAULT_VERSION = 3
 /** The title says what a document is about: counting it twice measured best. */
 const TITLE_WEIGHT = 2
 const MAX_QUERY_TERMS = 1_000
