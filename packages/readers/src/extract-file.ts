@@ -16,6 +16,7 @@ import { extensionOf, kindByName, pictureKind, type TextKind, textKindOf } from 
 import { mainPartOf, type OfficeKind } from './formats/ooxml.ts'
 import { type Pictures, picturesWithin } from './pictures.ts'
 import { isOldWorkbook, refuseKnown, refuseZip, startsWith, unsupported } from './refusals.ts'
+import { unlockWorkbook } from './unlock-workbook.ts'
 import { MAX_DEPTH, type ReadWithin } from './within.ts'
 import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
 
@@ -238,7 +239,8 @@ const TEXTS: Record<TextKind, Read<TextFile>> = {
   text: async ({ text }) => ({ text }),
 }
 
-async function extractKnown(file: SourceFile, sight: Sight): Promise<Extracted> {
+async function extractKnown(sent: SourceFile, sight: Sight): Promise<Extracted> {
+  const file = { ...sent, bytes: await unlockWorkbook(sent.bytes) }
   const format = formatOf(file.bytes)
   if (format) return format.read(file, sight)
   // The beginning of a table is enough: the agent's tools read the whole table.

@@ -81,6 +81,12 @@ export function isOldWorkbook(content: Buffer): boolean {
   return WORKBOOK_ENTRIES.some((entry) => content.includes(entry))
 }
 
+/** Whether it is a workbook that may be encrypted only against changes. */
+export function mayBeLocked(content: Buffer): boolean {
+  if (!startsWith(content, OFFICE_97)) return false
+  return [ENCRYPTED_ENTRY, ...WORKBOOK_ENTRIES].some((entry) => content.includes(entry))
+}
+
 function refuseOffice97(content: Buffer): ExtractionError {
   if (content.includes(ENCRYPTED_ENTRY)) return passwordProtected()
   if (content.includes(MAIL_ENTRY)) return unsupported('it is a message of Outlook: save it as EML')

@@ -13,6 +13,7 @@ import {
   tablesOfText,
   tablesOfWorkbook,
   toText,
+  unlockWorkbook,
   type WorkbookTable,
 } from '@agent-server/readers'
 import type { DuckDBConnection } from '@duckdb/node-api'
@@ -190,7 +191,7 @@ async function fileEncoding(path: string): Promise<string> {
 }
 
 async function workbookParts(source: string): Promise<Part[]> {
-  const bytes = await readFile(source)
+  const bytes = await unlockWorkbook(await readFile(source))
   if (!isOldWorkbook(bytes)) await refuseBadZip(bytes, 'The file is not a workbook')
   const sheets = await tablesOfWorkbook(bytes)
   const filled = sheets.filter(({ tables }) => tables.some(hasColumns))
