@@ -115,7 +115,7 @@ describe('the tokens of a limited key', () => {
     const [one, other] = [server(), server()]
     const { secret } = await one.create({ ...WANTED, tokensPerDay: 40_000 }, MASTER)
     const callers = [await one.identify(secret), await other.identify(secret)]
-    const runs = Array.from({ length: 10 }, (_, n) => callers[n % 2]?.reserve())
+    const runs = Array.from({ length: 10 }, async (_, n) => callers[n % 2]?.reserve())
     const begun = (await Promise.allSettled(runs)).flatMap((run) =>
       run.status === 'fulfilled' && run.value ? [run.value] : [],
     )

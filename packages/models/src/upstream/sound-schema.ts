@@ -103,7 +103,7 @@ function createMender(root: JsonObject) {
         return mendAny(value, depth + 1)
       case 'items':
         return mendItems(value, depth)
-      default:
+      case undefined:
         return isPlain(keyword, value, root) ? value : undefined
     }
   }
