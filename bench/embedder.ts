@@ -16,6 +16,11 @@ const server = createServer((request, response) => void answer(request, response
 server.listen(0, '127.0.0.1', () => process.send?.(server.address()))
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // Such as the list of models.
+  if (request.method === 'GET') {
+    response.writeHead(404).end()
+    return
+  }
   const { input } = JSON.parse(await text(request))
   const data = input.map((each: string, index: number) => ({
     index,

@@ -2,9 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { compareCheckouts } from './against.ts'
 import { agentLoop } from './agent-loop.ts'
 import { builtinEmbedder } from './builtin-embedder.ts'
 import { coldStart } from './cold-start.ts'
+import { cost } from './cost.ts'
 import { firstToken } from './first-token.ts'
 import { hybrid } from './hybrid.ts'
 import { ingestion } from './ingestion.ts'
@@ -21,6 +23,7 @@ import { createCorpus } from './support/corpus.ts'
 import { createSeededData } from './support/seeded-data.ts'
 
 const BENCHMARKS = {
+  cost,
   'first-token': firstToken,
   'agent-loop': agentLoop,
   streams,
@@ -49,6 +52,8 @@ const HELP = `npm run bench -- [options]
   --embedder <m>   the EMBEDDING_MODEL of first-token, such as builtin (none)
   --chroma <path>  the command of Chroma, for peers
   --lancedb <dir>  the folder that @lancedb/lancedb is installed in, for libraries
+  --guard          fail if cost is more than a fifth above bench/cost.json
+  --against <dir>  measure this server and that of another checkout by turns, and print the ratios
   --keep <dir>     keep the filled data directories there, for the next run`
 
 const { values: options } = parseArgs({
@@ -62,13 +67,27 @@ const { values: options } = parseArgs({
     embedder: { type: 'string' },
     chroma: { type: 'string' },
     lancedb: { type: 'string' },
+    guard: { type: 'boolean', default: false },
+    against: { type: 'string' },
     keep: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
 
 if (options.help) process.stdout.write(`${HELP}\n`)
+else if (options.against !== undefined) await compare(options.against)
 else await run()
+
+async function compare(other: string): Promise<void> {
+  const { against, rounds, json, guard, help, only = [], ...others } = options
+  const given = Object.entries({ ...others, chunks: options.chunks })
+    .filter(([, value]) => value !== undefined)
+    .flatMap(([name, value]) => [`--${name}`, `${value}`])
+  const parameters = [...only.flatMap((name) => ['--only', name]), ...given]
+  const turns = { rounds: Number(rounds), progress: tell }
+  for (const findings of await compareCheckouts(other, parameters, turns))
+    process.stdout.write(`${renderTable(findings)}\n`)
+}
 
 async function run(): Promise<void> {
   const names = options.only ?? Object.keys(BENCHMARKS)
@@ -99,6 +118,7 @@ async function run(): Promise<void> {
         embedder: options.embedder,
         chroma: options.chroma,
         lancedb: options.lancedb,
+        guard: options.guard,
       })
       tell('')
       process.stdout.write(`${renderTable(findings)}\n`)

@@ -28,6 +28,8 @@ export interface Bench {
   chroma: string | undefined
   /** The folder in which LanceDB's package is installed, if it is. */
   lancedb: string | undefined
+  /** Whether cost fails if it is above its figures. */
+  guard: boolean
   /** Tells the waiting user what is going on. */
   progress(message: string): void
 }

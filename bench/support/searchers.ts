@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import type { Bench, Findings } from './bench.ts'
 import { interleave } from './interleave.ts'
+import { processorMs } from './processor-time.ts'
 import { residentBytes } from './server-process.ts'
 import { median, percentile, round, show, spreadOf } from './statistics.ts'
 import { takeTurns, timed } from './take-turns.ts'
@@ -62,11 +62,4 @@ async function flood(searcher: Searcher | undefined, questions: readonly string[
   const milliseconds = await timed(() => Promise.all(Array.from({ length: AT_ONCE }, askAll)))
   const work = ((await processorMs(searcher.pid)) - before) / questions.length
   return { perSecond: (questions.length / milliseconds) * 1e3, work }
-}
-
-/** Milliseconds of processor time used by a process; Linux reports it in hundredths of a second. */
-async function processorMs(pid: number): Promise<number> {
-  const [, fields = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')
-  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number)
-  return (user + system) * 10
 }

@@ -7,14 +7,14 @@ import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-const { scripts } = createRequire(import.meta.url)('../../package.json')
+/** The checkout whose server is measured; `--against` names another one than this. */
+const CHECKOUT = process.env.BENCH_CHECKOUT ?? resolve(import.meta.dirname, '../..')
+const { scripts } = createRequire(import.meta.url)(join(CHECKOUT, 'package.json'))
 /** What `npm start` passes to Node.js; the paths are made to work from any directory. */
 const START: string[] = scripts.start
   .split(' ')
   .slice(1)
-  .map((part: string) =>
-    part.replace(/^(\.\/)?(?=src\/)/, `${resolve(import.meta.dirname, '../..')}/`),
-  )
+  .map((part: string) => part.replace(/^(\.\/)?(?=src\/)/, `${CHECKOUT}/`))
 const POLL_MS = 5
 const START_DEADLINE_MS = 600_000
 

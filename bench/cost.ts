@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Bench, Findings } from './support/bench.ts'
+import type { CorpusDocument } from './support/corpus.ts'
+import { startEmbedder } from './support/embedder-process.ts'
+import { post, prepare, stream } from './support/http-client.ts'
+import { ingest, untilEmbedded } from './support/ingest.ts'
+import { processorMs } from './support/processor-time.ts'
+import { KEY, startServer } from './support/server-process.ts'
+import { round } from './support/statistics.ts'
+import { modelAt, startUpstream, type Upstream } from './support/upstream-process.ts'
+
+/** What each work cost when its figure was last changed, in thousandths of the reference computation. */
+const FIGURES = new URL('./cost.json', import.meta.url)
+/** How far above its figure a work may be. */
+const TOLERANCE = 1.2
+const AT_ONCE = 8
+const PASSAGES = 1_000
+const WORDS_OF_A_PASSAGE = 150
+const TIMES = { queries: 1_000, deltas: 300, chats: 100, documents: 200, abstracts: 8 }
+/** Between two deltas, so that each is a piece of its own. */
+const DELTA_MS = 2
+
+interface Work {
+  name: string
+  /** Does the work; returns how often. */
+  run(): Promise<number>
+  /** The process that does it. */
+  pid: number
+}
+
+/**
+ * The processor time of short works of the server beside that of a fixed computation in the same run, so that one
+ * figure serves machines of different speed. The least of all rounds counts: others on the machine only add to it.
+ */
+export async function cost({ directory, rounds, guard, progress }: Bench): Promise<Findings> {
+  const embedder = await startEmbedder()
+  const upstream = await startUpstream()
+  const environment = { ...embedder.environment, ...modelAt(upstream.url) }
+  const server = await startServer({ directory: await folder(directory, 'cost'), environment })
+  const builtin = await startServer({
+    directory: await folder(directory, 'cost-builtin'),
+    environment: { EMBEDDING_MODEL: 'builtin' },
+  })
+  const passages = passagesFrom(1, PASSAGES)
+  await ingest(server.url, passages)
+  await untilEmbedded(server.url)
+  const works = [...worksOf(server, upstream, passages), embeddingOf(builtin, TIMES.abstracts)]
+  const least = new Map<string, number>()
+  const note = (name: string, value: number) =>
+    least.set(name, Math.min(value, least.get(name) ?? Number.POSITIVE_INFINITY))
+  for (let turn = 0; turn <= rounds; turn += 1) {
+    progress(turn === 0 ? 'warming up' : `round ${turn} of ${rounds}`)
+    for (const { name, run, pid } of works) {
+      const reference = referenceMs()
+      if (turn > 0) note('reference', reference)
+      const before = await processorMs(pid)
+      const times = await run()
+      if (turn > 0) note(name, ((await processorMs(pid)) - before) / times)
+    }
+  }
+  await Promise.all([server.stop(), builtin.stop(), upstream.stop(), embedder.stop()])
+  return judge(least, guard)
+}
+
+async function folder(directory: string, name: string): Promise<string> {
+  const path = join(directory, name)
+  await mkdir(path, { recursive: true })
+  return path
+}
+
+type Server = Pick<Awaited<ReturnType<typeof startServer>>, 'url' | 'pid'>
+
+function worksOf({ url, pid }: Server, upstream: Upstream, passages: CorpusDocument[]): Work[] {
+  const questions = passages.map(({ text }) => text.split(' ').slice(20, 28).join(' '))
+  const query = (mode: string): Work => ({
+    name: `a query, ${mode}`,
+    pid,
+    run: () =>
+      atOnce(TIMES.queries, async (at) => {
+        const body = { query: questions[at % PASSAGES], topK: 10, mode }
+        const { status } = await post(prepare(`${url}/query`, KEY, body))
+        if (status !== 200) throw new Error(`/query answered ${status}`)
+      }),
+  })
+  const chats = async (count: number, deltas: number, intervalMs = 0) => {
+    await upstream.pace({ delayMs: 0, deltas, intervalMs })
+    return atOnce(count, async (at) => {
+      const messages = [{ role: 'user', content: questions[at % PASSAGES] }]
+      const answer = await stream(prepare(`${url}/chat`, KEY, { model: 'bench', messages }))
+      if (answer.deltas !== deltas) throw new Error(`${answer.deltas} of ${deltas} deltas arrived`)
+    })
+  }
+  let seed = 1
+  return [
+    query('lexical'),
+    query('dense'),
+    query('hybrid'),
+    { name: 'a chat of one delta', pid, run: () => chats(TIMES.chats, 1) },
+    {
+      name: 'a delta',
+      pid,
+      run: async () => TIMES.deltas * (await chats(AT_ONCE, TIMES.deltas, DELTA_MS)),
+    },
+    {
+      name: 'a document',
+      pid,
+      async run() {
+        seed += 1
+        await ingest(url, passagesFrom(seed, TIMES.documents))
+        await untilEmbedded(url)
+        return TIMES.documents
+      },
+    },
+  ]
+}
+
+function embeddingOf({ url, pid }: Server, count: number): Work {
+  let seed = 1_000
+  return {
+    name: 'an abstract, built-in model',
+    pid,
+    async run() {
+      seed += 1
+      await ingest(url, passagesFrom(seed, count))
+      await untilEmbedded(url)
+      return count
+    },
+  }
+}
+
+async function atOnce(count: number, call: (at: number) => Promise<void>): Promise<number> {
+  const places = Array.from({ length: count }, (_, at) => at).values()
+  const callAll = async () => {
+    for (const at of places) await call(at)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, callAll))
+  return count
+}
+
+/** Passages of made-up words, some of them frequent: the same for a seed on every machine. */
+function passagesFrom(seed: number, count: number): CorpusDocument[] {
+  let state = seed
+  const random = () => {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x6d2b79f5
+    return ((state ^ (state >>> 13)) >>> 0) / 2 ** 32
+  }
+  const word = () => Math.floor(20_000 * random() ** 3 + 46_656).toString(36)
+  return Array.from({ length: count }, (_, place) => ({
+    title: `Passage ${seed} ${place}`,
+    text: Array.from({ length: WORDS_OF_A_PASSAGE }, word).join(' '),
+  }))
+}
+
+/** Strings, objects, numbers and hashes, as in the server. */
+function referenceMs(): number {
+  const before = process.cpuUsage()
+  const texts = passagesFrom(7, 200)
+  for (let turn = 0; turn < 5; turn += 1) {
+    for (const { text } of texts) {
+      const counts = new Map<string, number>()
+      for (const word of text.match(/\w+/gu) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1)
+      const parsed: [string, number][] = JSON.parse(JSON.stringify([...counts]))
+      Float64Array.from(parsed, ([, count]) => Math.sqrt(count)).sort()
+      createHash('sha256').update(text).digest('hex')
+    }
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
+
+async function judge(least: ReadonlyMap<string, number>, guard: boolean): Promise<Findings> {
+  const figures: Record<string, number> = JSON.parse(await readFile(FIGURES, 'utf8'))
+  const reference = least.get('reference') ?? Number.NaN
+  const costs = [...least]
+    .filter(([name]) => name !== 'reference')
+    .map(([name, ms]) => {
+      const [now, figure] = [(ms / reference) * 1_000, figures[name] ?? Number.NaN]
+      return { name, ms, now, figure, isAbove: !(now <= figure * TOLERANCE) }
+    })
+  const above = costs.filter(({ isAbove }) => isAbove)
+  if (guard && above.length > 0) {
+    const lines = above.map(
+      ({ name, now, figure }) => `${name}: ${round(now)}, was ${round(figure)}`,
+    )
+    throw new Error(
+      `More than a fifth above the figures in bench/cost.json, in thousandths of the reference:\n${lines.join('\n')}`,
+    )
+  }
+  return {
+    title: 'Processor time of short works',
+    rows: costs.map(({ name, ms, now, figure }) => ({
+      work: name,
+      'processor ms': round(ms, 3),
+      'thousandths of the reference': round(now),
+      'in bench/cost.json': round(figure),
+    })),
+    notes: [`The reference computation takes ${round(reference)} ms.`],
+  }
+}
