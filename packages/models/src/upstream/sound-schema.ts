@@ -105,6 +105,8 @@ function createMender(root: JsonObject) {
         return mendItems(value, depth)
       case undefined:
         return isPlain(keyword, value, root) ? value : undefined
+      default:
+        return HOLDING[keyword] satisfies never
     }
   }
   /** The list that older drafts have for each place in turn. */
