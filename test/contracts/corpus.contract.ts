@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { everything, narrowed } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import {
@@ -206,7 +207,7 @@ async function fill(store: DocumentStore): Promise<void> {
     ...kept,
     name: 'a.bin',
     mediaType: 'application/octet-stream',
-    sha256: 'ab'.repeat(32),
+    sha256: hash('sha256', Uint8Array.of(1, 2, 3)),
   }
   const source = { url: 'https://example.org/a', fetchedAt: 1, failures: 0, dueAt: 9, digest: 'd' }
   await store.add({ id: 'file', text: '', file, metadata: { a: 1, b: 'c', d: true }, source })

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
+import { createHash, hash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -40,7 +40,12 @@ const FORMAT_VERSION = 6
 const SWEEP_INTERVAL_MS = 60_000
 
 /** Stored beside a database file: its tables, and the document and revision that they were converted from. */
-const Description = Converted.extend({ document: z.string(), revision: z.int() })
+const Description = Converted.extend({
+  document: z.string(),
+  revision: z.int(),
+  /** Of the database file. */
+  digest: z.string(),
+})
 type Description = z.output<typeof Description>
 
 interface TableFile extends Converted {
@@ -69,6 +74,8 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
   const refusals = new Map<string, { reason: string; until: number }>()
   /** The keys of conversions in progress. */
   const working = new Set<string>()
+  /** The keys of files whose digests were compared in this process. */
+  const intact = new Set<string>()
   const timer = setInterval(
     () => void ignore(sweep(), 'a later sweep removes what is left'),
     SWEEP_INTERVAL_MS,
@@ -101,7 +108,11 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
     const file = join(directory, `${key}.duckdb`)
     const description = join(directory, `${key}.json`)
     const existing = (await exists(file)) && (await readDescription(description))
-    if (existing) return { file, sheets: existing.sheets }
+    // A damaged file is made anew, as the search index is.
+    if (existing && (intact.has(key) || (await digestOf(file)) === existing.digest)) {
+      intact.add(key)
+      return { file, sheets: existing.sheets }
+    }
     const work = join(directory, `${key}.work`)
     await rm(work, { recursive: true, force: true })
     await makeDirectory(work)
@@ -118,10 +129,12 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
         { input, owner },
         stopping.signal,
       )
+      const digest = await digestOf(target)
       await rename(target, file)
       const revision = document.servedRevision ?? document.revision
-      const described: Description = { document: document.id, revision, sheets }
+      const described: Description = { document: document.id, revision, digest, sheets }
       await writeFile(description, JSON.stringify(described))
+      intact.add(key)
       return { file, sheets }
     } finally {
       await rm(work, { recursive: true, force: true })
@@ -158,6 +171,12 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
       stopping.abort(new Error('The server stops'))
     },
   }
+}
+
+async function digestOf(file: string): Promise<string> {
+  const digest = createHash('sha256')
+  await pipeline(createReadStream(file), digest)
+  return digest.digest('hex')
 }
 
 async function contentOf(

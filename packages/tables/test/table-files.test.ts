@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
@@ -117,6 +117,20 @@ describe('The tables of a document', () => {
     await writeFile(file.replace('.duckdb', '.json'), '{"sheets":')
     await second.files.tablesOf({ document: documentOf(TEXT), format: 'csv', owner }, signal)
     expect(second.reads).toHaveLength(2)
+  })
+
+  it('are made again where a byte of them has changed on the disk', async () => {
+    const first = await open([TEXT])
+    const conversion = { document: documentOf(TEXT), format: 'csv', owner } as const
+    const { file } = await first.files.tablesOf(conversion, signal)
+    const bytes = await readFile(file)
+    bytes[bytes.length - 100] = (bytes.at(-100) ?? 0) + 1
+    await writeFile(file, bytes)
+    const second = await open([TEXT], first.directory)
+    await second.files.tablesOf(conversion, signal)
+    expect(second.reads).toEqual(['text'])
+    await second.files.tablesOf(conversion, signal)
+    expect(second.reads).toEqual(['text'])
   })
 
   it('are refused, without another try, if the file is none', async () => {

@@ -20,7 +20,7 @@ import {
   toDocument,
 } from './columns.ts'
 import type { Dialect } from './dialect.ts'
-import { storedPieces } from './files.ts'
+import { checked, storedPieces } from './files.ts'
 import { insertMetadata } from './labels.ts'
 import { integer, optionalInteger, type Row, type Tx, text } from './query.ts'
 
@@ -87,7 +87,7 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
   async function* piecesOf(file: Row): AsyncGenerator<CorpusPiece> {
     const [number, revision] = [integer(file, 'number'), integer(file, 'revision')]
     let isEmpty = true
-    for await (const piece of storedPieces(run, number)) {
+    for await (const piece of checked(storedPieces(run, number), number, run)) {
       yield { kind: 'piece', revision, bytes: piece }
       isEmpty = false
     }

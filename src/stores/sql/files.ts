@@ -1,13 +1,51 @@
+import { createHash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { freeYoungMemory } from '@agent-server/lib/processes/free-memory.ts'
+import { isObject } from '@agent-server/lib/text/json.ts'
 import { repack } from '../chunk-codec.ts'
 import type { FileStore } from '../file-store.ts'
-import { bytes, integer, type Read, type Tx } from './query.ts'
+import { bytes, integer, type Read, type Row, type Tx, type Value } from './query.ts'
 import { visibleTo } from './visible.ts'
 
 /** Large enough that waiting for the disk after each piece is short compared with writing it. */
 const PIECE_BYTES = 2 ** 20
+
+/** The digests that the document of a file has, of which its bytes must have one. */
+const DIGESTS = `SELECT documents.file AS served, replacements.file AS next FROM files
+  JOIN documents ON documents.number = files.document
+  LEFT JOIN replacements ON replacements.document = files.document
+  WHERE files.number = $1`
+
+/**
+ * Passes the bytes of a stored file on, and compares them with the digest that is kept. Throws `store_unavailable` at the
+ * end of a file that has changed: whoever reads it must not take it for whole.
+ */
+export async function* checked(
+  pieces: AsyncIterable<Uint8Array>,
+  file: number,
+  read: (statement: string, values: readonly Value[]) => Promise<Row[]>,
+): AsyncGenerator<Uint8Array> {
+  const digest = createHash('sha256')
+  for await (const piece of pieces) {
+    digest.update(piece)
+    yield piece
+  }
+  const [row] = await read(DIGESTS, [file])
+  const kept = row ? [row.served, row.next].flatMap(digestIn) : []
+  if (kept.length > 0 && !kept.includes(digest.digest('hex'))) throw damagedFile(file)
+}
+
+function digestIn(column: unknown): string[] {
+  const file: unknown = typeof column === 'string' ? JSON.parse(column) : column
+  return isObject(file) && typeof file.sha256 === 'string' ? [file.sha256] : []
+}
+
+const damagedFile = (file: number) =>
+  new AppError(
+    'store_unavailable',
+    `The stored file ${file} is not as it was sent (damaged on the disk): restore the database from a backup, or send the document again`,
+  )
 
 /** Garbage is collected after this many pieces have been read. */
 const PIECES_BETWEEN_COLLECTIONS = 8
@@ -75,7 +113,9 @@ export function createFiles(
         WHERE documents.id = $1 AND ${sql}
           AND files.revision = coalesce(CAST($2 AS integer), served_revision, documents.revision)`
       const [row] = await read(statement(query), values)
-      return row && piecesOf(integer(row, 'number'))
+      if (!row) return undefined
+      const number = integer(row, 'number')
+      return checked(piecesOf(number), number, read)
     },
   }
 }

@@ -1,13 +1,17 @@
+import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import { isMissing } from '@agent-server/lib/files.ts'
-import { text } from '../sql/query.ts'
+import { bytes, integer, text } from '../sql/query.ts'
 import { DATABASE_FILE, openForReading } from './connection.ts'
-import { damaged, toStoreError } from './error.ts'
+import { damaged, toStoreError, unavailable } from './error.ts'
 import { schemaVersion } from './migrate.ts'
 
 /** Reading this much takes seconds, during which nothing else runs in the process. */
 const MAX_CHECKED_BYTES = 4_000_000_000
+/** Documents that are named. */
+const MAX_NAMED = 20
 
 /**
  * Reads the whole database, also while a server uses it. Returns what it found; throws `store_unavailable`, with the
@@ -26,9 +30,32 @@ export async function checkDatabaseFile(directory: string): Promise<string> {
     using database = openForReading(file)
     schemaVersion(database)
     const outcome = text(database.prepare('PRAGMA quick_check(1)').get(), 'quick_check')
-    if (outcome === 'ok') return 'is sound'
+    if (outcome === 'ok') {
+      const damagedIds = damagedFilesIn(database)
+      if (damagedIds.length === 0) return 'is sound'
+      throw unavailable(
+        `The files of these documents are not as they were sent: ${damagedIds.slice(0, MAX_NAMED).join(', ')}. Send them again, or restore the database: docs/guides/operations.md says how, under “A damaged database”.`,
+      )
+    }
   } catch (error) {
     throw toStoreError(error)
   }
   throw damaged()
+}
+
+const SERVED = `SELECT documents.id, files.number, json_extract(documents.file, '$.sha256') AS sha256
+  FROM documents JOIN files ON files.document = documents.number
+    AND files.revision = coalesce(served_revision, documents.revision)
+  WHERE json_extract(documents.file, '$.sha256') IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM replacements WHERE document = documents.number)`
+const PIECES = 'SELECT bytes FROM file_pieces WHERE file = ? ORDER BY ordinal'
+
+/** The documents whose stored files do not have the digest that is kept of them. */
+function damagedFilesIn(database: DatabaseSync): string[] {
+  const pieces = database.prepare(PIECES)
+  return Array.from(database.prepare(SERVED).iterate()).flatMap((row) => {
+    const digest = createHash('sha256')
+    for (const piece of pieces.iterate(integer(row, 'number'))) digest.update(bytes(piece, 'bytes'))
+    return digest.digest('hex') === text(row, 'sha256') ? [] : [text(row, 'id')]
+  })
 }

@@ -1,10 +1,14 @@
+import { hash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { checkDatabaseFile } from '../../../src/stores/sqlite/check-file.ts'
 import { openForWriting } from '../../../src/stores/sqlite/connection.ts'
+import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
@@ -131,6 +135,37 @@ describe('The SQLite store', () => {
     expect((await stat(`${file}-wal`)).mode & 0o777).toBe(0o600)
     expect(warnings).toEqual([{ directory: data.directory, mode: '755' }])
     await store.close()
+  })
+
+  it('tells a file that was damaged on the disk from a whole one, wherever it is read', async () => {
+    const bytes = Buffer.from('The original bytes of a file.')
+    const sha256 = hash('sha256', bytes)
+    const store = await data.open()
+    for (const id of ['whole', 'damaged']) {
+      const staged = await store.stageFile(Readable.from([bytes]))
+      const file = { name: `${id}.txt`, mediaType: 'text/plain', sha256, ...staged }
+      await store.add({ id, text: '', file })
+    }
+    await store.close()
+    expect(await checkDatabaseFile(data.directory)).toBe('is sound')
+    const database = openForWriting(join(data.directory, 'agent-server.db'))
+    const other = Buffer.from(bytes)
+    other[3] = 0
+    database.prepare('UPDATE file_pieces SET bytes = ? WHERE file = 2').run(other)
+    database.close()
+
+    const again = await data.open()
+    const read = async (id: string) => {
+      const pieces = await again.readFile(everything(), id)
+      return pieces && Buffer.concat(await Array.fromAsync(pieces)).toString()
+    }
+    expect(await read('whole')).toBe(bytes.toString())
+    await expect(read('damaged')).rejects.toMatchObject({ code: 'store_unavailable' })
+    await again.close()
+    const corpus = createSqliteCorpus({ directory: data.directory, derived: [] })
+    const records = Array.fromAsync(corpus.readCorpus(new AbortController().signal))
+    await expect(records).rejects.toThrow('damaged')
+    await expect(checkDatabaseFile(data.directory)).rejects.toThrow(/these documents .*: damaged\./)
   })
 
   it('closes when all that it has taken is on the disk, and what waited behind it', async () => {
