@@ -209,6 +209,7 @@ function dialectsOf(
       return current().configuration.name
     },
     defaultTopK: config.TOP_K,
+    publicUrl: config.PUBLIC_URL,
     chatModel: model,
   }
 }

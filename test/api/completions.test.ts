@@ -118,7 +118,16 @@ describe('A plain completion', () => {
       choices: [
         {
           index: 0,
-          message: { role: 'assistant', content: 'Beavers do [1].', refusal: null },
+          message: {
+            role: 'assistant',
+            content: 'Beavers do [1].',
+            refusal: null,
+            annotations: [
+              expect.objectContaining({
+                url_citation: expect.objectContaining({ start_index: 11, end_index: 14 }),
+              }),
+            ],
+          },
           logprobs: null,
           finish_reason: 'stop',
         },

@@ -185,3 +185,25 @@ describe('What programs ask besides', () => {
     expect(JSON.stringify(await response.json())).toContain('Send the conversation as it is')
   })
 })
+
+describe('A citation', () => {
+  it('leads to the reader of the web UI where the document has no address', async () => {
+    const id = await server.ingest({ title: 'Beavers', text: 'Beavers build dams of wood.' })
+    upstream.always(textReply('Beavers build dams [1].'))
+    const asked = { messages, stream: false }
+    const completion = Object(await (await post('/v1/chat/completions', asked)).json())
+    const [annotation] = completion.choices[0].message.annotations
+    const { origin } = new URL(server.url)
+    expect(annotation.url_citation.url).toBe(`${origin}/#/documents/${id}?at=0-27`)
+    const response = Object(
+      await (await post('/v1/responses', { input: 'Who builds dams?' })).json(),
+    )
+    const cited = response.output.at(-1).content[0].annotations[0]
+    expect(cited.url).toBe(`${origin}/#/documents/${id}?at=0-27`)
+    const forwarded = await server.request('/v1/chat/completions', {
+      body: { model: 'agent', ...asked },
+      headers: { 'x-forwarded-host': 'elsewhere.example' },
+    })
+    expect(Object(await forwarded.json()).choices[0].message.annotations).toBeUndefined()
+  })
+})

@@ -1368,7 +1368,7 @@ export interface components {
                 logprobs: null;
                 /** @description The answer. */
                 message: {
-                    /** @description One annotation for each citation `[n]` of a document with a web URL. */
+                    /** @description One annotation for each citation `[n]`: with the web URL of the document, or its page in the web UI. */
                     annotations?: components["schemas"]["UrlCitation"][];
                     /** @description Text of the answer; null if there are only tool calls. */
                     content: string | null;
@@ -1417,7 +1417,7 @@ export interface components {
             choices: {
                 /** @description What is added to the message. */
                 delta: {
-                    /** @description One annotation for each citation `[n]` of a document with a web URL. */
+                    /** @description One annotation for each citation `[n]`: with the web URL of the document, or its page in the web UI. */
                     annotations?: components["schemas"]["UrlCitation"][];
                     /** @description The next fragment of the answer. */
                     content?: string;
@@ -2498,7 +2498,7 @@ export interface components {
             supported?: boolean;
             /** @constant */
             type: "file_citation";
-            /** @description URL of the document. */
+            /** @description URL of the document, or its page in the web UI. */
             url?: string;
         };
         FileList: {

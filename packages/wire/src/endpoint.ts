@@ -1,4 +1,5 @@
 import { type FrameFormat, sendEvents } from '@agent-server/http/event-stream.ts'
+import { publicOrigin } from '@agent-server/http/public-origin.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
 import type { ChatModel } from '@agent-server/models'
 import type { AgentFields } from '@agent-server/schemas/chat.ts'
@@ -10,8 +11,11 @@ import { type Agent, type AgentEvent, type AgentRequest, asksForJson } from './a
 
 /** A protocol in which the agent's answers are streamed to clients. */
 export interface StreamDialect<Body, Event, Read extends Exchange<Event> = Exchange<Event>> {
-  /** Reads a validated request. Throws AppError, `invalid_request` among others. */
-  read(body: Body, caller: Caller): Read | Promise<Read>
+  /**
+   * Reads a validated request; `origin` is where the caller can open pages of the server, if that is known. Throws
+   * AppError, `invalid_request` among others.
+   */
+  read(body: Body, caller: Caller, origin?: string): Read | Promise<Read>
   /** Writes an event of a streamed answer, as a server-sent event unless `kind` names another format. */
   encode(event: Event): string
   kind?: FrameFormat<Event>['kind']
@@ -43,6 +47,8 @@ export interface DialectSettings {
   /** The agent's model name in OpenAI's protocols; `<name>:<collection>` is the agent over a collection. */
   readonly modelName: string
   defaultTopK: number
+  /** The address at which clients reach the server, if it is configured. */
+  publicUrl?: string | undefined
   chatModel: Pick<ChatModel, 'name' | 'generates' | 'supportsTools' | 'supportsImages'>
 }
 
@@ -94,12 +100,13 @@ export function createEndpoint<Body, Event, Whole>(
 }
 
 async function read<Body, Event, Read extends Exchange<Event>>(
-  { dialects: { chatModel } }: DialectServices,
+  { dialects: { chatModel, publicUrl } }: DialectServices,
   dialect: StreamDialect<Body, Event, Read>,
   body: Body,
   reply: FastifyReply,
 ): Promise<Read> {
-  const exchange = await dialect.read(body, reply.request.caller)
+  const { request } = reply
+  const exchange = await dialect.read(body, request.caller, publicOrigin(request, publicUrl))
   warnOfIgnored(exchange.request, chatModel, reply)
   return exchange
 }

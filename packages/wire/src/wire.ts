@@ -12,7 +12,7 @@ export {
 } from './agent-event.ts'
 export { AgentExtra, toAgentExtra } from './agent-extra.ts'
 export { toAnswerFormat } from './answer-format.ts'
-export { citedBy, inputOf, textOf } from './answer-parts.ts'
+export { addressOf, citedBy, inputOf, textOf } from './answer-parts.ts'
 export {
   CitationCheck,
   citationsIn,

@@ -75,7 +75,9 @@ const UrlCitation = z
 const ANNOTATIONS = z
   .array(UrlCitation)
   .optional()
-  .describe('One annotation for each citation `[n]` of a document with a web URL.')
+  .describe(
+    'One annotation for each citation `[n]`: with the web URL of the document, or its page in the web UI.',
+  )
 
 export const Completion = z
   .object({

@@ -10,11 +10,12 @@ export function createCompletionsDialect(
   settings: DialectSettings,
 ): Dialect<CompletionRequest, CompletionChunk, Completion> {
   return {
-    read(body, caller) {
+    read(body, caller, origin) {
       const request = toAgentRequest(body, caller, settings)
       const head = { id: `chatcmpl-${randomUUID()}`, created: now(), model: settings.modelName }
       const writer = createCompletionWriter(head, {
         includeUsage: body.stream_options?.include_usage ?? false,
+        origin,
       })
       return { request, ...writer }
     },

@@ -2,6 +2,7 @@ import type { ModelToolCall } from '@agent-server/models'
 import type { Usage } from '@agent-server/schemas/query.ts'
 import {
   type AgentEvent,
+  addressOf,
   citedBy,
   finishOf,
   isSearch,
@@ -22,12 +23,17 @@ interface CompletionHead {
 
 interface WriterOptions {
   includeUsage: boolean
+  /** Where documents can be opened, if that is known. */
+  origin?: string | undefined
 }
 
 type Choice = CompletionChunk['choices'][number]
 
 /** Converts a run into the chunks of a completion, and collects them into one. */
-export function createCompletionWriter(head: CompletionHead, { includeUsage }: WriterOptions) {
+export function createCompletionWriter(
+  head: CompletionHead,
+  { includeUsage, origin }: WriterOptions,
+) {
   const run = new RunCollector()
   let hasBegun = false
 
@@ -60,7 +66,7 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
   }
 
   const toLastChunks = (end: RunEnd): CompletionChunk[] => {
-    const annotations = toUrlCitations(end)
+    const annotations = toUrlCitations(end, origin)
     const last = toChunk(head, {
       delta: annotations.length > 0 ? { annotations } : {},
       finish_reason: finishOf(end),
@@ -84,7 +90,7 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
     },
     whole(): Completion {
       const { textWithApproval: text, calls, reasoning, thinking, end } = run
-      const annotations = toUrlCitations(end)
+      const annotations = toUrlCitations(end, origin)
       const hasCalls = calls.length > 0
       return {
         ...head,
@@ -148,11 +154,12 @@ function toChunk(head: CompletionHead, choice?: Partial<Choice>): CompletionChun
   return { ...head, object: 'chat.completion.chunk', choices }
 }
 
-/** The citations of an answer in the format of chat completions; only those of documents with a web address. */
-function toUrlCitations(end: RunEnd): UrlCitation[] {
+/** The citations of an answer in the format of chat completions; only those that can be opened. */
+function toUrlCitations(end: RunEnd, origin: string | undefined): UrlCitation[] {
   return citedBy(end).flatMap(({ hit, number, at }) => {
-    const { url = '', title } = hit
-    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return []
+    const { title } = hit
+    const url = addressOf(hit, origin)
+    if (url === undefined) return []
     const place = { start_index: at, end_index: at + `[${number}]`.length }
     return [{ type: 'url_citation', url_citation: { ...place, url, title: title || url } }]
   })

@@ -19,7 +19,7 @@ export function createResponsesDialect(
   history: ResponseHistory,
 ): Dialect<ResponseRequest, ResponseEvent, ResponseObject> {
   return {
-    async read(body, caller) {
+    async read(body, caller, origin) {
       const items = await gatherItems(history, body, caller)
       const request = {
         ...toAgentRequest(body, items, caller, settings),
@@ -30,6 +30,7 @@ export function createResponsesDialect(
       const writer = createResponseWriter(toResponse(body, settings.modelName), {
         withSearches: withResults || givesSearch,
         withResults,
+        origin,
       })
       const waiting = writer.begin()
       let hasBegun = false

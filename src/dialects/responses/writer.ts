@@ -2,7 +2,15 @@ import type { ModelToolCall, ReasoningPart } from '@agent-server/models'
 import type { ErrorDetail } from '@agent-server/schemas/error.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import type { AgentEvent, RunEnd } from '@agent-server/wire'
-import { citedBy, finishOf, RunCollector, textOf, toAgentExtra, toOpaque } from '@agent-server/wire'
+import {
+  addressOf,
+  citedBy,
+  finishOf,
+  RunCollector,
+  textOf,
+  toAgentExtra,
+  toOpaque,
+} from '@agent-server/wire'
 import { toMessageToolCall } from '../completions/writer.ts'
 import type { FileCitation, OutputItem, ResponseEvent, ResponseObject } from './response-schema.ts'
 
@@ -11,6 +19,8 @@ interface Options {
   withSearches: boolean
   /** Whether they are reported with their results. */
   withResults: boolean
+  /** Where documents can be opened, if that is known. */
+  origin?: string | undefined
 }
 
 /** Converts a run into the protocol's events, in its order, and updates `response`, which they describe. */
@@ -27,7 +37,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
     const opening = calls.length === 0 ? message.write('') : []
     const items = [
       ...thinking.end('completed'),
-      ...message.end(status, toFileCitations(end)),
+      ...message.end(status, toFileCitations(end, options.origin)),
       ...(reasoning.length > 0 ? reasoningEvents(sequence, reasoning) : []),
       ...calls.flatMap((call) => callEvents(sequence, call)),
     ]
@@ -265,9 +275,10 @@ function toPart(text: string, annotations: Part['annotations']): Part {
 }
 
 /** The citations of an answer in the format of the Responses protocol. */
-function toFileCitations(run: RunEnd): FileCitation[] {
+function toFileCitations(run: RunEnd, origin: string | undefined): FileCitation[] {
   return citedBy(run).map(({ hit, number, at, quotes, supported }) => {
-    const { documentId: file_id, title, start, end, url } = hit
+    const { documentId: file_id, title, start, end } = hit
+    const url = addressOf(hit, origin)
     const place = { index: at, number, start, end, ...(url !== undefined && { url }) }
     const support = { quotes, ...(supported !== undefined && { supported }) }
     return { type: 'file_citation', file_id, filename: title || file_id, ...place, ...support }
