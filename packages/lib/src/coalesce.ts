@@ -94,7 +94,6 @@ export function createCoalescingQueue<Input, Output>(
         if (place >= 0) waiting.splice(place, 1)
       }
     },
-    /** The number of queued inputs. */
     waiting: () => waiting.length,
     /** Resolves once nothing is queued or in flight. */
     async idle() {

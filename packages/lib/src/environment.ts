@@ -31,7 +31,6 @@ export function expandVariables(text: string, environment: Environment): string 
   })
 }
 
-/** Whether the text refers to any variable. */
 export function namesVariable(text: string): boolean {
   return text.search(REFERENCE) !== -1
 }
