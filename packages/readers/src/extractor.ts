@@ -14,6 +14,7 @@ import {
   type UnreadFile,
 } from './extracted.ts'
 import type { PictureFile } from './pictures.ts'
+import { startProcessorLimit } from './processor-limit.ts'
 
 export const EXTRACT_ENTRY = new URL('./extract-process.ts', import.meta.url)
 /** What one file may use beyond the memory that the process already held. */
@@ -38,6 +39,8 @@ export interface ExtractorOptions {
   processes: number
   /** The time allowed for a file, and then again for each of its pages that is an image. */
   deadlineMs: number
+  /** The processor time for a file, besides that for its size and its pages that are images. */
+  processorMs?: number
   /** The limits for one file, not counting the file itself and one copy of it. */
   limits?: ProcessLimits
   /** What recognises text in images; absent if recognition is off. */
@@ -51,7 +54,7 @@ export type Extractor = ReturnType<typeof createExtractor>
 
 /** Reads files in separate processes, which are replaced when a file is too much for one. */
 export function createExtractor(options: ExtractorOptions) {
-  const { processes, deadlineMs, limits = READING, ocr, marksPictures, log } = options
+  const { processes, deadlineMs, processorMs, limits = READING, ocr, marksPictures, log } = options
   const closing = new AbortController()
   // One key alone has `processes` of them; the rest is started for others who would wait for it.
   const turns = createLimiter({ name: 'readers of files', capacity: 2 * processes - 1, reserve: 0 })
@@ -72,9 +75,11 @@ export function createExtractor(options: ExtractorOptions) {
   async function readIn(reader: Reader, file: UnreadFile, source: FileSource, signal: AbortSignal) {
     const { open, onPage, marks, onPicture } = source
     const options = marks ? { pictures: marks } : { ocr, pictures: marksPictures }
-    using deadline = startDeadline(deadlineMs, signal)
+    using processor = startProcessorLimit(file.size, reader.processorMs, processorMs)
+    using deadline = startDeadline(deadlineMs, signal, processor.signal)
     const renewing = (page: number) => {
       deadline.renew()
+      processor.addPage()
       onPage?.(page)
     }
     const progress = { onPage: renewing, onPicture }
@@ -104,7 +109,7 @@ export function createExtractor(options: ExtractorOptions) {
       signal.throwIfAborted()
       const { mediaType, size } = file
       log?.warn({ err: error, mediaType, size }, 'replacing the file extraction process')
-      if (error === deadline.signal.reason) {
+      if (error === deadline.signal.reason && !(error instanceof ExtractionError)) {
         throw new ExtractionError('extraction_timeout', 'Reading the file took too long')
       }
       if (!(error instanceof JobExhausted)) throw error
@@ -257,7 +262,7 @@ function startReader(limits: ProcessLimits, readable: readonly string[]) {
   let listener: Progress | undefined
   const answers = createNextAnswer<ReadAnswer>()
   const texts = createNextAnswer<string>()
-  const { send, isAlive, memory, kill } = startProcess<FromReader>(
+  const { send, isAlive, memory, processorMs, kill } = startProcess<FromReader>(
     { entry: EXTRACT_ENTRY, readable },
     limits,
     {
@@ -278,6 +283,7 @@ function startReader(limits: ProcessLimits, readable: readonly string[]) {
   return {
     isAlive,
     memory,
+    processorMs,
     kill,
     /**
      * Reads one file at a time. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws.

@@ -167,6 +167,17 @@ describe('A process that a file is too much for is replaced', () => {
     })
   })
 
+  it('when it takes too much processor time, whoever else needs the processor', async () => {
+    const { extract } = openExtractor({ processorMs: 200 })
+    const document = `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${'<w:p/>'.repeat(400_000)}</w:body></w:document>`
+    const slow = zipFile([{ name: 'word/document.xml', content: document }])
+    await expect(extract('a.docx', slow)).rejects.toMatchObject({
+      code: 'file_too_complex',
+      message: expect.stringMatching(/processor time/),
+    })
+    expect(await extract('b.txt', 'The next one.')).toEqual({ text: 'The next one.' })
+  })
+
   it('when the bytes of the file cannot be had in time', async () => {
     const { extractor, extract } = openExtractor({ deadlineMs: 2_000 })
     const open = () => new Promise<never>(() => undefined)

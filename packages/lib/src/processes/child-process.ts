@@ -9,6 +9,7 @@ import { createLimiter, type Owner } from '../limiter.ts'
 import { Refusal } from '../refusal.ts'
 import { boundMemory } from './bound-memory.ts'
 import { type JobAnswer, JobCrashed, JobExhausted, STARTED } from './job.ts'
+import { processorMsOf } from './processor-time.ts'
 import { residentBytes } from './resident-memory.ts'
 
 const BYTES_PER_MEGABYTE = 2 ** 20
@@ -152,6 +153,8 @@ export function startProcess<Message>(
       }),
     isAlive: () => child.connected,
     memory: { bytes: () => residentBytes(child.pid ?? 0), bound: memory.change },
+    /** The processor time that it has taken; 0 elsewhere than on Linux. */
+    processorMs: () => processorMsOf(child.pid ?? 0),
     kill: () => void child.kill('SIGKILL'),
   }
 }

@@ -11,6 +11,7 @@ import type { SeePicture } from './image.ts'
 import { pathsOf } from './ooxml.ts'
 import { embeddedIn } from './ooxml-embedded.ts'
 import { smartArtOf } from './smart-art.ts'
+import { escapeXml } from './xml.ts'
 
 const MAX_CHUNKS = 100
 /** Stands for a file that is part of the text until that is Markdown. */
@@ -68,7 +69,7 @@ async function simplified(zip: ZipArchive, main: string, chunks: ReadonlyMap<str
   const texts = new Set([main, await partOf('footnotes'), await partOf('endnotes')])
   const marks = new Map([...chunks.keys()].map((id, index) => [id, `\ufddb${index}\ufddc`]))
   const readText = async (name: string) => {
-    const text = await zip.readText(name)
+    const text = withoutDeclarations(await zip.readText(name))
     if (!texts.has(name)) return text
     const charts = await chartsOf(zip, name)
     const smartArt = await smartArtOf(zip, name)
@@ -78,6 +79,26 @@ async function simplified(zip: ZipArchive, main: string, chunks: ReadonlyMap<str
     exists: zip.has,
     read: (name: string, encoding?: string) => (encoding ? readText(name) : zip.readBytes(name)),
   }
+}
+
+/**
+ * Without comments and the like, of which one without an end takes the parser of mammoth time in the square of its
+ * length; what follows such a one is left out.
+ */
+function withoutDeclarations(xml: string): string {
+  if (!xml.includes('<!')) return xml
+  const parts: string[] = []
+  let position = 0
+  for (let at = xml.indexOf('<!'); at >= 0; at = xml.indexOf('<!', position)) {
+    parts.push(xml.slice(position, at))
+    const isText = xml.startsWith('<![CDATA[', at)
+    const sign = isText ? ']]>' : xml.startsWith('<!--', at) ? '-->' : '>'
+    const end = xml.indexOf(sign, at)
+    if (end < 0) return parts.join('')
+    if (isText) parts.push(escapeXml(xml.slice(at + '<![CDATA['.length, end)))
+    position = end + sign.length
+  }
+  return parts.join('') + xml.slice(position)
 }
 
 /** The texts of the files that are part of the text, by relationship ID. */

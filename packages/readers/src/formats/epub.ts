@@ -51,7 +51,8 @@ async function chaptersOf(zip: ZipArchive): Promise<Chapter[]> {
   const book = await bookPath(zip)
   const folder = posix.dirname(book)
   const items = new Map<string, Chapter>()
-  const chapters: Chapter[] = []
+  /** Each once, however often it is named. */
+  const chapters = new Map<string, Chapter>()
   readXml(await zip.readText(book), {
     open(qualified, { id, href, idref, 'media-type': type }) {
       const name = qualified.replace(/^.*:/, '')
@@ -60,10 +61,10 @@ async function chaptersOf(zip: ZipArchive): Promise<Chapter[]> {
         items.set(id, { path: posix.join(folder, decodePath(href)), isImage })
       }
       const chapter = name === 'itemref' && items.get(idref ?? '')
-      if (chapter && zip.has(chapter.path)) chapters.push(chapter)
+      if (chapter && zip.has(chapter.path)) chapters.set(chapter.path, chapter)
     },
   })
-  return chapters
+  return [...chapters.values()]
 }
 
 async function bookPath(zip: ZipArchive): Promise<string> {
