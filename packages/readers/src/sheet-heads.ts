@@ -39,7 +39,7 @@ function plainHead([upper = [], ...body]: string[][], widest: number): SheetHead
 
 /** `kg`, `[mm]`, `(in %)`, `€/h`. */
 const UNIT =
-  /^(?:[[(].{1,20}[\])]|in .{1,12}|[%‰°€$£¥]|(?:[kKMmµnc]?(?:g|m|s|W|Wh|V|A|Hz|Pa|bar|l|L|B)|mg|mm|km|ha|t|h|d|min|sec|st|pcs?|Stk\.?|Stück|°[CF]|EUR|USD|CHF|GBP|k€|T€|Mio\.?|days?|hours?|years?)(?:[²³23]|\/.{1,6})?|[€$£]\/.{1,6})$/
+  /^(?:[[(](?![-+\d.,\s]*[\])]).{1,20}[\])]|in .{1,12}|[%‰°€$£¥]|(?:[kKMmµnc]?(?:g|m|s|W|Wh|V|A|Hz|Pa|bar|l|L|B)|mg|mm|km|ha|t|h|d|min|sec|st|pcs?|Stk\.?|Stück|°[CF]|EUR|USD|CHF|GBP|k€|T€|Mio\.?|days?|hours?|years?)(?:[²³23]|\/.{1,6})?|[€$£]\/.{1,6})$/
 
 /** Adds the units to the names where the row below the head has nothing else: `Weight` over `kg` becomes `Weight kg`. */
 function withUnits(
@@ -49,7 +49,9 @@ function withUnits(
 ): SheetHead | undefined {
   const [units = [], ...body] = near.slice(headRows)
   const filled = units.filter((text) => text !== '' && !/^[-–—]+$/.test(text))
-  const areUnits = filled.length > 0 && filled.every((text) => UNIT.test(text))
+  // The names of rows stand in the first column: there, `A` is no ampere.
+  const areNamesOfRows = (units[0] ?? '') !== '' && !/^[-–—([]/.test(units[0] ?? '')
+  const areUnits = !areNamesOfRows && filled.length > 0 && filled.every((text) => UNIT.test(text))
   const hasValues = body.some((row) =>
     row.some((text, i) => text !== '' && UNIT.test(units[i] ?? '') && !isName(text)),
   )

@@ -53,11 +53,24 @@ export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
 }
 
 function finished(rows: readonly TableRow[], tables: Placed[], below: string[]): SheetTable[] {
-  const cut = tables.map((table) => cutOut(rows, table))
+  const cut = tables.map((table) => withoutNotes(cutOut(rows, table)))
   const last = cut.at(-1)
-  if (last && below.length > 0) last.notesBelow = below
+  if (last && below.length > 0) last.notesBelow = [...(last.notesBelow ?? []), ...below]
   if (last || below.length === 0) return cut
   return [{ notes: below, head: undefined, first: 0, rows: [] }]
+}
+
+/** How a remark below a table begins. */
+const REMARK =
+  /^(?:[*†‡¹²³]|\(?\d\) |(?:notes?|sources?|remarks?|quellen?|anmerkung(?:en)?|hinweise?|stand|fuente|nota|source|fonte|bron|as of)\b.*[: ])/i
+
+/** The last rows of a table are notes if they are a remark each. */
+function withoutNotes(table: SheetTable): SheetTable {
+  const isNoteRow = (row: TableRow) => filledIn(row) === 1 && REMARK.test(toText(row[0]))
+  const last = table.rows.findLastIndex((row) => filledIn(row) > 0 && !isNoteRow(row))
+  const notes = table.rows.slice(last + 1).flatMap((row) => toText(row[0]) || [])
+  if (last < 0 || notes.length === 0 || (table.head?.length ?? 2) < 2) return table
+  return { ...table, rows: table.rows.slice(0, last + 1), notesBelow: notes }
 }
 
 /** The text of a cell on one line, cut after `MAX_CELL` UTF-16 code units; dates in ISO 8601, empty cells as ''. */

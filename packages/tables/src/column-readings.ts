@@ -67,10 +67,13 @@ export function readingsOf(sample: readonly string[], locale: Locale, isPlain: b
 export const isMissing = (text: string) => text === '' || MISSING.includes(text.toLowerCase())
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
-/** Currency signs and names, percent and per mille. */
-const UNIT = /\p{Sc}|%|‰|(?<!\p{L})(?:[A-Z]{3}|kr\.?|zł|Kč|Fr\.|Ft|lei|TL)(?!\p{L})/u
+/** Currency signs and names, percent and per mille, and units of measure. */
+const UNIT =
+  /\p{Sc}|%|‰|(?<!\p{L})(?:[A-Z]{3}|kr\.?|zł|Kč|Fr\.|Ft|lei|TL|kg|g|mg|t|km|m|cm|mm|[mk]m²|m²|m³|ha|l|ml|[kM]?Wh?|°C|h|min|s)(?![\p{L}²³])/u
 const COMMA_NUMBER = /^(?:0|[1-9]\d{0,17}|[1-9]\d{0,2}(?:[. '’]\d{3})+)(?:,\d+)?$/
-const POINT_NUMBER = /^(?:0|[1-9]\d{0,17}|[1-9]\d{0,2}(?:[, '’]\d{3})+)(?:\.\d+)?$/
+/** Also with groups of two, as in India: `12,34,567`. */
+const POINT_NUMBER =
+  /^(?:0|[1-9]\d{0,17}|[1-9]\d{0,2}(?:[, '’]\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3})(?:\.\d+)?$/
 const CLEARLY_COMMA = /,\d{1,2}$|,\d{4,}$|\.\d{3},\d+$|\.\d{3}\.\d{3}/
 const CLEARLY_POINT = /\.\d{1,2}$|\.\d{4,}$|,\d{3}\.\d+$|,\d{3},\d{3}/
 const ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}$/
