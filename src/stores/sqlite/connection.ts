@@ -89,9 +89,15 @@ export function requireRoom(directory: string, bytes: number): void {
   throw new AppError('storage_full', `The disk of the document store is full: ${left}`)
 }
 
+/** Throws `store_unavailable` if the directory is gone. */
 function hasRoom(directory: string, bytes: number): boolean {
-  const { bavail, bsize } = statfsSync(directory)
-  return bavail * bsize >= bytes
+  try {
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize >= bytes
+  } catch (error) {
+    const message = `The data directory ${directory} cannot be read. Put it back if it was moved, then restart the server.`
+    throw unavailable(message, error)
+  }
 }
 
 /**

@@ -1,0 +1,29 @@
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { failureOf } from '../support/failure.ts'
+import { sendFile } from '../support/forms.ts'
+import { startServer } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+it('A data directory that is moved away while the server runs is told as an unavailable store', async () => {
+  const base = await temporaryDirectory()
+  const directory = join(base, 'data')
+  const server = await startServer({ DATA_DIR: directory })
+  const id = await server.ingest({ title: 'Owls', text: 'Owls hoot.' })
+  await rename(directory, join(base, 'away'))
+  const writes = {
+    document: () => server.request('/documents', { body: { text: 'More.' } }),
+    file: () => sendFile(server, { name: 'a.txt', bytes: 'Text.' }),
+    change: () => server.request(`/documents/${id}`, { method: 'PATCH', body: { title: 'Other' } }),
+    removal: () => server.request(`/documents/${id}`, { method: 'DELETE' }),
+    conversation: () => server.request('/v1/conversations', { body: {} }),
+    key: () => server.request('/admin/keys', { body: { name: 'A key', scopes: ['query'] } }),
+  }
+  for (const [what, write] of Object.entries(writes)) {
+    const { status, code } = await failureOf(await write())
+    expect([what, status, code]).toEqual([what, 503, 'store_unavailable'])
+  }
+  expect((await fetch(`${server.url}/health`)).status).toBe(200)
+  await rename(join(base, 'away'), directory)
+})
