@@ -134,6 +134,15 @@ export function describeIngestionQueue(on: StoreFixture): void {
       expect(await on.store.nextJobAt()).toBeUndefined()
     })
 
+    it('has what arrives due at any time, also before a clock that is set back', async () => {
+      await on.add('a')
+      expect(await on.store.nextJobAt()).toBe(0)
+      await on.store.failJob(await on.claim(), FAILURE)
+      await on.store.retry(everything(), 'a')
+      expect(await on.store.nextJobAt()).toBe(0)
+      expect(await on.claim()).toMatchObject({ documentId: 'a' })
+    })
+
     it('keeps a document that is to be retried later as pending until then, with its failure', async () => {
       await on.add('a')
       const later = Date.now() + 3_600_000

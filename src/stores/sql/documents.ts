@@ -175,7 +175,7 @@ export function createEndWrites(dialect: Dialect) {
       const pending = documentColumns({ status: 'pending', attempts: 0, updatedAt: now })
       const [[updated]] = await Promise.all([
         updateDocument(tx, number, pending, [NO_FAILURE], RETURNING),
-        tx.run(QUEUE, [number, integer(row, 'revision'), now, '']),
+        tx.run(QUEUE, [number, integer(row, 'revision'), AT_ONCE, '']),
         count(tx, dialect, moved(row, 'pending', { jobs: 1 })),
       ])
       return toDocument(updated)
@@ -221,7 +221,7 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     const number = integer(row, 'number')
     await Promise.all([
       insertMetadata(tx, number, document),
-      enqueue(tx, number, 1, document, now),
+      enqueue(tx, number, 1, document),
       count(tx, dialect, { pending: 1, jobs: 1 }),
     ])
     return row
@@ -247,7 +247,7 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
       tx.run('DELETE FROM contents WHERE document = $1 AND revision <> $2', [number, served]),
       tx.run('DELETE FROM files WHERE document = $1 AND revision <> $2', [number, served]),
       tx.run('DELETE FROM sources WHERE document = $1', [number]),
-      enqueue(tx, number, revision, document, now),
+      enqueue(tx, number, revision, document),
       count(tx, dialect, moved(before, 'pending', { jobs: isQueued ? 0 : 1 })),
     ])
     return updated
@@ -315,17 +315,19 @@ async function selectByKey(tx: Tx, { key, digest }: Idempotency): Promise<Row | 
   throw idempotencyConflict()
 }
 
+/** Due whatever the clock says: one that is set back would keep documents waiting. */
+const AT_ONCE = 0
+
 /** Stores the content of a revision and the job to ingest it, which replaces an earlier job. */
 async function enqueue(
   tx: Tx,
   document: number,
   revision: number,
   { text, file, source, sender = '' }: NewDocument,
-  now: number,
 ): Promise<void> {
   await Promise.all([
     insertInto(tx, 'contents', { document, revision, text }),
-    tx.run(QUEUE, [document, revision, now, sender]),
+    tx.run(QUEUE, [document, revision, AT_ONCE, sender]),
     takeFile(tx, file, document, revision),
     source && insertInto(tx, 'sources', { document, ...sourceColumns(source) }),
   ])
