@@ -74,7 +74,7 @@ describe.each(CASES)('The collection %s', (collection, titles) => {
 describe('Collections', () => {
   it('are models', async () => {
     const { data } = ModelList.parse(await (await server.request('/v1/models')).json())
-    expect(data.map(({ id }) => id)).toEqual(['agent', 'agent:hr', 'agent:law'])
+    expect(data.map(({ id }) => id)).toEqual(['agent', 'agent:hr', 'agent:law', 'agent-plain'])
     expect((await server.request('/v1/models/agent:hr')).status).toBe(200)
     const failure = await failureOf(await server.request('/v1/models/agent:unknown'))
     expect(failure).toMatchObject({ status: 404, code: 'model_not_found' })
@@ -125,7 +125,7 @@ describe('a key with a small collection beside a hundred larger ones', () => {
     const request = requester(crowded.url, ApiKeyCreated.parse(await created.json()).secret)
     const idsAt = async (path: string) =>
       Listed.parse(await (await request(path)).json()).data.map(({ id }) => id)
-    expect(await idsAt('/v1/models')).toEqual(['agent', 'agent:small'])
+    expect(await idsAt('/v1/models')).toEqual(['agent', 'agent:small', 'agent-plain'])
     expect((await request('/v1/models/agent:small')).status).toBe(200)
     expect(await idsAt('/v1/vector_stores')).toEqual(['corpus', 'vs_small'])
   })

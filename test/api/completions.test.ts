@@ -328,11 +328,12 @@ describe('GET /v1/models', verifies('models.list', 'models.read'), () => {
     display_name: 'agent',
     created_at: expect.stringMatching(/^20.*Z$/),
   }
-  const page = { has_more: false, first_id: 'agent', last_id: 'agent' }
+  const plain = { ...card, id: 'agent-plain', display_name: 'agent-plain' }
+  const page = { has_more: false, first_id: 'agent', last_id: 'agent-plain' }
 
   it('lists the agent as the one model', async () => {
     const response = await server.request('/v1/models')
-    expect(await response.json()).toEqual({ object: 'list', data: [card], ...page })
+    expect(await response.json()).toEqual({ object: 'list', data: [card, plain], ...page })
   })
 
   it('reads the agent, and knows no other model', async () => {

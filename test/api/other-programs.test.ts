@@ -167,7 +167,17 @@ describe('What programs ask besides', () => {
       headers: { 'x-api-key': TEST_KEY, 'anthropic-version': '2023-06-01' },
     })
     expect(await response.json()).toMatchObject({
-      data: [{ type: 'model', id: 'agent', display_name: 'agent', created_at: expect.any(String) }],
+      data: expect.arrayContaining([
+        {
+          type: 'model',
+          id: 'agent',
+          display_name: 'agent',
+          created_at: expect.any(String),
+          object: 'model',
+          created: expect.any(Number),
+          owned_by: 'agent-server',
+        },
+      ]),
       has_more: false,
       first_id: 'agent',
       last_id: expect.any(String),
@@ -205,5 +215,29 @@ describe('A citation', () => {
       headers: { 'x-forwarded-host': 'elsewhere.example' },
     })
     expect(Object(await forwarded.json()).choices[0].message.annotations).toBeUndefined()
+  })
+})
+
+describe('A task of a front end', () => {
+  it.each<[string, object]>([
+    ['to the plain model', { model: 'agent-plain', messages }],
+    [
+      'for a title, of Open WebUI',
+      { messages: [{ role: 'user', content: '### Task:\nGenerate a concise title for beavers' }] },
+    ],
+    [
+      'for a title, of opencode',
+      { messages: [{ role: 'system', content: 'You are a title generator.' }, ...messages] },
+    ],
+  ])('is answered by the model alone: %s', async (_case, body) => {
+    await server.ingest({ title: 'More beavers', text: 'Beavers build dams and titles.' })
+    upstream.always(textReply('Beavers'))
+    const answer = Object(
+      await (await post('/v1/chat/completions', { stream: false, ...body })).json(),
+    )
+    expect(answer.agent.hits).toEqual([])
+    expect(offered()).toEqual([])
+    const sent = modelRequest(upstream.requests.at(-1)).messages
+    expect(JSON.stringify(sent)).not.toMatch(/passages|numbered/)
   })
 })

@@ -549,7 +549,7 @@ export interface components {
             }[];
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
+            /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
             model?: string | null;
             /** @description Options of the answer. */
             output_config?: {
@@ -889,7 +889,7 @@ export interface components {
             }[];
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
+            /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
             model?: string | null;
             /** @description Options of the answer. */
             output_config?: {
@@ -1625,7 +1625,7 @@ export interface components {
             messages: components["schemas"]["CompletionMessage"][];
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
+            /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
             model?: string | null;
             /** @description Number of answers; only 1 is supported. */
             n?: 1 | null;
@@ -4305,7 +4305,7 @@ export interface components {
             } | null;
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
+            /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
             model?: string | null;
             /** @description Only true is supported. */
             parallel_tool_calls?: true | null;

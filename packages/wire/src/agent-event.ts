@@ -90,6 +90,8 @@ export interface AgentRequest {
   attached?: readonly AttachedDocument[] | undefined
   /** The item that the stored conversation holds the answer in, by which the run is found later. */
   answerItemId?: string | undefined
+  /** Whether the model answers alone, without the server's tools and documents, as for tasks of front ends. */
+  isPlain?: boolean | undefined
   /** Number of chunks to retrieve for the question; 0 retrieves none. */
   topK: number
   /** Score below which the run's searches leave chunks out. */

@@ -8,6 +8,7 @@ import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply } from 'fastify'
 import { type Agent, type AgentEvent, type AgentRequest, asksForJson } from './agent-event.ts'
+import { plainName } from './models.ts'
 
 /** A protocol in which the agent's answers are streamed to clients. */
 export interface StreamDialect<Body, Event, Read extends Exchange<Event> = Exchange<Event>> {
@@ -108,7 +109,22 @@ async function read<Body, Event, Read extends Exchange<Event>>(
   const { request } = reply
   const exchange = await dialect.read(body, request.caller, publicOrigin(request, publicUrl))
   warnOfIgnored(exchange.request, chatModel, reply)
-  return exchange
+  return isSideTask(exchange.request)
+    ? { ...exchange, request: { ...exchange.request, isPlain: true, topK: 0 } }
+    : exchange
+}
+
+/** How front ends begin what they ask for themselves: titles, tags and follow-ups of Open WebUI, opencode and others. */
+const TASK_OF_FRONT_END =
+  /^### Task:\s|^Generate a (?:concise |short |brief )?title for (?:this|the following) conversation\b/
+const WRITER_OF_TITLES = /^You are a (?:conversation )?title generator\b/
+
+function isSideTask({ messages, instructions, clientTools }: AgentRequest): boolean {
+  if (clientTools.length > 0) return false
+  const question = messages.findLast(({ role }) => role === 'user')?.content ?? ''
+  return (
+    TASK_OF_FRONT_END.test(question) || instructions.some((text) => WRITER_OF_TITLES.test(text))
+  )
 }
 
 /** Names in the header `warnings` what a client asks for and the model cannot do. */
@@ -170,10 +186,12 @@ export function readAgentFields(
     conversationId: sessionId,
     model,
   } = fields
+  const isPlain = model === plainName(modelName)
   const prefix = `${modelName}:`
   const named = model?.startsWith(prefix) ? model.slice(prefix.length) : undefined
   return {
-    topK: topK ?? defaultTopK,
+    ...(isPlain && { isPlain }),
+    topK: isPlain ? 0 : (topK ?? defaultTopK),
     minScore,
     filter: within({ filter, collection: fields.collection ?? named }),
     rewrite,

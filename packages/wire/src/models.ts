@@ -2,6 +2,9 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { DialectSettings } from './endpoint.ts'
 
+/** The name under which the model answers alone. */
+export const plainName = (modelName: string): string => `${modelName}-plain`
+
 export type Models = ReturnType<typeof createModels>
 
 /** Lists the agent as models: for all documents, and for each collection that a caller may see. */
@@ -24,7 +27,7 @@ export function createModels(
     const names = await corpusFor(caller).collections(signal)
     const { modelName } = settings
     const collections = names.map((name) => cardOf(`${modelName}:${name}`))
-    const data = [cardOf(modelName), ...collections]
+    const data = [cardOf(modelName), ...collections, cardOf(plainName(modelName))]
     const page = { has_more: false, first_id: modelName, last_id: data.at(-1)?.id ?? modelName }
     return { object: 'list' as const, data, ...page }
   }

@@ -6,7 +6,7 @@ import { z } from 'zod'
 export const MAX_IMAGE = 30_000_000
 
 export const ModelName = optional(z.string().min(1).max(256)).describe(
-  'The agent, or `<agent>:<collection>`. Any other name also selects the agent.',
+  'The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent.',
 )
 
 /** Takes the place of an image in the text of a message. */

@@ -9,8 +9,9 @@ describe('The models', () => {
 
   it('are the agent, and one for each collection', async () => {
     const card = await models.get('desk', MASTER, signal)
-    const data = [card, { ...card, id: 'desk:hr', display_name: 'desk:hr' }]
-    const page = { has_more: false, first_id: 'desk', last_id: 'desk:hr' }
+    const named = (id: string) => ({ ...card, id, display_name: id })
+    const data = [card, named('desk:hr'), named('desk-plain')]
+    const page = { has_more: false, first_id: 'desk', last_id: 'desk-plain' }
     expect(await models.list(MASTER, signal)).toEqual({ object: 'list', data, ...page })
     expect(await models.get('desk:hr', MASTER, signal)).toEqual(data[1])
     expect(card).toEqual({

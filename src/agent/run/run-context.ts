@@ -60,7 +60,7 @@ export async function* begin(
   signal: AbortSignal,
 ) {
   const { prompt, window } = parts
-  const { messages, instructions, attached, clientTools, sampling, topK } = request
+  const { messages, instructions, attached, clientTools, sampling, topK, isPlain } = request
   const { sessionId, budget, paused, trace } = start
   checkEffort(request.effort ?? 'low', parts.model)
   const owner = request.caller?.key?.id
@@ -106,11 +106,13 @@ export async function* begin(
         clientTools: supportsTools ? clientTools : [],
         sampling,
         recalled,
-        offered: (tokens) => (supportsTools ? tools.offered(tokens).map(toModelTool) : []),
+        offered: (tokens) =>
+          supportsTools && !isPlain ? tools.offered(tokens).map(toModelTool) : [],
       },
       window,
     )
-    if (supportsTools) window.warnAboutOmittedTools(leftOut(tools.offered(), fitted.tools))
+    if (supportsTools && !isPlain)
+      window.warnAboutOmittedTools(leftOut(tools.offered(), fitted.tools))
     return fitted
   }
   await window.learn(signal)
