@@ -21,7 +21,7 @@ export const EXTRACT_ENTRY = new URL('./extract-process.ts', import.meta.url)
 export const READING = { heapMegabytes: 640, residentMegabytes: 768 }
 /** What a picture may use beyond that: one of `MAX_PIXELS` in colours takes 1.5 GB while it is recognised. */
 const PICTURE_MEGABYTES = 1_024
-/** What PP-OCR may use beyond that for the pages of a document: it takes 0.8 GB for a page. */
+/** What PP-OCR may use beyond that for the pages of a document: it takes 0.6 GB for a page. */
 const PP_OCR_MEGABYTES = 512
 /** The file and one copy of it, which a process may hold in addition to its limit. */
 const FILE_COPIES = 2

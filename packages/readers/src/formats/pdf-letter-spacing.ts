@@ -68,12 +68,14 @@ function isOfLetters(run: readonly Fragment[]): boolean {
   const gaps = gapsOf(run)
   const height = run[0]?.height ?? 0
   return (
-    run.length >= MIN_LETTERS &&
-    run.every(({ text }) => [...text].length === 1) &&
-    isSpaced(run.map(({ text }) => text).join(' ')) &&
+    lettersOf(run).length >= MIN_LETTERS &&
+    run.every(({ text }) => SPACED_BESIDE.test(text)) &&
+    isSpaced(lettersOf(run).join(' ')) &&
     median(gaps) < height * MAX_LETTER_GAP
   )
 }
+
+const lettersOf = (run: readonly Fragment[]) => run.flatMap(({ text }) => text.split(' '))
 
 const gapsOf = (run: readonly Fragment[]) =>
   run.slice(1).map(({ left }, n) => left - (run[n]?.right ?? left))
@@ -81,7 +83,8 @@ const gapsOf = (run: readonly Fragment[]) =>
 function byGaps(run: readonly Fragment[]): string {
   const gaps = gapsOf(run)
   const most = median(gaps) * WORD_FACTOR
-  return run.map(({ text }, n) => ((gaps[n - 1] ?? 0) > most ? ` ${text}` : text)).join('')
+  const words = run.map(({ text }) => text.replaceAll(' ', ''))
+  return words.map((word, n) => ((gaps[n - 1] ?? 0) > most ? ` ${word}` : word)).join('')
 }
 
 const median = (numbers: readonly number[]) =>

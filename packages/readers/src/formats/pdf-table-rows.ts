@@ -157,7 +157,10 @@ function continuesCells({ group, line }: Step, pairs: readonly Pair[], context: 
   }
   if (context.body && baseOf(line) < baseOf(context.body)) return true
   // That all cells of a row have two lines is less likely than that there are two rows.
-  if (areWrapped) return line.length < 3 || !isWhole(line, context.columns) || pairs.some(saysSo)
+  if (areWrapped) {
+    const isMany = line.length > 2 || line.some(({ text }) => isValue(text))
+    return !(isMany && isWhole(line, context.columns)) || pairs.some(saysSo)
+  }
   return distance(above, line) < context.rowGap * TIGHT && !isWhole(line, context.columns)
 }
 

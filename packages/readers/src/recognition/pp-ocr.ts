@@ -13,6 +13,8 @@ import { linesOf, type ReadBox } from './text-lines.ts'
 const LONGEST = 2_000
 /** Pixels of the shorter side; a smaller page is enlarged, so that its lines are not too small. */
 const SHORTEST = 736
+/** Pixels of a page in which lines are found: the model takes some 0.3 GB for a million. They are read in all their pixels. */
+const MAX_SEARCHED = 800_000
 /** The model that finds lines halves a page five times. */
 const STEP = 32
 /** Pixels of a line as it is read. A longer one is narrowed. */
@@ -129,7 +131,8 @@ async function probe(models: Models, page: Page, boxes: readonly TextBox[]): Pro
 
 async function findLines({ detect }: Models, page: Page): Promise<TextBox[]> {
   const [short, long] = [Math.min(page.width, page.height), Math.max(page.width, page.height)]
-  const scale = Math.max(1, Math.min(SHORTEST / short, LONGEST / long))
+  const least = Math.sqrt(MAX_SEARCHED / (page.width * page.height))
+  const scale = Math.min(least, Math.max(1, Math.min(SHORTEST / short, LONGEST / long)))
   const inSteps = (length: number) => Math.max(1, Math.round((length * scale) / STEP)) * STEP
   const [width, height] = [inSteps(page.width), inSteps(page.height)]
   const [across, down] = [page.width / width, page.height / height]

@@ -63,6 +63,11 @@ describe('Letter-spaced words', () => {
     expect(await read(`BT /F1 12 Tf 72 700 Td ${letters} ET`)).toBe('Quay B118')
   })
 
+  it('are whole where each letter is drawn for itself', async () => {
+    const letters = [...'CLOSED'].map((letter, n) => text(letter, 72 + n * 16, 700))
+    expect(await read(letters.join(''))).toBe('CLOSED')
+  })
+
   it('are whole within a sentence', async () => {
     const line = 'BT /F1 12 Tf 72 700 Td (The ) Tj 4 Tc (harbour) Tj 0 Tc ( is shut) Tj ET'
     expect(await read(line)).toBe('The harbour is shut')

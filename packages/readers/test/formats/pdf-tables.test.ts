@@ -154,6 +154,16 @@ describe('A table without rules', () => {
     expect(await textOf([{ texts: placed(rows, COLUMNS) }])).toBe(shown(rows))
   })
 
+  it('keeps rows apart that have numbers in other columns', async () => {
+    const rows = [
+      ['Port', 'Ships', 'Tons', 'Crew'],
+      ['Arholm', '41', '', '9'],
+      ['Brekke', '', '310', ''],
+      ['Dale', '112', '8,050', '4'],
+    ]
+    expect(await textOf([{ texts: placed(rows, [60, 200, 280, 360]) }])).toBe(shown(rows))
+  })
+
   it('has a column of numbers after labels with leaders', async () => {
     const rows = [
       ['Arholm ..............', '41', '1,900'],
