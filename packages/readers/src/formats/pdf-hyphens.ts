@@ -28,11 +28,9 @@ export function createJoinDivided(texts: Iterable<string>): (text: string) => st
     return words.has(`${first}-${last}`.toLowerCase()) || isCompound(first, last)
   }
   return (text) =>
-    text
-      .replaceAll(HYPHENED, '$1')
-      .replaceAll(DIVIDED, (whole, first: string, last: string) =>
-        !whole.includes(SOFT) && keepsHyphen(first, last) ? `${first}-${last}` : first + last,
-      )
+    text.replaceAll(DIVIDED, (whole, first: string, last: string) =>
+      !whole.includes(SOFT) && keepsHyphen(first, last) ? `${first}-${last}` : first + last,
+    )
 }
 
 /** Whether two words usually have a hyphen between them. */
