@@ -1,5 +1,4 @@
 import { subscript, superscript } from '../marks.ts'
-import { withoutReprints } from './pdf-reprints.ts'
 
 /** A run of text on a page. All measures are in points; `base` is its baseline, counted from the top of the page. */
 export interface Fragment {
@@ -166,5 +165,5 @@ export function toFragments(items: readonly ParsedItem[], view: readonly number[
       upright.push({ text, left, right: left + width, base, height: height || a })
     } else rotated.push(text)
   }
-  return { upright: withoutReprints(upright), rotated }
+  return { upright, rotated }
 }

@@ -21,6 +21,7 @@ import { type Block, toFragments } from './pdf-fragments.ts'
 import { hasSpaced, withoutSpacing } from './pdf-letter-spacing.ts'
 import { layOut, mayHaveTable } from './pdf-page-layout.ts'
 import { type PdfPage, pictureFiles } from './pdf-pictures.ts'
+import { withoutReprints } from './pdf-reprints.ts'
 import { type Operators, rulesOf } from './pdf-rules.ts'
 import { createSight, type PageTexts, type Sight } from './pdf-scans.ts'
 import { toPageTexts } from './pdf-text.ts'
@@ -190,10 +191,10 @@ async function readPage(reader: PageReader, number: number): Promise<Page> {
       view,
     )
     const { rotated } = texts
+    const letters = withoutReprints(texts.upright)
     const annotations = await page.getAnnotations().catch(() => [])
-    const operators =
-      mayHaveTable(texts.upright) || hasSpaced(texts.upright) ? await drawn(number) : NOTHING
-    const upright = [...withoutSpacing(texts.upright, operators), ...boxesOf(annotations, view)]
+    const operators = mayHaveTable(letters) || hasSpaced(letters) ? await drawn(number) : NOTHING
+    const upright = [...withoutSpacing(letters, operators), ...boxesOf(annotations, view)]
     const rules = rulesOf(operators, view)
     const blocks = layOut(upright, rules)
     const on = { texts: upright, view, hasText: blocks.length + rotated.length > 0 }
