@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { utils, write } from '@e965/xlsx'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -6,31 +6,11 @@ import { long, onlyLong, someOf } from '../../../test/support/long.ts'
 import { createRunnerHere } from '../../../test/support/run-job.ts'
 import { temporaryDirectory } from '../../../test/support/temporary-files.ts'
 import { zipFile } from '../../../test/support/zip-file.ts'
-import { convertTable } from '../src/convert-table.ts'
 import { createTables } from '../src/create-tables.ts'
 import { withDatabase } from '../src/duckdb.ts'
-import { quoteText, type TableFormat } from '../src/table-job.ts'
+import { quoteText } from '../src/table-job.ts'
 import { createFakeDocuments, type FakeTable } from './fake-documents.ts'
-
-/** Names, types and guesses of the columns of a text, and its rows in words. */
-async function read(content: string | Uint8Array, format: TableFormat = 'csv') {
-  const directory = await temporaryDirectory()
-  const [source, target] = [join(directory, 'source'), join(directory, 'tables.duckdb')]
-  await writeFile(source, content)
-  const { sheets } = await convertTable({ source, target, format })
-  return withDatabase(target, async (connection) => {
-    const tables = []
-    for (const { table, ...sheet } of sheets) {
-      const rows = await connection.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM ${table}`)
-      tables.push({
-        ...sheet,
-        types: sheet.columns.map(({ type }) => type),
-        values: rows.getRows(),
-      })
-    }
-    return tables
-  })
-}
+import { readTables as read } from './read-tables.ts'
 
 const GERMAN = [
   'Umsatz der Filialen 2024;;;;',
