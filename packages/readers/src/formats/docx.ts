@@ -14,6 +14,9 @@ import { smartArtOf } from './smart-art.ts'
 import { escapeXml } from './xml.ts'
 
 const MAX_CHUNKS = 100
+/** What relationships are called in the strict form of the standard, which mammoth does not know. */
+const STRICT = 'http://purl.oclc.org/ooxml/officeDocument/relationships'
+const USUAL = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 /** Stands for a file that is part of the text until that is Markdown. */
 const CHUNK = /\ufddb(\d+)\ufddc/g
 
@@ -70,6 +73,7 @@ async function simplified(zip: ZipArchive, main: string, chunks: ReadonlyMap<str
   const marks = new Map([...chunks.keys()].map((id, index) => [id, `\ufddb${index}\ufddc`]))
   const readText = async (name: string) => {
     const text = withoutDeclarations(await zip.readText(name))
+    if (name.endsWith('.rels')) return text.replaceAll(STRICT, USUAL)
     if (!texts.has(name)) return text
     const charts = await chartsOf(zip, name)
     const smartArt = await smartArtOf(zip, name)

@@ -110,12 +110,12 @@ function numberItems(list: PageElement): void {
   const items = Array.from(list.children).filter(({ nodeName }) => nodeName === 'LI')
   const isReversed = list.getAttribute('reversed') !== null
   const start = Number.parseInt(list.getAttribute('start') ?? '', 10)
-  const type = list.getAttribute('type') ?? ''
+  const type = list.getAttribute('type') || '1'
   let number = Number.isNaN(start) ? (isReversed ? items.length : 1) : start
   for (const item of items) {
     const value = Number.parseInt(item.getAttribute('value') ?? '', 10)
     if (!Number.isNaN(value)) number = value
-    item.setAttribute(LABEL, `${orderedLabel(number, item.getAttribute('type') ?? type)}.`)
+    item.setAttribute(LABEL, `${orderedLabel(number, item.getAttribute('type') || type)}.`)
     number += isReversed ? -1 : 1
   }
 }

@@ -58,7 +58,9 @@ export function extractRtf(bytes: Buffer): Extracted {
 
 /** Groups that a program may skip if it does not know them, and that are known here. */
 const READ_OPTIONAL = new Set(
-  'shpinst nesttableprops annotation atnauthor footnote moMath moMathPara formfield ffl'.split(' '),
+  'shpinst nesttableprops annotation atnauthor footnote moMath moMathPara formfield ffl cs'.split(
+    ' ',
+  ),
 )
 const MATH_PROPERTIES = /^m[a-zA-Z]+Pr$/
 /** Groups without text of the document. */
