@@ -1,6 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { DialectSettings } from './endpoint.ts'
 
 /** The name under which the model answers alone. */
 export const plainName = (modelName: string): string => `${modelName}-plain`
@@ -9,7 +8,7 @@ export type Models = ReturnType<typeof createModels>
 
 /** Lists the agent as models: for all documents, and for each collection that a caller may see. */
 export function createModels(
-  settings: Pick<DialectSettings, 'modelName'>,
+  settings: { readonly modelName: string },
   corpusFor: (caller: Caller) => { collections(signal: AbortSignal): Promise<string[]> },
 ) {
   const created = Math.floor(Date.now() / 1_000)

@@ -258,11 +258,16 @@ class SystemItem(TypedDict):
     text: str
 
 
-class Tool1(TypedDict):
+class Tools(TypedDict):
     type: NotRequired[Literal['custom'] | None]
     name: str
     description: NotRequired[str | None]
     input_schema: dict[str, Any]
+
+
+class Tools1(TypedDict):
+    type: str
+    name: NotRequired[str | None]
 
 
 class ToolChoice(TypedDict):
@@ -288,11 +293,16 @@ class OutputConfig(TypedDict):
     format: NotRequired[Format | None]
 
 
+class Details(TypedDict):
+    error_code: str
+
+
 class Error1(TypedDict):
     type: str
     message: str
     code: str
     param: str | None
+    details: NotRequired[Details]
 
 
 class AnthropicError(TypedDict):
@@ -452,6 +462,18 @@ class Message1(TypedDict):
     )
 
 
+class Tools2(TypedDict):
+    type: NotRequired[Literal['custom'] | None]
+    name: str
+    description: NotRequired[str | None]
+    input_schema: dict[str, Any]
+
+
+class Tools3(TypedDict):
+    type: str
+    name: NotRequired[str | None]
+
+
 class ToolChoice2(TypedDict):
     type: Literal['auto', 'any', 'none']
 
@@ -535,6 +557,11 @@ class Skill(TypedDict):
     warnings: NotRequired[list[str]]
 
 
+class RefusedItem(TypedDict):
+    name: str
+    reason: str
+
+
 class McpItem(TypedDict):
     name: str
     url: str
@@ -544,6 +571,7 @@ class McpItem(TypedDict):
     protocol: NotRequired[str]
     tools: NotRequired[int]
     waiting: NotRequired[list[str]]
+    refused: NotRequired[list[RefusedItem]]
 
 
 class Plugin(TypedDict):
@@ -745,9 +773,13 @@ class Function3(TypedDict):
     parameters: NotRequired[dict[str, Any] | None]
 
 
-class Tool3(TypedDict):
+class Tools4(TypedDict):
     type: Literal['function']
     function: Function3
+
+
+class Tools5(TypedDict):
+    type: str
 
 
 class Function4(TypedDict):
@@ -1293,7 +1325,7 @@ class Server1(TypedDict):
     protocol: str
 
 
-class Tool4(TypedDict):
+class Tool1(TypedDict):
     name: str
     remoteName: str
     description: str
@@ -1307,7 +1339,7 @@ class McpTestResult(TypedDict):
     steps: list[Step]
     server: NotRequired[Server1]
     digest: str
-    tools: list[Tool4]
+    tools: list[Tool1]
     output: NotRequired[str]
     artifacts: NotRequired[list[Artifact]]
 
@@ -1325,11 +1357,17 @@ class Model(TypedDict):
     object: Literal['model']
     created: int
     owned_by: str
+    type: Literal['model']
+    display_name: str
+    created_at: str
 
 
 class ModelList(TypedDict):
     object: Literal['list']
     data: list[Model]
+    has_more: bool
+    first_id: str
+    last_id: str
 
 
 class Chat1(TypedDict):
@@ -1499,7 +1537,7 @@ class Function7(TypedDict):
     parameters: NotRequired[dict[str, Any] | None]
 
 
-class Tool5(TypedDict):
+class Tool2(TypedDict):
     type: NotRequired[Literal['function']]
     function: Function7
 
@@ -1521,6 +1559,15 @@ class OllamaEmbedRequest(TypedDict):
     model: NotRequired[str | None]
     input: str | list[InputItem2]
     dimensions: NotRequired[int | None]
+
+
+class OllamaEmbedding(TypedDict):
+    embedding: list[float]
+
+
+class OllamaEmbeddingRequest(TypedDict):
+    model: NotRequired[str | None]
+    prompt: str
 
 
 class OllamaEmbeddings(TypedDict):
@@ -1548,7 +1595,7 @@ class Options1(TypedDict):
     num_predict: NotRequired[int | None]
 
 
-class Details(TypedDict):
+class Details1(TypedDict):
     parent_model: str
     format: str
     family: str
@@ -1563,7 +1610,7 @@ class OllamaModelInfo(TypedDict):
     template: str
     license: str
     modified_at: str
-    details: Details
+    details: Details1
     model_info: dict[str, Any]
     capabilities: list[str]
 
@@ -1574,7 +1621,7 @@ class Model1(TypedDict):
     modified_at: str
     size: int
     digest: str
-    details: Details
+    details: Details1
 
 
 class OllamaModels(TypedDict):
@@ -1716,6 +1763,11 @@ class Part(TypedDict):
     logprobs: list[Any]
 
 
+class Part1(TypedDict):
+    type: Literal['summary_text']
+    text: str
+
+
 class ResponseInputItemFileSearchCall(TypedDict):
     type: Literal['file_search_call']
 
@@ -1823,12 +1875,17 @@ class ResponseOutputItemMessage(TypedDict):
     content: list[ContentItem]
 
 
+class SummaryItem(TypedDict):
+    type: Literal['summary_text']
+    text: str
+
+
 class ResponseOutputItemReasoning(TypedDict):
     type: Literal['reasoning']
     id: str
     status: Literal['in_progress', 'completed', 'incomplete', 'failed']
-    summary: list[Any]
-    encrypted_content: str
+    summary: list[SummaryItem]
+    encrypted_content: NotRequired[str]
 
 
 class Reasoning1(TypedDict):
@@ -1844,7 +1901,7 @@ class Text(TypedDict):
     verbosity: NotRequired[Literal['low', 'medium', 'high'] | None]
 
 
-class Tools(TypedDict):
+class Tools6(TypedDict):
     type: Literal['function']
     name: str
     description: NotRequired[str | None]
@@ -1887,12 +1944,16 @@ class RankingOptions(TypedDict):
     score_threshold: NotRequired[float | None]
 
 
-class Tools1(TypedDict):
+class Tools7(TypedDict):
     type: Literal['file_search']
     vector_store_ids: list[VectorStoreId]
     max_num_results: NotRequired[int | None]
     filters: NotRequired[Filters | Filters1 | None]
     ranking_options: NotRequired[RankingOptions | None]
+
+
+class Tools8(TypedDict):
+    type: str
 
 
 class ToolChoice5(TypedDict):
@@ -1902,6 +1963,10 @@ class ToolChoice5(TypedDict):
 
 class ToolChoice6(TypedDict):
     type: Literal['file_search']
+
+
+class ToolChoice7(TypedDict):
+    type: str
 
 
 class Conversation3(TypedDict):
@@ -2342,7 +2407,7 @@ class TextDeltaFrame(TypedDict):
     text: str
 
 
-class Tool6(TypedDict):
+class Tool3(TypedDict):
     name: str
     title: str
     description: str
@@ -2362,7 +2427,7 @@ class ToolCallFrame(TypedDict):
 
 
 class ToolList(TypedDict):
-    tools: list[Tool6]
+    tools: list[Tool3]
 
 
 class ToolResultFrame(TypedDict):
@@ -2522,7 +2587,7 @@ class VectorStoreUpdate(TypedDict):
     expires_after: NotRequired[None]
 
 
-class RefusedItem(TypedDict):
+class RefusedItem1(TypedDict):
     path: str
     reason: str
 
@@ -2535,7 +2600,7 @@ class WatchedFolder(TypedDict):
     files: int
     open: int
     lookedAt: NotRequired[str]
-    refused: list[RefusedItem]
+    refused: list[RefusedItem1]
     refusedCount: int
 
 
@@ -3181,6 +3246,10 @@ class ResponseEvent(TypedDict):
         'response.content_part.done',
         'response.function_call_arguments.delta',
         'response.function_call_arguments.done',
+        'response.reasoning_summary_part.added',
+        'response.reasoning_summary_text.delta',
+        'response.reasoning_summary_text.done',
+        'response.reasoning_summary_part.done',
         'response.output_item.done',
         'response.completed',
         'response.incomplete',
@@ -3193,7 +3262,8 @@ class ResponseEvent(TypedDict):
     item: NotRequired[ResponseOutputItem]
     item_id: NotRequired[str]
     content_index: NotRequired[int]
-    part: NotRequired[Part]
+    summary_index: NotRequired[int]
+    part: NotRequired[Part | Part1]
     delta: NotRequired[str]
     text: NotRequired[str]
     logprobs: NotRequired[list[Any]]
@@ -3265,7 +3335,7 @@ class NewEvaluationRun(TypedDict):
 
 class OllamaChatRequest(TypedDict):
     messages: NotRequired[list[Message4] | None]
-    tools: NotRequired[list[Tool5] | None]
+    tools: NotRequired[list[Tool2] | None]
     model: str
     stream: NotRequired[bool | None]
     format: NotRequired[Literal['', 'json'] | dict[str, Any] | None]
@@ -3340,9 +3410,13 @@ class ResponseRequest(TypedDict):
     top_p: NotRequired[float | None]
     reasoning: NotRequired[Reasoning1 | None]
     text: NotRequired[Text | None]
-    tools: NotRequired[list[Tools | Tools1] | None]
+    tools: NotRequired[list[Tools6 | Tools7 | Tools8] | None]
     tool_choice: NotRequired[
-        Literal['none', 'auto', 'required'] | ToolChoice5 | ToolChoice6 | None
+        Literal['none', 'auto', 'required']
+        | ToolChoice5
+        | ToolChoice6
+        | ToolChoice7
+        | None
     ]
     metadata: NotRequired[dict[str, str] | None]
     truncation: NotRequired[Literal['auto', 'disabled'] | None]
@@ -3381,8 +3455,9 @@ class AgentQuestion(TypedDict):
 class AnthropicCountRequest(TypedDict):
     model: NotRequired[str | None]
     messages: list[Message]
+    thread: NotRequired[dict[str, Any] | None]
     system: NotRequired[str | list[SystemItem] | None]
-    tools: NotRequired[list[Tool1] | None]
+    tools: NotRequired[list[Tools | Tools1] | None]
     tool_choice: NotRequired[ToolChoice | ToolChoice1 | None]
     thinking: NotRequired[Thinking | None]
     output_config: NotRequired[OutputConfig | None]
@@ -3411,8 +3486,9 @@ AnthropicEvent: TypeAlias = (
 class AnthropicRequest(TypedDict):
     model: NotRequired[str | None]
     messages: list[Message1]
+    thread: NotRequired[dict[str, Any] | None]
     system: NotRequired[str | list[SystemItem] | None]
-    tools: NotRequired[list[Tool1] | None]
+    tools: NotRequired[list[Tools2 | Tools3] | None]
     tool_choice: NotRequired[ToolChoice2 | ToolChoice3 | None]
     thinking: NotRequired[Thinking | None]
     output_config: NotRequired[OutputConfig1 | None]
@@ -3464,7 +3540,7 @@ class CompletionRequest(TypedDict):
     max_completion_tokens: NotRequired[int | None]
     response_format: NotRequired[dict[str, Any] | None]
     reasoning_effort: NotRequired[str | None]
-    tools: NotRequired[list[Tool3] | None]
+    tools: NotRequired[list[Tools4 | Tools5] | None]
     tool_choice: NotRequired[Literal['auto', 'none', 'required'] | ToolChoice4 | None]
     topK: NotRequired[int | None]
     minScore: NotRequired[float | None]
