@@ -79,7 +79,7 @@ describe('A saved configuration', verifies('admin.agent.swap'), () => {
 
     expect(await nameOf(server)).toBe('ship')
     const models = await (await server.request('/v1/models')).json()
-    expect(models).toMatchObject({ data: [{ id: 'ship' }] })
+    expect(models).toMatchObject({ data: [{ id: 'ship' }, { id: 'ship-plain' }] })
     const completion = { messages: [{ role: 'user', content: 'Who?' }], stream: false }
     const response = await server.request('/v1/chat/completions', { body: completion })
     expect(await response.json()).toMatchObject({ model: 'ship' })

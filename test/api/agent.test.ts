@@ -30,7 +30,9 @@ describe('GET /agent', verifies('endpoint.agent', 'agent.record', 'agent.shape')
       profile: { description: 'Knows the library.', model: 'scripted', retrieval: 'lexical' },
       tools: expect.arrayContaining([{ name: 'semantic_search', source: 'builtin' }]),
     })
-    expect(await read(server, '/v1/models')).toMatchObject({ data: [{ id: 'librarian' }] })
+    expect(await read(server, '/v1/models')).toMatchObject({
+      data: [{ id: 'librarian' }, { id: 'librarian-plain' }],
+    })
   })
 
   it('has the defaults where there is no configuration, and no tool that the model cannot call', async () => {

@@ -85,11 +85,11 @@ describe('The chat stream', () => {
     async () => {
       const { promise, resolve } = Promise.withResolvers<void>()
       upstream.script(
-        streamReply(chunk({ content: 'First' }), { until: promise }, chunk({}, 'stop'), DONE),
+        streamReply(chunk({ content: 'Owls' }), { until: promise }, chunk({}, 'stop'), DONE),
       )
       const messages = [{ role: 'user', content: 'Who hoots?' }]
       const blocks = readBlocks(await server.request('/chat', { body: { messages } }))
-      expect((await blocks.next()).value?.data).toBe('{"type":"text-delta","text":"First"}')
+      expect((await blocks.next()).value?.data).toBe('{"type":"text-delta","text":"Owls"}')
       resolve()
       expect((await Array.fromAsync(blocks)).map(({ event }) => event)).toEqual(['done'])
     },

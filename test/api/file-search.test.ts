@@ -217,7 +217,7 @@ describe('A vector store', () => {
     ['/v1/vector_stores', { name: 'a'.repeat(257) }, 'name'],
     ['/v1/vector_stores', { name: 'a', expires_after: {} }, 'expires_after'],
     ['/v1/vector_stores/corpus/search', { query: 'a', rewrite_query: true }, 'rewrite_query'],
-    ['/v1/vector_stores/corpus/search', { query: 'a', filters: { type: 'eq' } }, 'filters'],
+    ['/v1/vector_stores/corpus/search', { query: 'a', filters: { type: 'eq' } }, 'filters.key'],
     ['/v1/embeddings', { input: 'a' }, 'model'],
     ['/v1/embeddings', { input: [1, 'a'] }, 'input'],
     ['/v1/embeddings', { input: [[]] }, 'input.0'],

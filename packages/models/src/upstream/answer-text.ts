@@ -10,30 +10,10 @@ interface Said {
 const LONE_END = `\n${END_OF_THINKING}\n`
 /** How models that think begin, in the words that they were trained on. */
 const BEGINNINGS = [
-  ...[
-    'okay, ',
-    'okay. ',
-    'okay so',
-    'ok, ',
-    'alright, ',
-    'alright so',
-    'hmm',
-    'wait, ',
-    'let me ',
-    "let's ",
-  ],
-  ...[
-    'first, i ',
-    'first, let ',
-    'we need ',
-    'we are ',
-    'i need to ',
-    'i should ',
-    'so, the ',
-    'so the ',
-  ],
-  ...['the user ', 'the question ', 'the query ', 'looking at ', 'thinking'],
-  ...['嗯', '好的', '好，', '用户', '首先', '我们', '我需要'],
+  ...['okay, ', 'okay. ', 'okay so', 'ok, ', 'alright, ', 'alright so', 'hmm', 'wait, '],
+  ...['let me ', "let's ", 'first, i ', 'we need ', 'i need to ', 'i should '],
+  ...['the user ', 'the question ', 'the query ', 'thinking'],
+  ...['嗯', '好的', '好，', '用户', '我需要'],
 ]
 
 /** Models whose templates begin the thinking by themselves, by their names. */
@@ -49,8 +29,8 @@ const MAX_KEPT = 1_000_000
 
 /**
  * Separates the thinking that a model writes before its answer, between `<think>` and `</think>`. Some servers leave
- * out the first mark: where a model is known for that, or begins as if it
- * thought, its answers begin as thinking, and what has no end is text.
+ * out the first mark: where a model is known for that, or begins as if it thought, its answers begin as thinking, and
+ * what has no end is text.
  */
 export class ThinkingSplitter {
   #isOpen: boolean | undefined
