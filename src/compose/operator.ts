@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { describeAgent } from '../agent/describe-agent.ts'
 import { roomForTools } from '../agent/run/prompt.ts'
 import type { Config } from '../config.ts'
+import { createClockNotice } from '../operator/ops/clock-notice.ts'
 import { createClosingModels } from '../operator/ops/closing-models.ts'
 import { createReadiness } from '../operator/ops/readiness.ts'
 import { type AdminParts, composeAdmin } from './admin.ts'
@@ -65,9 +66,10 @@ interface ReadinessParts {
 function composeReadiness(parts: ReadinessParts) {
   const { config, knowledge, search, processes, closingModels, log } = parts
   const { store, index, reconciliation, backlog, ingestion, nextModel } = knowledge
+  const clock = createClockNotice(log)
   return createReadiness({
     checks: {
-      store: store.check,
+      store: async (signal) => clock.note(await store.check(signal)),
       index: async (signal) => {
         // First, because an index that is still loading would not answer.
         await reconciliation.check()
@@ -85,7 +87,7 @@ function composeReadiness(parts: ReadinessParts) {
     contexts: knowledge.contexts?.progress,
     pictures: knowledge.pictures?.progress,
     reEmbedding: nextModel?.progress,
-    warnings: closingModels.warnings,
+    warnings: () => [...closingModels.warnings(), ...clock.warnings()],
     stage: () => reconciliation.progress().state,
     counts: store.counts,
     log,

@@ -352,8 +352,11 @@ export interface DocumentStore extends FileStore, SourceStore {
   /** Distinguishes this document store from every other: an index of another store is useless. */
   identity(): Promise<string>
   counts(): Promise<StoreCounts>
-  /** Throws `store_unavailable` if the document store cannot be read or written. */
-  check(signal: AbortSignal): Promise<void>
+  /**
+   * Throws `store_unavailable` if the document store cannot be read or written. Says by how much its clock has jumped,
+   * while nothing is deleted by age because of that.
+   */
+  check(signal: AbortSignal): Promise<number | undefined>
   close(): Promise<void>
 }
 

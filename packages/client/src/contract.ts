@@ -3953,16 +3953,16 @@ export interface components {
                  * Format: date
                  * @description The day on which it is closed, or was.
                  */
-                closesOn: string;
+                closesOn?: string;
                 /**
-                 * @description `model_closes`: its provider closes a model.
+                 * @description `model_closes`: its provider closes a model. `clock_jumped`: the clock was set on or back, and for an hour nothing is deleted for its age.
                  * @enum {string}
                  */
-                code: "model_closes";
+                code: "model_closes" | "clock_jumped";
                 /** @description What happens, when, and what to do. */
                 message: string;
-                /** @description Name of the model. */
-                model: string;
+                /** @description Name of the model that closes. */
+                model?: string;
             }[];
         };
         /** @description The next fragment of the model’s reasoning. Only with `includeSteps`. */

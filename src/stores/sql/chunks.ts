@@ -319,12 +319,5 @@ export function createKeyWrites(dialect: Dialect) {
       await tx.run('DELETE FROM key_marks')
       await tx.run(RETIRE, [MAX_KEY_MINUTES + 1])
     },
-
-    /** Returns a number that is new with each check and can be read back once committed. */
-    async check(tx: Tx): Promise<number> {
-      return integer(await tx.one(CHECK), 'value')
-    },
   }
 }
-
-const CHECK = `UPDATE meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`

@@ -5,6 +5,7 @@ import { freeYoungMemory } from '@agent-server/lib/processes/free-memory.ts'
 import { isObject } from '@agent-server/lib/text/json.ts'
 import { repack } from '../chunk-codec.ts'
 import type { FileStore } from '../file-store.ts'
+import type { Clock } from './clock.ts'
 import { bytes, integer, type Read, type Row, type Tx, type Value } from './query.ts'
 import { visibleTo } from './visible.ts'
 
@@ -155,11 +156,11 @@ export const FILE_WRITES = {
   async dropStaged(tx: Tx, number: number): Promise<void> {
     await tx.run('DELETE FROM files WHERE number = $1 AND document IS NULL', [number])
   },
+}
 
-  /** Removes uploads that were interrupted at least `milliseconds` ago. */
-  async dropForgotten(tx: Tx, milliseconds: number): Promise<void> {
-    await tx.run('DELETE FROM files WHERE document IS NULL AND touched_at <= now_ms() - $1', [
-      milliseconds,
-    ])
-  },
+const DROP_FORGOTTEN = 'DELETE FROM files WHERE document IS NULL AND touched_at <= now_ms() - $1'
+
+/** Removes uploads that were interrupted at least `milliseconds` ago. */
+export const createForgottenFiles = (clock: Clock) => async (tx: Tx, milliseconds: number) => {
+  if (await clock.isTrusted(tx)) await tx.run(DROP_FORGOTTEN, [milliseconds])
 }

@@ -161,10 +161,11 @@ function createContextCall(write: WriteCalls, dropKeys: () => void): OpenedStore
 const createCheck = (write: WriteCalls, read: Read) => async (signal: AbortSignal) => {
   using deadline = startDeadline(CHECK_MS, signal)
   try {
-    const written = await untilAborted(write.check(), deadline.signal)
+    const { number, jumpMs } = await untilAborted(write.check(), deadline.signal)
     const [row] = await untilAborted(read(LAST_CHECK, [], CHECK_MS), deadline.signal)
     const seen = integer(row, 'value')
-    if (seen < written) throw new Error(`Check ${written} was written, but ${seen} was read`)
+    if (seen < number) throw new Error(`Check ${number} was written, but ${seen} was read`)
+    return jumpMs
   } catch (cause) {
     const message = 'The document store cannot be read or written'
     throw new AppError('store_unavailable', message, { cause, retryAfter: RETRY_SECONDS })

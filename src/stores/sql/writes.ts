@@ -1,6 +1,7 @@
 import { createAcceptedWrites } from './accepted.ts'
 import { createArtifactWrites } from './artifacts.ts'
 import { createKeyWrites, createVectorWrites } from './chunks.ts'
+import { createClock } from './clock.ts'
 import { NAME_WRITES } from './collection-names.ts'
 import { createContextWrites } from './contexts.ts'
 import { createConversationWrites } from './conversations.ts'
@@ -9,7 +10,7 @@ import { createDocumentWrites, createEndWrites } from './documents.ts'
 import { createQuestionWrites } from './evaluation.ts'
 import { createEvaluationWrites } from './evaluation-runs.ts'
 import { createFeedbackWrites } from './feedback.ts'
-import { FILE_WRITES } from './files.ts'
+import { createForgottenFiles, FILE_WRITES } from './files.ts'
 import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from './jobs.ts'
 import { createApiKeyWrites } from './keys.ts'
 import { createOutboxWrites } from './outbox.ts'
@@ -18,23 +19,26 @@ import { createSourceWrites } from './sources.ts'
 
 /** Everything that changes the database, by name; each is one transaction. */
 export function createWrites(dialect: Dialect, queueLimit: number) {
+  const clock = createClock()
   return {
+    check: clock.check,
     ...createClaimWrites(dialect),
     ...createClaimEndWrites(dialect),
     ...createCompletionWrites(dialect),
     ...createDocumentWrites(dialect, queueLimit),
     ...createEndWrites(dialect),
     ...FILE_WRITES,
+    dropForgotten: createForgottenFiles(clock),
     ...NAME_WRITES,
     ...createAcceptedWrites(dialect),
     ...createApiKeyWrites(dialect),
-    ...createArtifactWrites(dialect),
+    ...createArtifactWrites(dialect, clock),
     ...createContextWrites(dialect),
-    ...createConversationWrites(dialect),
+    ...createConversationWrites(dialect, clock),
     ...createEvaluationWrites(dialect),
     ...createFeedbackWrites(dialect),
     ...createKeyWrites(dialect),
-    ...createOutboxWrites(dialect),
+    ...createOutboxWrites(dialect, clock),
     ...createQuestionWrites(dialect),
     ...createSourceWrites(dialect),
     ...createVectorWrites(dialect),

@@ -146,7 +146,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
 
     async check(signal: AbortSignal) {
       requireRoom(dirname(file), LEFT_FREE_BYTES)
-      await store.check(signal)
+      return store.check(signal)
     },
 
     async closeReaders() {

@@ -14,12 +14,14 @@ import {
   describeArtifactStore,
 } from '../../contracts/artifact-store.contract.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { trustClock } from '../sqlite/clock.ts'
 import { createSqliteData } from '../sqlite/store-data.ts'
 
 async function open(bounds: Partial<ArtifactBounds> = {}) {
   const database = openForWriting(join(await temporaryDirectory(), 'artifacts.db'))
   onTestFinished(() => database.close())
   migrate(database)
+  trustClock(database)
   const writes = createWrites(SQLITE, 1)
   const queue = createWriteQueue({ send: createGroupRunner(database, writes) })
   const { all } = createRunner(database)

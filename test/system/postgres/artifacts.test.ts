@@ -47,6 +47,8 @@ describe.skipIf(!hasPostgres)('What agents keep (needs PostgreSQL)', () => {
   describe('Agents of several servers', () => {
     it('read the artifacts of one another, for as long as they are there', async () => {
       const { data, open } = await createData()
+      await open()
+      await data.sql(`UPDATE agent_server.meta SET value = 0 WHERE name = 'clock_since'`)
       const [one, other] = [await open(), await open()]
       const file = { name: 'a.png', mediaType: 'image/png', bytes: randomBytes(1_500_000) }
       const artifact = await one.artifacts.add(file)

@@ -1659,9 +1659,9 @@ class Checks(TypedDict):
 
 
 class Warning1(TypedDict):
-    code: Literal['model_closes']
-    model: str
-    closesOn: str
+    code: Literal['model_closes', 'clock_jumped']
+    model: NotRequired[str]
+    closesOn: NotRequired[str]
     message: str
 
 

@@ -42,9 +42,13 @@ export const Readiness = z
     warnings: z
       .array(
         z.object({
-          code: z.enum(['model_closes']).describe('`model_closes`: its provider closes a model.'),
-          model: z.string().describe('Name of the model.'),
-          closesOn: z.iso.date().describe('The day on which it is closed, or was.'),
+          code: z
+            .enum(['model_closes', 'clock_jumped'])
+            .describe(
+              '`model_closes`: its provider closes a model. `clock_jumped`: the clock was set on or back, and for an hour nothing is deleted for its age.',
+            ),
+          model: z.string().optional().describe('Name of the model that closes.'),
+          closesOn: z.iso.date().optional().describe('The day on which it is closed, or was.'),
           message: z.string().describe('What happens, when, and what to do.'),
         }),
       )
