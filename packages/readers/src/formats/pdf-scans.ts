@@ -35,6 +35,7 @@ export function createSight(recognition: Recognition | undefined) {
   const unread: number[] = []
   let pages = 0
   let within = 0
+  let seen = 0
 
   async function recognise(pictures: readonly PagePicture[], what: string, engine: Recognition) {
     engine.onPage()
@@ -79,10 +80,15 @@ export function createSight(recognition: Recognition | undefined) {
 
   return {
     unread,
+    /** Whether any page shows a picture. */
+    get hasSeen() {
+      return seen > 0
+    },
     async read(page: PdfPage, number: number, on: PageTexts): Promise<string> {
       const { texts, view, hasText } = on
       if (!recognition && lengthOf(texts) > MAX_STAMP) return ''
       const { pictures, lost } = await pagePictures(page, view, !hasText)
+      seen += pictures.length + Number(lost)
       const bare = hasText ? pictures.filter((picture) => isBare(picture, texts)) : pictures
       if (!recognition) return note(page, number, bare)
       if (hasText) return readWithin(bare, number, recognition)

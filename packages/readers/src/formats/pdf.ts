@@ -70,7 +70,9 @@ export async function extractPdf(bytes: Buffer, options: PdfOptions = {}): Promi
   if (unread.length === pages.length) throw damaged()
   const { text, pageStarts } = joinPages(pages, fields)
   if (within) text.add(await attachments.read(within))
-  if (text.toString().trim() === '') throw nothingRead(recognition)
+  if (text.toString().trim() === '') {
+    throw reader.sight.hasSeen ? nothingRead(recognition) : emptyPdf()
+  }
   const tables = pages.flatMap(({ blocks }) => blocks.filter(({ kind }) => kind === 'table')).length
   const warnings = [
     ...warningOf('unreadable_pages', 'Could not be read, and was left out', named(unread)),
@@ -130,6 +132,12 @@ async function unreadPages(bytes: Buffer, pages: readonly Page[]): Promise<numbe
   }
   return failed.toSorted((a, b) => a - b)
 }
+
+const emptyPdf = () =>
+  new ExtractionError(
+    'empty_document',
+    'The PDF has no text and no images. Letters that are drawn as shapes are not read: print it to a PDF with text, or send pictures of its pages',
+  )
 
 const NO_OCR = 'A picture that was not recognised, because OCR is disabled'
 const named = (pages: readonly number[]) => pages.map((page) => `page ${page}`)

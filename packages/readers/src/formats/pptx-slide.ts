@@ -70,10 +70,11 @@ function createTable() {
   return {
     begin: () => (rows = []),
     beginRow: () => rows?.push([]),
-    /** A cell that goes on in the next row is repeated there. */
-    beginCell({ vMerge }: Record<string, string>): void {
+    /** A cell that goes on in the next row or column is repeated there. */
+    beginCell({ vMerge, hMerge }: Record<string, string>): void {
       const row = rows?.at(-1)
-      row?.push(isOn(vMerge) ? (rows?.at(-2)?.[row.length] ?? '') : '')
+      const above = isOn(vMerge) ? rows?.at(-2)?.[row?.length ?? 0] : undefined
+      row?.push(above ?? (isOn(hMerge) ? row.at(-1) : undefined) ?? '')
     },
     /** Returns whether there is a cell for it. */
     add(text: string): boolean {

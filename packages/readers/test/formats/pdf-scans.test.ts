@@ -65,6 +65,16 @@ describe('A picture in a PDF is recognised', () => {
 })
 
 describe('Where recognition is off', () => {
+  it('a scan without any text is refused with that cause', async () => {
+    const pdf = await PDFDocument.create()
+    const page = pdf.addPage()
+    const { width, height } = page.getSize()
+    page.drawImage(await pdf.embedPng(scan(LINES).asPng()), { width, height })
+    await expect(extractPdf(Buffer.from(await pdf.save()))).rejects.toMatchObject({
+      message: expect.stringMatching(/because OCR is disabled/),
+    })
+  })
+
   it('a scan with a stamp is named', async () => {
     const bytes = await withPicture(WHOLE, [['BATES-000471', 480, 10]])
     expect((await extractPdf(bytes)).warnings).toMatchObject([

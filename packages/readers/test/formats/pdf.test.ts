@@ -119,10 +119,10 @@ describe('A PDF is refused', () => {
     })
   })
 
-  it('where no page has text, with what to do', async () => {
+  it('where no page has text or a picture, with that cause', async () => {
     await expect(extractPdf(pdfFile({ pages: ['', ''] }))).rejects.toMatchObject({
       code: 'empty_document',
-      message: expect.stringMatching(/because OCR is disabled/),
+      message: expect.stringMatching(/^The PDF has no text and no images/),
     })
   })
 

@@ -205,12 +205,16 @@ describe('Of a slide', () => {
     ).toEqual(['1. one', '(a) in', '(b) out', '2. two', 'plain', 'IV. four'])
   })
 
-  it('a cell that spans rows stands in each of them', () => {
+  it('a cell that spans rows or columns stands in each of them', () => {
     const cell = (text: string, more = '') => `<a:tc ${more}>${paragraph(text)}</a:tc>`
     const row = (...cells: string[]) => `<a:tr>${cells.join('')}</a:tr>`
     const table = row(cell('Quay'), cell('Fee')) + row(cell('West'), cell('4'))
     const merged = row(cell('', 'vMerge="1"'), cell('9'))
     expect(readSlide(slide(`<a:tbl>${table}${merged}</a:tbl>`)).body).toMatch(/\| West \| 9 \|$/)
+    const heads = row(cell('Season', 'gridSpan="2"'), cell('', 'hMerge="1"'))
+    expect(readSlide(slide(`<a:tbl>${heads}${row(cell('14'), cell('9'))}</a:tbl>`)).body).toBe(
+      '| Season | Season |\n| --- | --- |\n| 14 | 9 |',
+    )
   })
 
   it('comments and hidden slides are read and named, and what pictures show', async () => {
