@@ -163,7 +163,11 @@ describe('POST /api/generate', () => {
 describe('The models of Ollama', () => {
   it('are the agent, and the agent over each collection', async () => {
     const { models } = OllamaModels.parse((await call('/api/tags')).body)
-    expect(models.map(({ name }) => name)).toEqual(['agent:latest', 'agent:animals', 'agent-plain'])
+    expect(models.map(({ name }) => name)).toEqual([
+      'agent:latest',
+      'agent:animals',
+      'agent-plain:latest',
+    ])
     expect(models[0]).toMatchObject({
       model: 'agent:latest',
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),

@@ -219,6 +219,13 @@ describe('A citation', () => {
 })
 
 describe('A task of a front end', () => {
+  it('is answered by the model alone to the name that Ollama lists for it', async () => {
+    upstream.always(textReply('Beavers'))
+    const body = { model: 'agent-plain:latest', stream: false, messages }
+    expect((await post('/api/chat', body)).status).toBe(200)
+    expect(offered()).toEqual([])
+  })
+
   it.each<[string, object]>([
     ['to the plain model', { model: 'agent-plain', messages }],
     [

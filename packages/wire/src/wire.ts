@@ -41,7 +41,7 @@ export {
 } from './file-search.ts'
 export { listOf, pageOf, toList } from './list-page.ts'
 export { refuseMissing } from './missing-endpoints.ts'
-export { createModels, type Models } from './models.ts'
+export { createModels, type Models, plainName } from './models.ts'
 export {
   fromOpaque,
   fromReasoningFields,

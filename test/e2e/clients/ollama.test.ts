@@ -76,7 +76,11 @@ describe('The ollama package', () => {
 
   it('lists and shows the agent, and embeds texts', async () => {
     const { models } = await client.list()
-    expect(models.map(({ name }) => name)).toEqual(['agent:latest', 'agent:birds'])
+    expect(models.map(({ name }) => name)).toEqual([
+      'agent:latest',
+      'agent:birds',
+      'agent-plain:latest',
+    ])
     expect((await client.show({ model })).capabilities).toContain('tools')
     expect((await client.version()).version).toMatch(/^\d/)
     const { embeddings } = await client.embed({ model, input: ['Owls hunt.', 'Herons fish.'] })

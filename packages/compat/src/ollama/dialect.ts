@@ -71,7 +71,7 @@ export function createOllamaModels(
   description: Description,
 ) {
   const toModel = ({ id, created }: { id: string; created: number }) => {
-    const name = id === settings.modelName ? `${id}:latest` : id
+    const name = id.startsWith(`${settings.modelName}:`) ? id : `${id}:latest`
     return {
       name,
       model: name,

@@ -5,6 +5,7 @@ import type { AgentRequest } from '@agent-server/wire'
 import {
   type DialectSettings,
   IMAGE_MARK,
+  plainName,
   readAgentFields,
   toClientTool,
   toSampling,
@@ -49,7 +50,8 @@ export function toChatRequest(request: OllamaGenerateRequest): OllamaChatRequest
 
 /** Ollama adds the tag `latest` to a name without a tag. */
 export function withoutLatest(model: string, { modelName }: Pick<DialectSettings, 'modelName'>) {
-  return model === `${modelName}:latest` ? modelName : model
+  const names = [modelName, plainName(modelName)]
+  return names.find((name) => model === `${name}:latest`) ?? model
 }
 
 function toFormat(format: OllamaChatRequest['format']): AnswerFormat | undefined {
