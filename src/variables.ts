@@ -226,7 +226,7 @@ export const Variables = z.object({
   ),
   INGEST_QUEUE_LIMIT: knowledge(
     number(1, 10_000_000).prefault('10000'),
-    'Documents that may wait for ingestion; further ones get 429.',
+    'Documents that may wait for ingestion; further ones get 429. One key may have half of them, two a third each, and so on.',
   ),
   EMBEDDING_MODEL: embeddings(
     name(),

@@ -20,6 +20,29 @@ export function describeIngestionQueue(on: StoreFixture): void {
       expect(await on.add('c')).toMatchObject({ status: 'pending' })
     })
 
+    it('has room for others, and more for the operator, whatever one sender adds', async () => {
+      await on.reopen(20)
+      const add = (sender: string | undefined, id: string) =>
+        on.store.add({ id, text: `Text of ${id}`, ...(sender && { sender }) })
+      const fill = async (sender?: string) => {
+        for (let taken = 0; ; taken++) {
+          const refusal = await add(sender, `${sender}-${taken}`).then(
+            () => undefined,
+            (error: unknown) => error,
+          )
+          if (refusal === undefined) continue
+          expect(refusal).toMatchObject({ code: 'queue_full' })
+          return taken
+        }
+      }
+      expect(await fill('greedy')).toBe(9)
+      expect(await fill('modest')).toBe(5)
+      expect(await fill('late')).toBe(2)
+      expect(await fill()).toBe(4)
+      await on.ingest('of greedy-0')
+      expect(await add('late', 'after').catch(({ code }) => code)).toBe('queue_full')
+    })
+
     it('never lets documents that come at once past its limit', async () => {
       await on.reopen(10)
       const all = Array.from({ length: 30 }, (_, position) => on.add(`document-${position}`))

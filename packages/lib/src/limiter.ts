@@ -138,7 +138,8 @@ export function createLimiter({
 const MIN_SHARED = 4
 const RESERVED_PART = 16
 
-function reserveOf(capacity: number): number {
+/** How much of it is for the operator alone, unless it is said. */
+export function reserveOf(capacity: number): number {
   return capacity < MIN_SHARED || !Number.isFinite(capacity)
     ? 0
     : Math.ceil(capacity / RESERVED_PART)

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata, toPlace } from '@agent-server/lib/labels.ts'
+import { reserveOf } from '@agent-server/lib/limiter.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { MetadataPatch } from '@agent-server/schemas/metadata.ts'
 import {
@@ -78,6 +79,7 @@ export function createDocumentReads(
  */
 const NEAR_THE_LIMIT = 1_000
 const QUEUED = 'SELECT CAST(sum(jobs) AS bigint) AS jobs, now_ms() AS now FROM counts'
+const SENT = 'SELECT count(*) AS jobs FROM jobs WHERE sender = $1'
 const JOB_OF =
   'SELECT 1 AS one FROM jobs WHERE document = (SELECT number FROM documents WHERE id = $1)'
 
@@ -206,12 +208,16 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     }
     return { jobs: integer(queue, 'jobs'), now: integer(queue, 'now') }
   }
-  const refuseWhenFull = ({ jobs }: Queue) => {
+  /** A sender may have as many as are still free for others; the operator is bounded by the whole alone. */
+  const refuseWhenFull = async (tx: Tx, { jobs }: Queue, sender?: string) => {
     if (jobs >= queueLimit) throw queueFull()
+    const free = queueLimit - reserveOf(queueLimit) - jobs
+    if (!sender || jobs < free) return
+    if (integer(await tx.one(SENT, [sender]), 'jobs') >= free) throw queueFull()
   }
 
   const insert = async (tx: Tx, document: NewDocument, queue: Queue): Promise<Row> => {
-    refuseWhenFull(queue)
+    await refuseWhenFull(tx, queue, document.sender)
     const { now } = queue
     const own = { id: document.id, status: 'pending', createdAt: now, updatedAt: now } as const
     const columns = documentColumns({ ...toContentOf(document), ...own })
@@ -234,7 +240,7 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     queue: Queue,
   ): Promise<Row | undefined> => {
     const isQueued = before.is_queued
-    if (!isQueued) refuseWhenFull(queue)
+    if (!isQueued) await refuseWhenFull(tx, queue, document.sender)
     const [number, now] = [integer(before, 'number'), integer(before, 'now')]
     const revision = integer(before, 'revision') + 1
     const pending = { revision, status: 'pending', attempts: 0, updatedAt: now } as const
