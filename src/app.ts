@@ -15,7 +15,7 @@ import { installSecurityHeaders } from '@agent-server/http/security.ts'
 import { installShutdown } from '@agent-server/http/shutdown.ts'
 import { installFieldWarnings } from '@agent-server/http/unknown-fields.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { DialectSettings } from '@agent-server/wire'
+import type { DialectServices } from '@agent-server/wire'
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { AgentDescription } from './agent/describe-agent.ts'
@@ -56,7 +56,8 @@ export interface Services {
   }
   agent: {
     agent: SearchingAgent
-    dialects: DialectSettings
+    dialects: DialectServices['dialects']
+    readFiles: DialectServices['readFiles']
     description: AgentDescription
     host: ActionServices['host']
   }

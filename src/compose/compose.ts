@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
 import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
+import { createAttachedFiles } from '../documents/attached-files.ts'
 import { createAdmission } from '../documents/ingestion/documents.ts'
 import type { Phase } from '../operator/admin/server-state.ts'
 import { Keys } from '../operator/keys/keys.ts'
@@ -118,7 +119,13 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
       artifacts,
       artifactLinks,
     },
-    agent: { agent, dialects, host, description: operator.description },
+    agent: {
+      agent,
+      dialects,
+      host,
+      description: operator.description,
+      readFiles: createAttachedFiles(knowledge),
+    },
     conversations: composeConversations({ store, agent, ...corpus }),
     operator: { ...operator, keys, metrics },
     features: {

@@ -109,6 +109,7 @@ export async function openKnowledge(
     ...writing,
     nextModel,
     preparer,
+    extractor,
     async start() {
       await begin(stopping.signal).catch((error: unknown) => {
         // Stopped before the start was complete: the next start continues from there.

@@ -197,7 +197,6 @@ describe('A message', () => {
           content: [
             { type: 'image', source: image },
             { type: 'document', title: 'Geese', source: document },
-            { type: 'document', source: { type: 'base64', data: 'x' } },
             { type: 'text', text: 'What is this?' },
           ],
         },
@@ -214,7 +213,7 @@ describe('A message', () => {
       'Be brief.',
       'data:image/png;base64,iVBORw0KGgo=',
       'Geese\\nGeese fly south.',
-      '[document: not supported here]',
+      '[file: Geese]',
     ]) {
       expect(JSON.stringify(body)).toContain(part)
     }

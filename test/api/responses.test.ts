@@ -321,7 +321,10 @@ describe('A failure', () => {
     [{ include: ['message.output_text.logprobs'] }, 'include.0'],
     [{ tools: [{ type: 'file_search', vector_store_ids: ['x'] }] }, 'tools.0.vector_store_ids.0'],
     [{ tool_choice: { type: 'web_search' } }, 'tool_choice'],
-    [{ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 'input'],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_file' }] }] },
+      'input.0.content.0.file_data',
+    ],
     [{ input: [{ role: 'assistant', content: 'x' }] }, 'input'],
     [{ input: [{ type: 'item_reference', id: 'msg_x' }] }, 'input'],
     [{ input: 7 }, 'input'],

@@ -415,7 +415,7 @@ export interface components {
             filter?: components["schemas"]["Filter"] | null;
             /** @description The conversation. The last user message is answered. */
             messages: {
-                /** @description Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead. */
+                /** @description Text or blocks. Images in user messages are passed to models that support them; documents are read; for kinds of blocks that are not supported, a note is inserted instead. */
                 content: string | ({
                     /** @description Text of the block. */
                     text: string;
@@ -442,12 +442,31 @@ export interface components {
                     /** @constant */
                     type: "image";
                 } | {
-                    /** @description The text of the document; other sources are replaced by a note. */
+                    /** @description The document, which the server reads; any other source is refused. */
                     source: {
                         /** @description Text of the document. */
                         data: string;
                         /** @constant */
                         type: "text";
+                    } | {
+                        /** @description The file in base64. */
+                        data: string;
+                        /** @description Media type of the file. */
+                        media_type?: string | null;
+                        /** @constant */
+                        type: "base64";
+                    } | {
+                        /** @description Text of the document. */
+                        content: string | ({
+                            /** @description Text of the block. */
+                            text: string;
+                            /** @constant */
+                            type: "text";
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @constant */
+                        type: "content";
                     } | ({
                         /** @description Kind of the source. */
                         type: string;
@@ -507,12 +526,31 @@ export interface components {
                         /** @constant */
                         type: "image";
                     } | {
-                        /** @description The text of the document; other sources are replaced by a note. */
+                        /** @description The document, which the server reads; any other source is refused. */
                         source: {
                             /** @description Text of the document. */
                             data: string;
                             /** @constant */
                             type: "text";
+                        } | {
+                            /** @description The file in base64. */
+                            data: string;
+                            /** @description Media type of the file. */
+                            media_type?: string | null;
+                            /** @constant */
+                            type: "base64";
+                        } | {
+                            /** @description Text of the document. */
+                            content: string | ({
+                                /** @description Text of the block. */
+                                text: string;
+                                /** @constant */
+                                type: "text";
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /** @constant */
+                            type: "content";
                         } | ({
                             /** @description Kind of the source. */
                             type: string;
@@ -755,7 +793,7 @@ export interface components {
             max_tokens?: number | null;
             /** @description The conversation. The last user message is answered. */
             messages: {
-                /** @description Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead. */
+                /** @description Text or blocks. Images in user messages are passed to models that support them; documents are read; for kinds of blocks that are not supported, a note is inserted instead. */
                 content: string | ({
                     /** @description Text of the block. */
                     text: string;
@@ -782,12 +820,31 @@ export interface components {
                     /** @constant */
                     type: "image";
                 } | {
-                    /** @description The text of the document; other sources are replaced by a note. */
+                    /** @description The document, which the server reads; any other source is refused. */
                     source: {
                         /** @description Text of the document. */
                         data: string;
                         /** @constant */
                         type: "text";
+                    } | {
+                        /** @description The file in base64. */
+                        data: string;
+                        /** @description Media type of the file. */
+                        media_type?: string | null;
+                        /** @constant */
+                        type: "base64";
+                    } | {
+                        /** @description Text of the document. */
+                        content: string | ({
+                            /** @description Text of the block. */
+                            text: string;
+                            /** @constant */
+                            type: "text";
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /** @constant */
+                        type: "content";
                     } | ({
                         /** @description Kind of the source. */
                         type: string;
@@ -847,12 +904,31 @@ export interface components {
                         /** @constant */
                         type: "image";
                     } | {
-                        /** @description The text of the document; other sources are replaced by a note. */
+                        /** @description The document, which the server reads; any other source is refused. */
                         source: {
                             /** @description Text of the document. */
                             data: string;
                             /** @constant */
                             type: "text";
+                        } | {
+                            /** @description The file in base64. */
+                            data: string;
+                            /** @description Media type of the file. */
+                            media_type?: string | null;
+                            /** @constant */
+                            type: "base64";
+                        } | {
+                            /** @description Text of the document. */
+                            content: string | ({
+                                /** @description Text of the block. */
+                                text: string;
+                                /** @constant */
+                                type: "text";
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /** @constant */
+                            type: "content";
                         } | ({
                             /** @description Kind of the source. */
                             type: string;
@@ -1481,6 +1557,18 @@ export interface components {
                 };
                 /** @constant */
                 type: "image_url";
+            } | {
+                /** @description The file, which the server reads. */
+                file: {
+                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    file_data?: string | null;
+                    /** @description Name of the file. */
+                    filename?: string | null;
+                } & {
+                    [key: string]: unknown;
+                };
+                /** @constant */
+                type: "file";
             } | ({
                 /** @description Kind of the part. A part that is not supported is replaced by a note. */
                 type: string;
@@ -1517,7 +1605,7 @@ export interface components {
             }[] | null;
         };
         CompletionMessageSystem: {
-            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
+            /** @description Text or parts. Images in user messages are passed to models that support them, and files are read; otherwise, and for all other kinds of parts, a note is inserted instead. Audio is refused. */
             content: string | ({
                 /** @description Text of the part. */
                 text: string;
@@ -1533,6 +1621,18 @@ export interface components {
                 };
                 /** @constant */
                 type: "image_url";
+            } | {
+                /** @description The file, which the server reads. */
+                file: {
+                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    file_data?: string | null;
+                    /** @description Name of the file. */
+                    filename?: string | null;
+                } & {
+                    [key: string]: unknown;
+                };
+                /** @constant */
+                type: "file";
             } | ({
                 /** @description Kind of the part. A part that is not supported is replaced by a note. */
                 type: string;
@@ -1546,7 +1646,7 @@ export interface components {
             role: "system" | "developer";
         };
         CompletionMessageTool: {
-            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
+            /** @description Text or parts. Images in user messages are passed to models that support them, and files are read; otherwise, and for all other kinds of parts, a note is inserted instead. Audio is refused. */
             content: string | ({
                 /** @description Text of the part. */
                 text: string;
@@ -1562,6 +1662,18 @@ export interface components {
                 };
                 /** @constant */
                 type: "image_url";
+            } | {
+                /** @description The file, which the server reads. */
+                file: {
+                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    file_data?: string | null;
+                    /** @description Name of the file. */
+                    filename?: string | null;
+                } & {
+                    [key: string]: unknown;
+                };
+                /** @constant */
+                type: "file";
             } | ({
                 /** @description Kind of the part. A part that is not supported is replaced by a note. */
                 type: string;
@@ -1574,7 +1686,7 @@ export interface components {
             tool_call_id: string;
         };
         CompletionMessageUser: {
-            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
+            /** @description Text or parts. Images in user messages are passed to models that support them, and files are read; otherwise, and for all other kinds of parts, a note is inserted instead. Audio is refused. */
             content: string | ({
                 /** @description Text of the part. */
                 text: string;
@@ -1590,6 +1702,18 @@ export interface components {
                 };
                 /** @constant */
                 type: "image_url";
+            } | {
+                /** @description The file, which the server reads. */
+                file: {
+                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    file_data?: string | null;
+                    /** @description Name of the file. */
+                    filename?: string | null;
+                } & {
+                    [key: string]: unknown;
+                };
+                /** @constant */
+                type: "file";
             } | ({
                 /** @description Kind of the part. A part that is not supported is replaced by a note. */
                 type: string;
@@ -4132,6 +4256,17 @@ export interface components {
                 image_url: string;
                 /** @constant */
                 type: "input_image";
+            } | {
+                /** @description The file as a data URL or in base64, which the server reads. */
+                file_data?: string | null;
+                /** @description Refused: a file is not read by its id. */
+                file_id?: string | null;
+                /** @description Refused: files are not fetched. */
+                file_url?: string | null;
+                /** @description Name of the file. */
+                filename?: string | null;
+                /** @constant */
+                type: "input_file";
             })[];
             /** @constant */
             type: "function_call_output";
@@ -4164,6 +4299,17 @@ export interface components {
                 image_url: string;
                 /** @constant */
                 type: "input_image";
+            } | {
+                /** @description The file as a data URL or in base64, which the server reads. */
+                file_data?: string | null;
+                /** @description Refused: a file is not read by its id. */
+                file_id?: string | null;
+                /** @description Refused: files are not fetched. */
+                file_url?: string | null;
+                /** @description Name of the file. */
+                filename?: string | null;
+                /** @constant */
+                type: "input_file";
             })[];
             /**
              * @description Who speaks; `developer` means the same as `system`.

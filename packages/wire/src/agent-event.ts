@@ -88,6 +88,8 @@ export interface AgentRequest {
   conversationId?: string | undefined
   /** Documents that the question comes with, which the run sees. */
   attached?: readonly AttachedDocument[] | undefined
+  /** The text of files that the messages bring, which are not kept. */
+  files?: readonly AttachedText[] | undefined
   /** The item that the stored conversation holds the answer in, by which the run is found later. */
   answerItemId?: string | undefined
   /** Whether the model answers alone, without the server's tools and documents, as for tasks of front ends. */
@@ -119,6 +121,12 @@ export interface AttachedDocument {
   id: string
   title: string
   status: 'pending' | 'processing' | 'ready' | 'failed'
+}
+
+/** The text of a file; whoever sent it chose the name. */
+export interface AttachedText {
+  name: string
+  text: string
 }
 
 /** What a run may see. */

@@ -9,6 +9,7 @@ import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply } from 'fastify'
 import { type Agent, type AgentEvent, type AgentRequest, asksForJson } from './agent-event.ts'
 import { plainName } from './models.ts'
+import { attachFiles, type ReadFiles, type SentFile } from './sent-files.ts'
 
 /** A protocol in which the agent's answers are streamed to clients. */
 export interface StreamDialect<Body, Event, Read extends Exchange<Event> = Exchange<Event>> {
@@ -32,6 +33,8 @@ export type Dialect<Body, Event, Whole> = StreamDialect<Body, Event, WholeExchan
 /** One request in a protocol, and its answer. */
 interface Exchange<Event> {
   request: AgentRequest
+  /** Files in the messages, to be read before the agent is asked. */
+  files?: readonly SentFile[] | undefined
   /** Converts events of the run, in their order; may hold some back until the answer begins. */
   write(events: readonly AgentEvent[]): Event[] | Promise<Event[]>
   /** The end of a streamed answer that failed, if it depends on what has been written; else the dialect's. */
@@ -57,6 +60,7 @@ export interface DialectSettings {
 export interface DialectServices {
   agent: Agent
   dialects: DialectSettings
+  readFiles: ReadFiles
 }
 
 /** Streams answers of the agent; a failure before the first event becomes an HTTP error. */
@@ -69,7 +73,7 @@ export function createStream<Body, Event>(
     const signal = callSignal(reply)
     let exchange: Exchange<Event> | undefined
     const begin = async () => {
-      exchange = await read(services, dialect, body, reply)
+      exchange = await read(services, dialect, body, reply, signal)
       return exchange
     }
     const encodeError = (failure: ErrorBody) =>
@@ -91,8 +95,9 @@ export function createEndpoint<Body, Event, Whole>(
   return {
     stream: createStream(services, dialect),
     async whole(body: Body, reply: FastifyReply): Promise<Whole> {
-      const exchange = await read(services, dialect, body, reply)
-      for await (const events of services.agent.run(exchange.request, callSignal(reply))) {
+      const signal = callSignal(reply)
+      const exchange = await read(services, dialect, body, reply, signal)
+      for await (const events of services.agent.run(exchange.request, signal)) {
         await exchange.write(events)
       }
       return exchange.whole()
@@ -101,17 +106,18 @@ export function createEndpoint<Body, Event, Whole>(
 }
 
 async function read<Body, Event, Read extends Exchange<Event>>(
-  { dialects: { chatModel, publicUrl } }: DialectServices,
+  { dialects: { chatModel, publicUrl }, readFiles }: DialectServices,
   dialect: StreamDialect<Body, Event, Read>,
   body: Body,
   reply: FastifyReply,
+  signal: AbortSignal,
 ): Promise<Read> {
-  const { request } = reply
-  const exchange = await dialect.read(body, request.caller, publicOrigin(request, publicUrl))
-  warnOfIgnored(exchange.request, chatModel, reply)
-  return isSideTask(exchange.request)
-    ? { ...exchange, request: { ...exchange.request, isPlain: true, topK: 0 } }
-    : exchange
+  const { caller } = reply.request
+  const exchange = await dialect.read(body, caller, publicOrigin(reply.request, publicUrl))
+  const request = await attachFiles(exchange.request, exchange.files ?? [], readFiles, signal)
+  warnOfIgnored(request, chatModel, reply)
+  const plain = isSideTask(request) && { isPlain: true, topK: 0 }
+  return { ...exchange, request: { ...request, ...plain } }
 }
 
 /** How front ends begin what they ask for themselves: titles, tags and follow-ups of Open WebUI, opencode and others. */
@@ -137,6 +143,7 @@ function warnOfIgnored(
     ...(request.clientTools.length > 0 && !supportsTools ? ['tools'] : []),
     ...(asksForJson(request) && !generates ? ['response format'] : []),
     ...(hasImages(request) && !supportsImages ? ['images'] : []),
+    ...(request.files?.length && !generates ? ['files'] : []),
   ]
   if (ignored.length > 0) warn(reply, `ignored by the model: ${ignored.join(', ')}`)
   const foreign = [...new Set(request.foreignTools)].slice(0, MAX_NAMED).map(printable)

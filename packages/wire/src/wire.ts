@@ -54,3 +54,11 @@ export { tokensOf } from './request-tokens.ts'
 export { finishOf, RunCollector } from './run-collector.ts'
 export { toRunExtras } from './run-extras.ts'
 export { SAMPLING, toSampling } from './sampling.ts'
+export {
+  attachFiles,
+  fileMark,
+  fileName,
+  MAX_FILE,
+  type SentFile,
+  toSentFile,
+} from './sent-files.ts'

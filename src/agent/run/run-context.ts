@@ -98,6 +98,7 @@ export async function* begin(
         messages,
         instructions,
         attached,
+        files: request.files,
         hasExample: parts.model.generates,
         chunks: topK > 0 ? numbered : undefined,
         replacementMessage,

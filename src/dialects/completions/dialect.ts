@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Dialect, DialectSettings } from '@agent-server/wire'
 import type { Completion, CompletionChunk } from './answer-schema.ts'
-import { toAgentRequest } from './request.ts'
+import { filesIn, toAgentRequest } from './request.ts'
 import type { CompletionRequest } from './schema.ts'
 import { createCompletionWriter } from './writer.ts'
 
@@ -17,7 +17,7 @@ export function createCompletionsDialect(
         includeUsage: body.stream_options?.include_usage ?? false,
         origin,
       })
-      return { request, ...writer }
+      return { request, files: filesIn(body), ...writer }
     },
     // Clients cannot handle named events, so every frame is a plain data line.
     encode: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,

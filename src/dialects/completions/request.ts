@@ -1,17 +1,27 @@
 import type { ModelMessage, ModelToolCall } from '@agent-server/models'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import {
   type DialectSettings,
   fromReasoningFields,
   readAgentFields,
+  type SentFile,
   toAnswerFormat,
   toClientTool,
   toSampling,
+  toSentFile,
   toUserMessage,
   withReasoning,
 } from '@agent-server/wire'
-import { type CompletionMessage, type CompletionRequest, imagesOf, toPlain } from './schema.ts'
+import {
+  type CompletionMessage,
+  type CompletionRequest,
+  imagesOf,
+  isFile,
+  type Part,
+  toPlain,
+} from './schema.ts'
 
 /** Reads the request to the agent. Throws AppError `invalid_request`. */
 export function toAgentRequest(
@@ -36,6 +46,26 @@ export function toAgentRequest(
     foreignTools: tools.filter((tool) => !isFunction(tool)).map(({ type }) => type),
     toolChoice: typeof choice === 'string' ? choice : choice?.function,
   }
+}
+
+/** The files in the messages. Throws AppError `invalid_request`, also for what is never read. */
+export function filesIn({ messages }: CompletionRequest): SentFile[] {
+  return messages.flatMap(({ content }, message) => {
+    const parts = Array.isArray(content) ? content : []
+    return parts.flatMap((part, at) => fileOf(part, `messages.${message}.content.${at}`))
+  })
+}
+
+function fileOf(part: Part, path: string): SentFile[] {
+  if (part.type === 'input_audio') {
+    throw refusal(`${path}.input_audio`, 'is not read: send the words as text')
+  }
+  if (!isFile(part)) return []
+  const { filename: name, file_data: data } = part.file
+  if (!data) {
+    throw refusal(`${path}.file.file_data`, 'is required: a file is not read by its id or address')
+  }
+  return [toSentFile({ field: `${path}.file.file_data`, name, data })]
 }
 
 type Tool = NonNullable<CompletionRequest['tools']>[number]

@@ -2,7 +2,9 @@ import { boundedText, freeObject } from '@agent-server/lib/fields.ts'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
 import {
   ClientFunction,
+  fileMark,
   IMAGE_MARK,
+  MAX_FILE,
   MAX_IMAGE,
   MAX_TOOLS,
   ModelName,
@@ -28,23 +30,40 @@ const ImagePart = z.object({
   image_url: ImageSettings.describe('The image.'),
 })
 
+const FilePart = z.object({
+  type: z.literal('file'),
+  file: z
+    .looseObject({
+      filename: z.string().max(1_000).nullish().describe('Name of the file.'),
+      file_data: z
+        .string()
+        .max(MAX_FILE)
+        .nullish()
+        .describe('The file as a data URL or in base64. A file is not read by its id.'),
+    })
+    .describe('The file, which the server reads.'),
+})
+
 const OtherPart = z.looseObject({
   type: z
     .string()
     .max(64)
-    .regex(/^(?!text$|image_url$)/, 'must include its text or image_url')
+    .regex(/^(?!text$|image_url$|file$)/, 'must include its text, image_url or file')
     .describe('Kind of the part. A part that is not supported is replaced by a note.'),
 })
 
 const Content = z
   .union(
-    [boundedText(MAX_MESSAGE), z.array(z.union([TextPart, ImagePart, OtherPart])).max(1_000)],
+    [
+      boundedText(MAX_MESSAGE),
+      z.array(z.union([TextPart, ImagePart, FilePart, OtherPart])).max(1_000),
+    ],
     {
       error: 'must be a string or a list of parts, such as text and image_url',
     },
   )
   .describe(
-    'Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead.',
+    'Text or parts. Images in user messages are passed to models that support them, and files are read; otherwise, and for all other kinds of parts, a note is inserted instead. Audio is refused.',
   )
 
 export const ExtraContent = freeObject().describe(
@@ -205,10 +224,11 @@ export function toPlain(message: CompletionMessage): { role: string; content: st
   return { role, content: content.map((part) => textOf(role, part)).join('') }
 }
 
-type Part = Exclude<z.output<typeof Content>, string>[number]
+export type Part = Exclude<z.output<typeof Content>, string>[number]
 
 function textOf(role: string, part: Part): string {
   if (isText(part)) return part.text
+  if (isFile(part)) return fileMark(part.file.filename)
   return isImage(part) && role === 'user' ? IMAGE_MARK : `[${part.type}: not supported here]`
 }
 
@@ -227,6 +247,9 @@ interface Image {
 }
 
 const isText = (part: Part): part is z.output<typeof TextPart> => part.type === 'text'
+/** A part that lacks its file was refused, but is asked here all the same. */
+export const isFile = (part: Part): part is z.output<typeof FilePart> =>
+  FilePart.safeParse(part).success
 const isImage = (part: Part): part is z.output<typeof ImagePart> => part.type === 'image_url'
 
 export type CompletionMessage = z.output<typeof CompletionMessage>

@@ -2,11 +2,12 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Dialect, DialectSettings } from '@agent-server/wire'
 import { isSearch } from '@agent-server/wire'
-import { toAgentRequest } from './request.ts'
+import { filesIn, toAgentRequest } from './request.ts'
 import {
   continueConversation,
   conversationIdOf,
   gatherItems,
+  ownItems,
   type ResponseHistory,
 } from './response-input.ts'
 import type { ResponseEvent, ResponseObject } from './response-schema.ts'
@@ -36,6 +37,7 @@ export function createResponsesDialect(
       let hasBegun = false
       return {
         request,
+        files: filesIn(items, ownItems(body)),
         async write(events) {
           waiting.push(...events.flatMap(writer.take))
           const isWhole = events.at(-1)?.type === 'run-end'

@@ -5,13 +5,16 @@ import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import {
   type DialectSettings,
+  fileMark,
   fromOpaque,
   IMAGE_MARK,
   readAgentFields,
+  type SentFile,
   toAnswerFormat,
   toClientTool,
   toFilter,
   toSampling,
+  toSentFile,
   toUserMessage,
   withinStores,
 } from '@agent-server/wire'
@@ -105,10 +108,36 @@ function toText(role: string, content: Content): string {
   return content
     .map((part) => {
       if (part.type === 'refusal') return part.refusal
+      if (part.type === 'input_file') return fileMark(part.filename)
       if (part.type !== 'input_image') return part.text
       return role === 'user' ? IMAGE_MARK : '[input_image: not supported here]'
     })
     .join('')
+}
+
+/** The files in all items so far, of which the last `own` are the request's. Throws AppError `invalid_request`. */
+export function filesIn(items: readonly InputItem[], own: number): SentFile[] {
+  const earlier = items.length - own
+  return items.flatMap((item, index) => {
+    const [name, content] =
+      'role' in item
+        ? ['content', item.content]
+        : ['output', item.type === 'function_call_output' ? item.output : '']
+    if (typeof content === 'string') return []
+    const path = index < earlier ? 'input' : `input.${index - earlier}.${name}`
+    return content.flatMap((part, at) =>
+      part.type === 'input_file' ? [fileOf(part, index < earlier ? path : `${path}.${at}`)] : [],
+    )
+  })
+}
+
+type InputFile = Extract<Exclude<Content, string>[number], { type: 'input_file' }>
+
+function fileOf({ filename: name, file_data: data, file_url, file_id }: InputFile, path: string) {
+  const other = [file_url && 'file_url', file_id && 'file_id'].find(Boolean)
+  if (data) return toSentFile({ field: `${path}.file_data`, name, data })
+  if (!other) throw refusal(`${path}.file_data`, 'is required')
+  throw refusal(`${path}.${other}`, 'is not read: send the file itself as file_data')
 }
 
 /** The text that a user sends. */

@@ -15,6 +15,10 @@ export interface ResponseHistory {
 export const conversationIdOf = ({ conversation }: ResponseRequest): string | undefined =>
   (typeof conversation === 'string' ? conversation : conversation?.id) ?? undefined
 
+/** How many of the items so far are the request's own. */
+export const ownItems = ({ input }: ResponseRequest) =>
+  typeof input === 'string' ? 1 : input.length
+
 /**
  * All items so far, with the input. Throws AppError `invalid_request` if some are not stored, or if they are too many
  * or too large.
@@ -55,8 +59,7 @@ export async function continueConversation(
 ): Promise<void> {
   const conversationId = conversationIdOf(request)
   if (conversationId === undefined) return
-  const input =
-    typeof request.input === 'string' ? items.slice(-1) : items.slice(-request.input.length)
+  const input = items.slice(-ownItems(request))
   await conversations.append(conversationId, toNewItems([...input, ...output]), caller)
 }
 

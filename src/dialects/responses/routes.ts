@@ -1,10 +1,11 @@
 import { groupRoutes } from '@agent-server/http/reference.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
-import { createEndpoint, type DialectServices, tokensOf } from '@agent-server/wire'
+import { attachFiles, createEndpoint, type DialectServices, tokensOf } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { createResponsesDialect } from './dialect.ts'
-import { toAgentRequest } from './request.ts'
-import { gatherItems, type ResponseHistory } from './response-input.ts'
+import { filesIn, toAgentRequest } from './request.ts'
+import { gatherItems, ownItems, type ResponseHistory } from './response-input.ts'
 import {
   InputItemList,
   InputTokens,
@@ -56,10 +57,12 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
       body: ResponseRequest,
       response: { 200: InputTokens.describe('The estimate.'), ...errorResponses(404) },
     },
-    handler: async ({ body, caller }) => {
+    handler: async ({ body, caller }, reply) => {
       const items = await gatherItems(services, body, caller)
       const request = toAgentRequest(body, items, caller, services.dialects)
-      return { object: 'response.input_tokens' as const, input_tokens: tokensOf(request) }
+      const files = filesIn(items, ownItems(body))
+      const whole = await attachFiles(request, files, services.readFiles, callSignal(reply))
+      return { object: 'response.input_tokens' as const, input_tokens: tokensOf(whole) }
     },
   })
 

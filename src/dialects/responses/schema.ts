@@ -2,6 +2,7 @@ import { boundedText, freeObject, optionalOr, unsupported } from '@agent-server/
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
 import {
   AttributeFilter,
+  MAX_FILE,
   MAX_TOOLS,
   ModelName,
   RankingOptions,
@@ -33,10 +34,22 @@ const InputPart = z.discriminatedUnion('type', [
     image_url: ImageSettings.shape.url.describe('HTTPS URL, or the image as a data URL.'),
     detail: ImageSettings.shape.detail.describe('How closely the model should look; passed on.'),
   }),
+  z.object({
+    type: z.literal('input_file'),
+    filename: z.string().max(1_000).nullish().describe('Name of the file.'),
+    file_data: z
+      .string()
+      .max(MAX_FILE)
+      .nullish()
+      .describe('The file as a data URL or in base64, which the server reads.'),
+    file_id: z.string().max(256).nullish().describe('Refused: a file is not read by its id.'),
+    file_url: z.string().max(10_000).nullish().describe('Refused: files are not fetched.'),
+  }),
 ])
 
 const Content = z.union([boundedText(MAX_MESSAGE), z.array(InputPart).max(1_000)], {
-  error: 'must be a string or a list of parts: input_text, output_text, refusal, input_image',
+  error:
+    'must be a string or a list of parts: input_text, output_text, refusal, input_image, input_file',
 })
 
 const FunctionCall = z.object({

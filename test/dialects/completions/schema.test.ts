@@ -182,26 +182,33 @@ describe('a completion request', () => {
     expect(pathsOf(CompletionRequest, request)).toContain(path)
   })
 
-  it.each(['input_audio', 'file', 'thinking'])(
-    'takes a part of type %s, which is noted',
-    (type) => {
-      const content = [
-        { type: 'text', text: 'a' },
-        { type, data: {} },
-      ]
-      const { messages } = CompletionRequest.parse({ messages: [{ role: 'user', content }] })
-      expect(messages.map(toPlain)).toEqual([
-        { role: 'user', content: `a[${type}: not supported here]` },
-      ])
-    },
-  )
+  it.each(['input_audio', 'thinking'])('takes a part of type %s, which is noted', (type) => {
+    const content = [
+      { type: 'text', text: 'a' },
+      { type, data: {} },
+    ]
+    const { messages } = CompletionRequest.parse({ messages: [{ role: 'user', content }] })
+    expect(messages.map(toPlain)).toEqual([
+      { role: 'user', content: `a[${type}: not supported here]` },
+    ])
+  })
 
   it('is refused with an image that has no address', () => {
     const messages = [{ role: 'user', content: [{ type: 'image_url' }] }]
     expect(issuesOf(CompletionRequest, { messages })).toEqual([
-      'messages.0.content.0.type: must include its text or image_url',
+      'messages.0.content.0.type: must include its text, image_url or file',
     ])
   })
+
+  it.each([{ data: {} }, { file: null }, { file: { filename: 5 } }])(
+    'is refused with a file that is none: %j',
+    (file) => {
+      const messages = [{ role: 'user', content: [{ type: 'file', ...file }] }]
+      expect(issuesOf(CompletionRequest, { messages })).toEqual([
+        'messages.0.content.0.type: must include its text, image_url or file',
+      ])
+    },
+  )
 })
 
 describe('the plain form of a message', () => {

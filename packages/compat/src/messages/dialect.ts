@@ -2,7 +2,7 @@ import { ERRORS } from '@agent-server/lib/errors.ts'
 import type { ErrorBody, ErrorDetail } from '@agent-server/schemas/error.ts'
 import type { Dialect, DialectSettings } from '@agent-server/wire'
 import { asksForJson, tokensOf } from '@agent-server/wire'
-import { asksForThinking, toAgentRequest } from './request.ts'
+import { asksForThinking, filesIn, toAgentRequest } from './request.ts'
 import {
   type Message,
   type MessageEvent,
@@ -29,7 +29,7 @@ export function createMessagesDialect(
         showsThinking,
         isJsonAsked,
       })
-      return { request, ...writer }
+      return { request, files: filesIn(body), ...writer }
     },
     encode,
     end: '',

@@ -4,15 +4,20 @@ import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import {
   type DialectSettings,
+  fileMark,
+  fileName,
   fromOpaque,
   IMAGE_MARK,
   readAgentFields,
+  type SentFile,
   toClientTool,
   toSampling,
+  toSentFile,
   toUserMessage,
   withReasoning,
 } from '@agent-server/wire'
-import type { Block, CountTokensRequest, MessageParam, MessagesRequest } from './schema.ts'
+import type { Block, MessageParam } from './blocks.ts'
+import type { CountTokensRequest, MessagesRequest } from './schema.ts'
 
 type BlockOf<Type extends string> = Extract<Block, { type: Type; [unknown: string]: unknown }>
 
@@ -135,12 +140,36 @@ function toText(content: string | readonly Block[], imageMark = IMAGE_MARK): str
 
 function textOf(block: Block): string {
   if (isText(block)) return block.text
-  if (isDocument(block)) {
-    const { title, source } = block
-    if (isPlain(source)) return title ? `${title}\n${source.data}` : source.data
-  }
+  if (isDocument(block)) return fileMark(block.title)
   const isReasoning = block.type === 'thinking' || block.type === 'redacted_thinking'
   return isReasoning ? '' : `[${block.type}: not supported here]`
+}
+
+/** The files in the messages, also those that tools returned. Throws AppError `invalid_request`. */
+export function filesIn({ messages }: CountTokensRequest): SentFile[] {
+  return messages.flatMap(({ content }, at) => filesOf(content, `messages.${at}.content`))
+}
+
+function filesOf(content: MessageParam['content'], path: string): SentFile[] {
+  if (typeof content === 'string') return []
+  return content.flatMap((block, at) => {
+    if (isToolResult(block)) return filesOf(block.content ?? [], `${path}.${at}.content`)
+    return isDocument(block) ? [toFile(block, `${path}.${at}.source`)] : []
+  })
+}
+
+function toFile({ title, source }: BlockOf<'document'>, path: string): SentFile {
+  if (isOf(source, 'text')) {
+    return { field: `${path}.data`, name: fileName(title), content: source.data }
+  }
+  if (isOf(source, 'content')) {
+    return { field: `${path}.content`, name: fileName(title), content: toText(source.content) }
+  }
+  if (!isOf(source, 'base64')) {
+    throw refusal(path, `is of the type ${source.type}: send the file itself, as base64`)
+  }
+  const { media_type: mediaType, data } = source
+  return toSentFile({ field: `${path}.data`, name: title, mediaType, data })
 }
 
 type Source = BlockOf<'document'>['source']
@@ -152,4 +181,9 @@ const isRedactedThinking = (block: Block): block is BlockOf<'redacted_thinking'>
   block.type === 'redacted_thinking'
 const isToolUse = (block: Block): block is BlockOf<'tool_use'> => block.type === 'tool_use'
 const isToolResult = (block: Block): block is BlockOf<'tool_result'> => block.type === 'tool_result'
-const isPlain = (source: Source): source is { type: 'text'; data: string } => source.type === 'text'
+function isOf<Type extends string>(
+  source: Source,
+  type: Type,
+): source is Extract<Source, { type: Type; [unknown: string]: unknown }> {
+  return source.type === type
+}

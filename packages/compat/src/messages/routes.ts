@@ -1,9 +1,16 @@
 import { groupRoutes } from '@agent-server/http/reference.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
 import { errorResponsesIn } from '@agent-server/schemas/error.ts'
-import { createEndpoint, type DialectServices, refuseMissing, tokensOf } from '@agent-server/wire'
+import {
+  attachFiles,
+  createEndpoint,
+  type DialectServices,
+  refuseMissing,
+  tokensOf,
+} from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { createMessagesDialect, MESSAGES_ERROR } from './dialect.ts'
-import { toAgentRequest } from './request.ts'
+import { filesIn, toAgentRequest } from './request.ts'
 import { CountTokensRequest, Message, MessageEvent, MessagesRequest, TokenCount } from './schema.ts'
 
 /** Anthropic's clients send the key in a header of its own. */
@@ -15,7 +22,7 @@ const CONFIG = {
 
 export const messageRoutes: FastifyPluginAsyncZod<DialectServices> = async (app, services) => {
   groupRoutes(app, 'chat')
-  const { dialects } = services
+  const { dialects, readFiles } = services
   const messages = createEndpoint(services, createMessagesDialect(dialects))
   // Anthropic's name of the header in which its clients look.
   app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id))
@@ -55,9 +62,13 @@ export const messageRoutes: FastifyPluginAsyncZod<DialectServices> = async (app,
         ...errorResponsesIn(MESSAGES_ERROR, []),
       },
     },
-    handler: ({ body, caller }) => ({
-      input_tokens: tokensOf(toAgentRequest(body, caller, dialects)),
-    }),
+    handler: async ({ body, caller }, reply) => {
+      const request = toAgentRequest(body, caller, dialects)
+      const files = filesIn(body)
+      return {
+        input_tokens: tokensOf(await attachFiles(request, files, readFiles, callSignal(reply))),
+      }
+    },
   })
 
   const instead = 'Use /v1/messages.'

@@ -1,105 +1,11 @@
 import { boundedText, freeObject, optional } from '@agent-server/lib/fields.ts'
-import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
-import { AgentExtra, MAX_IMAGE, MAX_TOOLS, ModelName, SAMPLING } from '@agent-server/wire'
+import { AgentFields, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
+import { AgentExtra, MAX_TOOLS, ModelName, SAMPLING } from '@agent-server/wire'
 import { z } from 'zod'
+import { MAX_BLOCKS, MessageParam, Text, TextBlock } from './blocks.ts'
 
 // Shapes of Anthropic's Messages: https://docs.claude.com/en/api/messages. Unknown fields are ignored, as its clients
 // expect: each sends extras of its own, such as `cache_control`.
-
-const MAX_BLOCKS = 1_000
-
-const Text = boundedText(MAX_MESSAGE)
-
-const TextBlock = z.object({ type: z.literal('text'), text: Text.describe('Text of the block.') })
-
-const ImageBlock = z.object({
-  type: z.literal('image'),
-  source: z
-    .discriminatedUnion(
-      'type',
-      [
-        z.object({
-          type: z.literal('base64'),
-          media_type: z
-            .enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
-            .describe('Media type of the image.'),
-          data: z.string().max(MAX_IMAGE).describe('The image in base64.'),
-        }),
-        z.object({
-          type: z.literal('url'),
-          url: z.string().max(MAX_IMAGE).describe('HTTPS URL of the image.'),
-        }),
-      ],
-      { error: 'must be base64 or a url' },
-    )
-    .describe('The image.'),
-})
-
-const DocumentBlock = z.object({
-  type: z.literal('document'),
-  title: z.string().max(1_000).nullish().describe('Title of the document.'),
-  source: z
-    .union([
-      z.object({ type: z.literal('text'), data: Text.describe('Text of the document.') }),
-      z.looseObject({
-        type: z
-          .string()
-          .max(64)
-          .regex(/^(?!text$)/, 'lacks its data')
-          .describe('Kind of the source.'),
-      }),
-    ])
-    .describe('The text of the document; other sources are replaced by a note.'),
-})
-
-const ToolUseBlock = z.object({
-  type: z.literal('tool_use'),
-  id: z.string().min(1).max(256).describe('Identifier of the call.'),
-  name: z.string().min(1).max(256).describe('Name of the tool.'),
-  input: freeObject().describe('Arguments of the call.'),
-})
-
-const RedactedThinkingBlock = z.object({
-  type: z.literal('redacted_thinking'),
-  data: Text.describe('Reasoning of the model, as it was received.'),
-})
-
-/** Everything else: the reasoning in `thinking`, which is not needed again, and what is not supported. */
-const OtherBlock = z.looseObject({
-  type: z
-    .string()
-    .max(64)
-    .regex(
-      /^(?!(?:text|image|document|redacted_thinking|tool_use|tool_result)$)/,
-      'lacks fields of its type',
-    )
-    .describe('Kind of the block. A block that is not supported is replaced by a note.'),
-})
-
-const INSIDE = [TextBlock, ImageBlock, DocumentBlock, RedactedThinkingBlock, OtherBlock] as const
-
-const ToolResultBlock = z.object({
-  type: z.literal('tool_result'),
-  tool_use_id: z.string().min(1).max(256).describe('The `id` of the call.'),
-  content: z
-    .union([Text, z.array(z.union(INSIDE)).max(MAX_BLOCKS)])
-    .nullish()
-    .describe('The result.'),
-  is_error: z.boolean().nullish().describe('Whether the call failed.'),
-})
-
-const Content = z
-  .union([Text, z.array(z.union([...INSIDE, ToolUseBlock, ToolResultBlock])).max(MAX_BLOCKS)], {
-    error: 'must be a string or a list of blocks, such as text, image, tool_use and tool_result',
-  })
-  .describe(
-    'Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead.',
-  )
-
-const MessageParam = z.object({
-  role: z.enum(['user', 'assistant', 'system']).describe('Who speaks.'),
-  content: Content,
-})
 
 const CustomTool = z.object({
   type: z.literal('custom').nullish().describe('`custom`, if given.'),
@@ -385,8 +291,6 @@ export const MessageEvent = z
     description: 'The JSON object in each `data` line; its `type` is also the name of the event.',
   })
 
-export type Block = Exclude<z.output<typeof Content>, string>[number]
-export type MessageParam = z.output<typeof MessageParam>
 export type MessagesRequest = z.output<typeof MessagesRequest>
 export type CountTokensRequest = z.output<typeof CountTokensRequest>
 export type Message = z.output<typeof Message>
