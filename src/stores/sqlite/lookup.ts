@@ -1,12 +1,15 @@
 import { untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
+import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { createOnDemand } from '@agent-server/lib/on-demand.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { DocumentStore } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import { unavailable } from './error.ts'
 import type { LookupMethods } from './lookup-thread.ts'
 
 const DEADLINE_MS = 30_000
+/** The most that may wait for a thread; each owner has a share of the places. */
 const MAX_WAITING = 1_000
 /** A thread idle for this long is ended: it holds about 8 MB. */
 const IDLE_MS = 60_000
@@ -21,31 +24,31 @@ interface Lookups extends Pick<DocumentStore, 'visibleKeys' | 'list' | 'countLis
  */
 export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS): Lookups {
   // Two threads, so that no search waits for a slow lookup.
-  const filters = createAsker(file, refuse, idleMs)
-  const lookups = createAsker(file, refuse, idleMs)
+  const filters = createAsker('filters', { file, refuse, idleMs })
+  const lookups = createAsker('look-ups', { file, refuse, idleMs })
   const { ask } = lookups
 
   return {
     visibleKeys: (visibility, signal) =>
-      filters.ask(({ call }) => call('visibleKeys', visibility), signal),
-    list: (of, query, signal) => ask(({ call }) => call('list', [of, query]), signal),
+      filters.ask(visibility, ({ call }) => call('visibleKeys', visibility), signal),
+    list: (of, query, signal) => ask(of, ({ call }) => call('list', [of, query]), signal),
     countListed: (of, selection, signal) =>
-      ask(({ call }) => call('countListed', [of, selection]), signal),
+      ask(of, ({ call }) => call('countListed', [of, selection]), signal),
     lookup: {
       findDocuments: (of, query, signal) =>
-        ask(({ call }) => call('findDocuments', [of, query]), signal),
+        ask(of, ({ call }) => call('findDocuments', [of, query]), signal),
       countDocuments: (of, filter, signal) =>
-        ask(({ call }) => call('countDocuments', [of, filter]), signal),
+        ask(of, ({ call }) => call('countDocuments', [of, filter]), signal),
       collections: (of, limit, signal) =>
-        ask(({ call }) => call('collections', [of, limit]), signal),
+        ask(of, ({ call }) => call('collections', [of, limit]), signal),
       goneConversations: (of, limit, signal) =>
-        ask(({ call }) => call('goneConversations', [of, limit]), signal),
+        ask(of, ({ call }) => call('goneConversations', [of, limit]), signal),
       metadataFields: (of, query, signal) =>
-        ask(({ call }) => call('metadataFields', [of, query]), signal),
+        ask(of, ({ call }) => call('metadataFields', [of, query]), signal),
       metadataValues: (of, query, signal) =>
-        ask(({ call }) => call('metadataValues', [of, query]), signal),
-      readText: (of, id, signal) => ask(({ call }) => call('readText', [of, id]), signal),
-      readPart: (of, part, signal) => ask(({ call }) => call('readPart', [of, part]), signal),
+        ask(of, ({ call }) => call('metadataValues', [of, query]), signal),
+      readText: (of, id, signal) => ask(of, ({ call }) => call('readText', [of, id]), signal),
+      readPart: (of, part, signal) => ask(of, ({ call }) => call('readPart', [of, part]), signal),
     },
     async close() {
       await Promise.all([filters.close(), lookups.close()])
@@ -53,14 +56,19 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
   }
 }
 
-/** Sends queries to a thread that is started by the first one. */
-function createAsker(file: string, refuse: () => void, idleMs: number) {
-  /** Queries that the thread has not answered yet, including those whose callers have given up. */
-  let unanswered = 0
+interface AskerOptions {
+  file: string
+  refuse: () => void
+  idleMs: number
+}
+
+/** Sends queries to a thread that is started by the first one, one at a time; those who ask take turns. */
+function createAsker(name: string, { file, refuse, idleMs }: AskerOptions) {
+  const turns = createLimiter({ name, capacity: 1, maxWaiting: MAX_WAITING })
   const start = (): Thread<LookupMethods> => {
     const thread = startThread<LookupMethods>(new URL('./lookup-thread.ts', import.meta.url), {
       data: { file },
-      // The next query starts another thread; those in flight are rejected.
+      // The next query starts another thread; the one under way is rejected.
       onCrash: () => threads.ended(thread),
     })
     return thread
@@ -69,22 +77,28 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
 
   return {
     async ask<T>(
+      { conversations }: Visibility,
       question: (lookups: Thread<LookupMethods>) => Promise<T>,
       signal?: AbortSignal,
     ): Promise<T> {
       refuse()
       signal?.throwIfAborted()
-      if (unanswered >= MAX_WAITING) throw unavailable('Too many look-ups are waiting')
-      return threads.use((thread) => {
-        const answer = question(thread)
-        unanswered++
-        const settle = () => void unanswered--
-        answer.then(settle, settle)
-        const late = (cause: unknown) =>
-          unavailable('The document store did not answer the look-up in time', cause)
-        return withDeadline(DEADLINE_MS, (limit) => untilAborted(answer, limit), late, signal)
-      })
+      const owner = typeof conversations === 'object' ? conversations.owner : undefined
+      const inTurn = async () => {
+        refuse()
+        return threads.use(question)
+      }
+      // The turn lasts until the thread has answered, also where the caller has left.
+      const answer = (limit: AbortSignal) =>
+        untilAborted(turns.run(owner, inTurn, limit).catch(refused), limit)
+      const late = (cause: unknown) =>
+        unavailable('The document store did not answer the look-up in time', cause)
+      return withDeadline(DEADLINE_MS, answer, late, signal)
     },
     close: threads.stop,
   }
+}
+
+function refused(error: unknown): never {
+  throw error instanceof RangeError ? unavailable('Too many look-ups are waiting', error) : error
 }

@@ -18,22 +18,48 @@ describeDocumentLookup('SQLite', {
   },
 })
 
-it('Look-ups whose callers have left are waited for by no more than a thousand others', async () => {
+/** A store, and a count of the documents that a key sees; without one, of the operator's. */
+async function openCount() {
   const data = await createSqliteData()
   const store = await data.open()
   onTestFinished(async () => {
     await store.close()
     await data.remove()
   })
+  return (signal: AbortSignal, owner?: string) => {
+    const of = owner === undefined ? everything() : { ...everything(), conversations: { owner } }
+    return store.lookup.countDocuments(of, undefined, signal)
+  }
+}
+
+it('A look-up is refused while a thousand others wait, and waits for none whose callers have left', async () => {
+  const count = await openCount()
   const left = new AbortController()
-  const count = (signal: AbortSignal) =>
-    store.lookup.countDocuments(everything(), undefined, signal)
-  const abandoned = Array.from({ length: 1_000 }, () => count(left.signal).catch(() => undefined))
+  const { signal } = new AbortController()
+  const abandoned = Array.from({ length: 1_001 }, () => count(left.signal).catch(() => undefined))
+  await expect(count(signal)).rejects.toMatchObject({ code: 'store_unavailable' })
   left.abort()
   await Promise.all(abandoned)
+  expect(await count(signal)).toBe(0)
+})
+
+it('Keys take turns at looking up, and one that asks for much leaves places for others', async () => {
+  const count = await openCount()
   const { signal } = new AbortController()
-  await expect(count(signal)).rejects.toMatchObject({ code: 'store_unavailable' })
-  await expect.poll(() => count(signal).catch(() => undefined)).toBe(0)
+  const ended: string[] = []
+  const ask = (owner: string) =>
+    count(signal, owner).then(
+      () => void ended.push(owner),
+      ({ code }: { code: string }) => code,
+    )
+  const greedy = Array.from({ length: 1_000 }, () => ask('greedy'))
+  const modest = ask('modest')
+  expect(await modest).toBeUndefined()
+  expect(ended.length).toBeLessThan(5)
+  expect(await count(signal)).toBe(0)
+  const outcomes = await Promise.all(greedy)
+  expect(outcomes.filter((outcome) => outcome === undefined).length).toBeGreaterThan(400)
+  expect(outcomes.filter((outcome) => outcome === 'store_unavailable').length).toBeGreaterThan(400)
 })
 
 it('A thread for look-ups ends where nothing is asked, and the next question begins another', async () => {
