@@ -4,6 +4,7 @@ import { Marked } from 'marked'
 import { h, render } from 'preact'
 import { copyText } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { boundedNesting } from './bounded-nesting.ts'
 import { footnotes, linkFootnotes } from './footnotes.ts'
 import { formulaSyntax } from './formula-syntax.ts'
 
@@ -73,6 +74,7 @@ const markdown = new Marked({
   },
 })
 
+markdown.setOptions({ tokenizer: boundedNesting() })
 markdown.use(footnotes())
 
 /**
