@@ -109,6 +109,7 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
   const { agent, dialects, host, model, artifacts, artifactLinks } = parts.agents
   const { store, embedding, metrics } = knowledge
   const { corpusFor } = corpus
+  const readFiles = createAttachedFiles(knowledge)
   // Loaded only now, while a thread loads the index, like the routes.
   const { composeConversations } = await import('./conversations.ts')
   return {
@@ -124,9 +125,9 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
       dialects,
       host,
       description: operator.description,
-      readFiles: createAttachedFiles(knowledge),
+      readFiles,
     },
-    conversations: composeConversations({ store, agent, ...corpus }),
+    conversations: composeConversations({ store, agent, readFiles, ...corpus }),
     operator: { ...operator, keys, metrics },
     features: {
       keyStore: store.keys,

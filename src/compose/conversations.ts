@@ -1,3 +1,4 @@
+import type { Services } from '../app.ts'
 import { createAnswers } from '../conversations/answers.ts'
 import { createConversations } from '../conversations/conversations.ts'
 import { createFeedback } from '../conversations/feedback.ts'
@@ -11,12 +12,19 @@ interface Parts {
   store: OpenedStore
   agent: AgentSide['agent']
   corpusFor: CorpusFor
+  readFiles: Services['agent']['readFiles']
   /** Deletes the documents of a conversation that was deleted. */
   conversationDeleted: (id: string) => Promise<void>
 }
 
 /** Conversations with their answers, stored responses, and what people think of both. */
-export function composeConversations({ store, agent, corpusFor, conversationDeleted }: Parts) {
+export function composeConversations({
+  store,
+  agent,
+  corpusFor,
+  readFiles,
+  conversationDeleted,
+}: Parts) {
   const { conversations: conversationStore, feedback: feedbackStore } = store
   const conversations = createConversations(conversationStore, conversationDeleted)
   const storedResponses = new StoredResponses(store.responses)
@@ -26,6 +34,7 @@ export function composeConversations({ store, agent, corpusFor, conversationDele
     answers: createAnswers({
       agent,
       corpusFor,
+      readFiles,
       conversationStore,
       conversations,
       itemForm: ITEM_FORM,

@@ -4,7 +4,14 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Agent, AgentRequest, AttachedDocument } from '@agent-server/wire'
+import {
+  type Agent,
+  type AgentRequest,
+  type AttachedDocument,
+  attachFiles,
+  type ReadFiles,
+  type SentFile,
+} from '@agent-server/wire'
 import type { CorpusFor } from '../documents/corpus-access.ts'
 import type { Documents } from '../documents/ingestion/documents.ts'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
@@ -21,6 +28,7 @@ const MAX_ATTACHED = 20
 interface Dependencies {
   agent: Agent
   corpusFor: CorpusFor
+  readFiles: ReadFiles
   conversationStore: ConversationStore
   conversations: Pick<Conversations, 'get' | 'history'>
   itemForm: ItemForm
@@ -42,7 +50,7 @@ export interface Question {
 export type Answers = ReturnType<typeof createAnswers>
 
 /** The answers of stored conversations; any number of clients can follow one, on any server. */
-export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
+export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Dependencies) {
   const { conversationStore: store, itemForm } = parts
   /** Those that this server generates. */
   const running = new Map<string, AnswerRun>()
@@ -79,7 +87,7 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
       const { messages } = request
       const attached = await listAttached(corpusFor(caller).documents, ref.id)
       const run = startAnswer({
-        agent,
+        agent: readingFirst(agent, readFiles, itemForm.toFiles(history)),
         store,
         ref,
         record,
@@ -119,6 +127,15 @@ export function createAnswers({ agent, corpusFor, ...parts }: Dependencies) {
       const runs = [...running.values()]
       for (const { stop } of runs) stop('interrupted')
       await settlesWithin(Promise.all(runs.map(({ ended }) => ended)), CLOSE_MS)
+    },
+  }
+}
+
+/** The agent, given the files of earlier messages; one that cannot be read ends the answer. */
+function readingFirst(agent: Agent, readFiles: ReadFiles, files: readonly SentFile[]): Agent {
+  return {
+    async *run(request, signal) {
+      yield* agent.run(await attachFiles(request, files, readFiles, signal), signal)
     },
   }
 }

@@ -123,6 +123,12 @@ describe('Files as programs send them', () => {
       `data:application/octet-stream;base64,${fixture('herons.docx')}`,
       /heron/i,
     ],
+    [
+      'as another type than it is',
+      `data:application/pdf;base64,${fixture('ringing.xlsx')}`,
+      /Bird: Robin/,
+    ],
+    ['as a picture', `data:image/webp;base64,${fixture('heron.webp')}`, /heron/i],
     ['in an old encoding', `data:text/plain;base64,${fixture('chinese.gbk.txt')}`, /[一-鿿]{5}/],
     ['as a web page', `data:text/html;base64,${btoa('<h1>Geese</h1><p>fly</p>')}`, /# Geese\n+fly/],
   ])('are read %s', async (_case, data, text) => {
@@ -165,6 +171,42 @@ describe('Files as programs send them', () => {
     expect(all).toContain('<file>\\nGeese\\nGeese fly south.\\n</file>')
     expect(all).toContain('<file>\\nfile\\nTerns fly far.\\n</file>')
     expect(all).toContain('[file: Geese]\\n[file: file]')
+  })
+
+  it('come in the result of a function', async () => {
+    const output = [{ type: 'input_file', filename: 'owls.pdf', file_data: OWLS.data }]
+    const response = await post('/v1/responses', {
+      input: [
+        { role: 'user', content: 'Read it.' },
+        { type: 'function_call', call_id: 'call_1', name: 'open', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'call_1', output },
+      ],
+    })
+    expect(response.status, await response.text()).toBe(200)
+    expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('five lemmings')
+  })
+
+  it('are given with later questions in the chat of the same conversation', async () => {
+    const Id = z.looseObject({ id: z.string() })
+    const { id } = Id.parse(await (await server.request('/v1/conversations', { body: {} })).json())
+    const content = [{ type: 'input_file', filename: 'owls.pdf', file_data: OWLS.data }]
+    const input = [{ role: 'user', content: [...content, { type: 'input_text', text: 'Hi' }] }]
+    await (await post('/v1/responses', { input, conversation: id })).text()
+    const messages = [{ role: 'user', content: 'How many?' }]
+    await (await server.request('/chat', { body: { messages, conversation: { id } } })).text()
+    expect(question()).toMatch(/<file>\nowls\.pdf[\s\S]*five lemmings[\s\S]*How many\?$/)
+  })
+
+  it('end the answer in a chat whose earlier file cannot be read, and say why', async () => {
+    const file = { type: 'input_file', filename: 'a.pdf', file_data: fixture('password.pdf') }
+    const items = [{ role: 'user', content: [file] }]
+    const created = await server.request('/v1/conversations', { body: { items } })
+    const { id } = z.looseObject({ id: z.string() }).parse(await created.json())
+    const messages = [{ role: 'user', content: 'How many?' }]
+    const answer = await server.request('/chat', { body: { messages, conversation: { id } } })
+    expect(await answer.text()).toMatch(
+      /conversation\.file_data: .*protected with a password.*"invalid_request"/,
+    )
   })
 
   const Counted = z.looseObject({ input_tokens: z.number() })

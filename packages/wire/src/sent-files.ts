@@ -1,5 +1,5 @@
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest, AttachedText } from './agent-event.ts'
 
 /** UTF-16 code units of a file in base64. */
@@ -32,8 +32,8 @@ export async function attachFiles(
   readFiles: ReadFiles,
   signal: AbortSignal,
 ): Promise<AgentRequest> {
-  if (files.length === 0 || !request.caller) return request
-  return { ...request, files: await readFiles(files, request.caller, signal) }
+  if (files.length === 0) return request
+  return { ...request, files: await readFiles(files, request.caller ?? MASTER, signal) }
 }
 
 /** Takes the place of a file in the text of a message. */

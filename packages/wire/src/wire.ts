@@ -59,6 +59,7 @@ export {
   fileMark,
   fileName,
   MAX_FILE,
+  type ReadFiles,
   type SentFile,
   toSentFile,
 } from './sent-files.ts'

@@ -2,7 +2,7 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import type { NewItems } from '../../conversations/conversations.ts'
 import type { ItemForm } from '../../conversations/item-form.ts'
 import type { NewItem, StoredItem } from '../../stores/conversation-store.ts'
-import { textIn, toMessages } from './request.ts'
+import { filesIn, textIn, toMessages } from './request.ts'
 import type { InputItemList, OutputItem } from './response-schema.ts'
 import type { InputItem } from './schema.ts'
 
@@ -56,6 +56,7 @@ export const fromStored = ({ json }: StoredItem): InputItem => JSON.parse(json)
 export const ITEM_FORM: ItemForm = {
   toQuestion: (text, images) => toNewItem({ role: 'user', content: toContent(text, images) }),
   toMessages: (items) => toMessages(items.map(fromStored)),
+  toFiles: (items) => filesIn(items.map(fromStored), 0),
 }
 
 function toContent(text: string, images: readonly string[]) {

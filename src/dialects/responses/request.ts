@@ -124,7 +124,7 @@ export function filesIn(items: readonly InputItem[], own: number): SentFile[] {
         ? ['content', item.content]
         : ['output', item.type === 'function_call_output' ? item.output : '']
     if (typeof content === 'string') return []
-    const path = index < earlier ? 'input' : `input.${index - earlier}.${name}`
+    const path = index < earlier ? 'conversation' : `input.${index - earlier}.${name}`
     return content.flatMap((part, at) =>
       part.type === 'input_file' ? [fileOf(part, index < earlier ? path : `${path}.${at}`)] : [],
     )
