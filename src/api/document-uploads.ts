@@ -4,6 +4,7 @@ import { acceptNdjson, answerLines, isNdjson, lineFormat } from '@agent-server/h
 import { groupRoutes } from '@agent-server/http/reference.ts'
 import { admit, NDJSON } from '@agent-server/http/request-body.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
+import { withFieldWarnings } from '@agent-server/http/unknown-fields.ts'
 import { Document, DocumentCreated, DocumentParams } from '@agent-server/schemas/document.ts'
 import {
   DocumentBatch,
@@ -106,8 +107,9 @@ const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
 }
 
 const response = { 200: DocumentCreated, 202: DocumentCreated }
+const FIELDS = Object.keys(DocumentForm.shape)
 /** Each file with all its fields, and its key. */
-const MAX_BATCH_PARTS = FILES.count * (Object.keys(DocumentForm.shape).length + 1)
+const MAX_BATCH_PARTS = FILES.count * (FIELDS.length + 1)
 
 /** `POST /documents` and `PUT /documents/{id}` with a form instead of JSON; the contract shows each pair as one. */
 const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
@@ -126,7 +128,7 @@ const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
       response,
     },
     handler: async (request, reply) => {
-      const parts = formParts(request, maxFileBytes)
+      const parts = withFieldWarnings(formParts(request, maxFileBytes), FIELDS, reply)
       const { documents, files } = corpusFor(request.caller)
       const created = await files.create(parts, request.headers['idempotency-key'])
       return answer(reply, documents, created, request.query)
@@ -161,7 +163,7 @@ const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
       response,
     },
     handler: async (request, reply) => {
-      const parts = formParts(request, maxFileBytes)
+      const parts = withFieldWarnings(formParts(request, maxFileBytes), FIELDS, reply)
       const { documents, files } = corpusFor(request.caller)
       const created = await files.put(request.params.id, parts)
       return answer(reply, documents, created, request.query)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ask } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
+import { sendFile } from '../support/forms.ts'
 import { startServer } from '../support/server.ts'
 
 const server = await startServer()
@@ -44,6 +45,40 @@ describe('A field of a body that means nothing', () => {
     const response = await server.request(`${path}?strict=true`, { body: known })
     expect(response.headers.get('warnings') ?? '').not.toContain('unknown fields')
     expect(response.status).toBeLessThan(300)
+  })
+})
+
+describe('A field of a form that means nothing', () => {
+  const file = { name: 'owls.txt', bytes: 'Owls hunt at night.' }
+  const sent = { 'expires_after[anchor]': 'created_at', 'expires_after[seconds]': '3600' }
+
+  it.each([
+    ['/documents', 'POST', { before: { tilte: 'Owls' } }, 'tilte'],
+    ['/documents/owls', 'PUT', { after: { 'nämé x': 'a' } }, 'n?m??x'],
+    ['/v1/files', 'POST', { before: { purpose: 'assistants', ...sent } }, 'expires_after'],
+    ['/v1/files', 'POST', { after: { expires_after: '{"seconds": 3600}' } }, 'expires_after'],
+  ] as const)('is named in the header warnings: %s, %s', async (path, method, more, name) => {
+    const response = await sendFile(server, { ...file, ...more }, { path, method })
+    expect(response.status).toBeLessThan(300)
+    expect(response.headers.get('warnings')).toBe(`unknown fields: ${name}`)
+    await response.text()
+  })
+
+  it('is refused with strict=true, and nothing is stored', async () => {
+    const before = { topic: 'birds' }
+    const path = '/documents?strict=true'
+    const failure = await failureOf(await sendFile(server, { ...file, before }, { path }))
+    expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param: 'topic' })
+  })
+
+  it.each([
+    ['/documents?strict=true', { title: 'Owls', collection: 'birds', metadata: '{"a": 1}' }],
+    ['/v1/files?strict=true', { purpose: 'assistants', title: 'Owls' }],
+  ])('is not found where there is none: %s', async (path, before) => {
+    const response = await sendFile(server, { ...file, before }, { path })
+    expect(response.status).toBeLessThan(300)
+    expect(response.headers.get('warnings')).toBeNull()
+    await response.text()
   })
 })
 

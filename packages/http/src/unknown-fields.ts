@@ -1,5 +1,6 @@
 import { invalidRequest } from '@agent-server/schemas/invalid-request.ts'
-import type { FastifyInstance } from 'fastify'
+import type { FormPart } from '@agent-server/schemas/new-document.ts'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 
 const MAX_NAMED = 10
 /** In characters, of a field name, which the client chose. */
@@ -23,16 +24,39 @@ export function installFieldWarnings(app: FastifyInstance): void {
     request.sentBody = request.body
   })
   app.addHook('preHandler', async (request, reply) => {
-    const names = unknownFields(request.sentBody, request.body).slice(0, MAX_NAMED)
+    const names = unknownFields(request.sentBody, request.body)
     request.sentBody = undefined
-    if (names.length === 0) return
-    if (/[?&]strict=true(?:&|$)/.test(request.url)) {
-      const issues = names.map((field) => ({ field, message: 'is not a field of this request' }))
-      throw invalidRequest(issues, undefined)
-    }
-    reply.header('warnings', `unknown fields: ${names.join(', ')}`)
+    nameUnknown(names, reply)
   })
 }
+
+/** The parts of a form. Fields that are not among the `known` ones are dealt with as those of a JSON body. */
+export async function* withFieldWarnings(
+  parts: AsyncIterable<FormPart>,
+  known: readonly string[],
+  reply: FastifyReply,
+): AsyncGenerator<FormPart> {
+  const names = new Set<string>()
+  for await (const part of parts) {
+    // Of an object, clients write each member as a field: `expires_after[seconds]`.
+    const [name = ''] = part.name.split('[')
+    if (part.kind === 'field' && !known.includes(name)) names.add(printable(name))
+    yield part
+  }
+  nameUnknown([...names], reply)
+}
+
+function nameUnknown(names: readonly string[], reply: FastifyReply): void {
+  const few = names.slice(0, MAX_NAMED)
+  if (few.length === 0) return
+  if (/[?&]strict=true(?:&|$)/.test(reply.request.url)) {
+    const issues = few.map((field) => ({ field, message: 'is not a field of this request' }))
+    throw invalidRequest(issues, undefined)
+  }
+  reply.header('warnings', `unknown fields: ${few.join(', ')}`)
+}
+
+const printable = (name: string) => name.replaceAll(/[^\w.$-]/g, '?').slice(0, MAX_NAME)
 
 /** The paths of fields that were sent but are not in the validated value. Null counts as left out. */
 function unknownFields(input: unknown, parsed: unknown, path = ''): string[] {
@@ -41,7 +65,7 @@ function unknownFields(input: unknown, parsed: unknown, path = ''): string[] {
   const entries = Object.entries(input).slice(0, MAX_FIELDS)
   return entries.flatMap(([name, value]) => {
     if (value === parsed[name] && Object.hasOwn(parsed, name)) return []
-    const place = path + name.replaceAll(/[^\w.$-]/g, '?').slice(0, MAX_NAME)
+    const place = path + printable(name)
     if (!Object.hasOwn(parsed, name)) return value === null ? [] : [place]
     return unknownFields(value, parsed[name], `${place}.`)
   })

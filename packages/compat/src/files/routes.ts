@@ -4,9 +4,11 @@ import { acceptForms, formParts, MULTIPART } from '@agent-server/http/multipart.
 import { groupRoutes } from '@agent-server/http/reference.ts'
 import { admit } from '@agent-server/http/request-body.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
+import { withFieldWarnings } from '@agent-server/http/unknown-fields.ts'
 import { DocumentParams } from '@agent-server/schemas/document.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
 import { FILE_CONTENT } from '@agent-server/schemas/fields.ts'
+import { DocumentForm } from '@agent-server/schemas/new-document.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { fileBatchRoutes } from './batch-routes.ts'
@@ -46,6 +48,9 @@ export const fileSearchRoutes: FastifyPluginAsyncZod<FileServices> = async (app,
   app.register(fileBatchRoutes, services)
 }
 
+/** Those of a document are taken, too. */
+const FIELDS = [...Object.keys(FileForm.shape), ...Object.keys(DocumentForm.shape)]
+
 const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
   const { corpusFor, maxFileBytes, admission, fileSearch } = services
   await acceptForms(app)
@@ -65,9 +70,10 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
     config: { scopes: ['ingest'] },
     onRequest: admit(admission),
     schema: { operationId: 'createFile', hide: true, response: { 200: FileObject } },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { files } = corpusFor(request.caller)
-      const { id } = await files.create(formParts(request, maxFileBytes))
+      const parts = withFieldWarnings(formParts(request, maxFileBytes), FIELDS, reply)
+      const { id } = await files.create(parts)
       return fileSearch(request.caller).files.file(id)
     },
   })
