@@ -105,6 +105,7 @@ describe.each(DIALECTS)('A file in %s', (_dialect, ask, field) => {
 })
 
 describe('Files as programs send them', () => {
+  const asked = (part: object) => ({ messages: [{ role: 'user', content: [part] }] })
   const sentAs = (file_data: string, filename?: string) =>
     post('/v1/chat/completions', {
       messages: [{ role: 'user', content: [{ type: 'file', file: { file_data, filename } }] }],
@@ -127,6 +128,11 @@ describe('Files as programs send them', () => {
       'as another type than it is',
       `data:application/pdf;base64,${fixture('ringing.xlsx')}`,
       /Bird: Robin/,
+    ],
+    [
+      'with a name in the data URL',
+      `DATA:application/pdf;name="owls.pdf";base64,${OWLS.data}`,
+      /five lemmings/,
     ],
     ['as a picture', `data:image/webp;base64,${fixture('heron.webp')}`, /heron/i],
     ['in an old encoding', `data:text/plain;base64,${fixture('chinese.gbk.txt')}`, /[一-鿿]{5}/],
@@ -197,6 +203,31 @@ describe('Files as programs send them', () => {
     expect(question()).toMatch(/<file>\nowls\.pdf[\s\S]*five lemmings[\s\S]*How many\?$/)
   })
 
+  it.each<[string, object]>([
+    ['/v1/messages', asked({ type: 'document', source: { type: 'base64', data: '?' } })],
+    ['/v1/chat/completions', asked({ type: 'file', file: { file_data: '?' } })],
+    ['/v1/responses', { input: asked({ type: 'input_file', file_data: '?' }).messages }],
+  ])('are refused with a status also where %s streams', async (path, body) => {
+    const more = path === '/v1/responses' ? { max_tokens: undefined } : {}
+    const response = await post(path, { ...body, ...more, stream: true })
+    expect(response.status, await response.text()).toBe(400)
+  })
+
+  it('share the room that a small window leaves, each with its beginning', async () => {
+    const small = await startServer({ ...modelAt(upstream), CHAT_CONTEXT_TOKENS: '8000' })
+    const lines = (word: string) =>
+      btoa(Array.from({ length: 3_000 }, (_, at) => `${word} ${at}.`).join('\n'))
+    const files = ['Goose', 'Tern'].map((word) => {
+      return { type: 'file', file: { filename: `${word}.txt`, file_data: lines(word) } }
+    })
+    const content = [...files, { type: 'text', text: 'Which?' }]
+    const body = { stream: false, messages: [{ role: 'user', content }] }
+    const response = await small.request('/v1/chat/completions', { body })
+    expect(response.status, await response.text()).toBe(200)
+    expect(question()).toMatch(/Goose 9\.[\s\S]*\[cut to fit[\s\S]*Tern 9\.[\s\S]*\[cut to fit/)
+    expect(question().length).toBeLessThan(24_000)
+  })
+
   it('end the answer in a chat whose earlier file cannot be read, and say why', async () => {
     const file = { type: 'input_file', filename: 'a.pdf', file_data: fixture('password.pdf') }
     const items = [{ role: 'user', content: [file] }]
@@ -216,14 +247,16 @@ describe('Files as programs send them', () => {
     const document = { type: 'document', source: { type: 'base64', data: OWLS.data } }
     const messages = [{ role: 'user', content: [document] }]
     const counted = await post('/v1/messages/count_tokens', { messages })
-    expect(await tokensIn(counted)).toBeGreaterThan(50)
+    const tokens = await tokensIn(counted)
+    expect(tokens).toBeGreaterThan(50)
+    const streamed = await post('/v1/messages', { messages, stream: true })
+    expect(await streamed.text()).toContain(`"input_tokens":${tokens},`)
     const content = [{ type: 'input_file', file_data: OWLS.data }]
     const input = [{ role: 'user', content }]
     const other = await post('/v1/responses/input_tokens', { input, max_tokens: undefined })
     expect(await tokensIn(other)).toBeGreaterThan(50)
   })
 
-  const asked = (part: object) => ({ messages: [{ role: 'user', content: [part] }] })
   it.each<[string, string, object, string]>([
     [
       'sound',

@@ -35,6 +35,8 @@ interface Exchange<Event> {
   request: AgentRequest
   /** Files in the messages, to be read before the agent is asked. */
   files?: readonly SentFile[] | undefined
+  /** Told the request with the text of its files, before the agent is asked. */
+  begin?(request: AgentRequest): void
   /** Converts events of the run, in their order; may hold some back until the answer begins. */
   write(events: readonly AgentEvent[]): Event[] | Promise<Event[]>
   /** The end of a streamed answer that failed, if it depends on what has been written; else the dialect's. */
@@ -115,6 +117,7 @@ async function read<Body, Event, Read extends Exchange<Event>>(
   const { caller } = reply.request
   const exchange = await dialect.read(body, caller, publicOrigin(reply.request, publicUrl))
   const request = await attachFiles(exchange.request, exchange.files ?? [], readFiles, signal)
+  exchange.begin?.(request)
   warnOfIgnored(request, chatModel, reply)
   const plain = isSideTask(request) && { isPlain: true, topK: 0 }
   return { ...exchange, request: { ...request, ...plain } }

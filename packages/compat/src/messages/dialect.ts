@@ -1,7 +1,7 @@
 import { ERRORS } from '@agent-server/lib/errors.ts'
 import type { ErrorBody, ErrorDetail } from '@agent-server/schemas/error.ts'
 import type { Dialect, DialectSettings } from '@agent-server/wire'
-import { asksForJson, tokensOf } from '@agent-server/wire'
+import { asksForJson } from '@agent-server/wire'
 import { asksForThinking, filesIn, toAgentRequest } from './request.ts'
 import {
   type Message,
@@ -22,10 +22,8 @@ export function createMessagesDialect(
       const request = toAgentRequest(body, caller, settings)
       const showsThinking = asksForThinking(body)
       const isJsonAsked = asksForJson(request)
-      const inputTokens = tokensOf(request)
       const writer = createMessageWriter({
         model: settings.modelName,
-        inputTokens,
         showsThinking,
         isJsonAsked,
       })

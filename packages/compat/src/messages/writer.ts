@@ -3,6 +3,7 @@ import type { ModelToolCall, ReasoningPart } from '@agent-server/models'
 import type { Hit, Usage } from '@agent-server/schemas/query.ts'
 import {
   type AgentEvent,
+  type AgentRequest,
   citationsIn,
   finishOf,
   inputOf,
@@ -11,14 +12,13 @@ import {
   type RunEnd,
   textOf,
   toAgentExtra,
+  tokensOf,
   toOpaque,
 } from '@agent-server/wire'
 import type { ContentBlock, Message, MessageEvent, TextCitation } from './schema.ts'
 
 interface WriterOptions {
   model: string
-  /** Estimated, for clients that only look at the beginning of a stream. */
-  inputTokens: number
   showsThinking: boolean
   isJsonAsked: boolean
 }
@@ -34,7 +34,7 @@ const STOP_REASON: Record<ReturnType<typeof finishOf>, StopReason> = {
 
 /** Converts a run into the events of a message, and collects them into one. */
 export function createMessageWriter(options: WriterOptions) {
-  const { model, inputTokens, showsThinking, isJsonAsked } = options
+  const { model, showsThinking, isJsonAsked } = options
   const head = {
     id: `msg_${randomUUID().replaceAll('-', '')}`,
     type: 'message' as const,
@@ -45,6 +45,7 @@ export function createMessageWriter(options: WriterOptions) {
   const run = new RunCollector()
   const blocks = createBlocks((text) => toCitations(text, run.hits, isJsonAsked))
   let hasBegun = false
+  let inputTokens = 0
 
   const finish = (end: RunEnd): MessageEvent[] => [
     ...blocks.close(),
@@ -80,6 +81,10 @@ export function createMessageWriter(options: WriterOptions) {
   }
 
   return {
+    /** Estimates the tokens, for clients that only look at the beginning of a stream. */
+    begin(request: AgentRequest): void {
+      inputTokens = tokensOf(request)
+    },
     /** The message begins with the first event that is more than a search: until then, a failure has a status. */
     write(events: readonly AgentEvent[]): MessageEvent[] {
       run.take(events)
