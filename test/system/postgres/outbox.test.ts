@@ -53,6 +53,12 @@ describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', (
       await end('b')
       expect(await dueNow()).toEqual(['a'])
       await other.outbox.enable(false)
+      expect(await dueNow()).toEqual(['a'])
+      // Nothing is dropped before the clock has been right for an hour.
+      await data.sql(`UPDATE agent_server.meta SET value = 0 WHERE name = 'clock_since'`)
+      const later = await data.open()
+      onTestFinished(later.close)
+      await later.outbox.enable(false)
       expect(await dueNow()).toEqual([])
     })
   })
