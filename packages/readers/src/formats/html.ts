@@ -72,6 +72,8 @@ const OMITTED = 'title script style noscript template iframe object svg canvas'.
 /** Behind a heading, to copy its address. */
 const PERMALINK = /^\s*[¶§#]\s*$/
 
+const BLOCKS = ['DETAILS', 'SUMMARY', 'DIALOG', 'LEGEND', 'SEARCH']
+
 const service = new TurndownService({
   headingStyle: 'atx',
   codeBlockStyle: 'fenced',
@@ -95,6 +97,11 @@ service.addRule('code', {
     const [, language = ''] = /(?:^|\s)language-(\S+)/.exec(code?.getAttribute('class') ?? '') ?? []
     return `\n\n${fenced((node.textContent ?? '').replace(/^\n/, ''), language)}\n`
   },
+})
+// Browsers draw them as blocks, which the library does not know.
+service.addRule('block', {
+  filter: (node: PageElement) => BLOCKS.includes(node.nodeName),
+  replacement: (content) => `\n\n${content.trim()}\n\n`,
 })
 service.addRule('item', { filter: 'li', replacement: writeItem })
 addTableRules(service)

@@ -291,6 +291,12 @@ describe('What a browser shows in another way is text', () => {
     ],
   ])('%s', async (_case, html, text) => expect(await htmlToMarkdown(html)).toBe(text))
 
+  it('blocks that only browsers know apart', async () => {
+    const html =
+      '<label>Off</label><details><summary>More</summary>Hidden <b>text</b></details><dialog>Saved</dialog>tail'
+    expect(await htmlToMarkdown(html)).toBe('Off\n\nMore\n\nHidden **text**\n\nSaved\n\ntail')
+  })
+
   it('a list of many items takes time that grows with them', async () => {
     const time = async (count: number) => {
       const started = processorMs()
