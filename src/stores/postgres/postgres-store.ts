@@ -74,7 +74,8 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   const write = callsOf(writes, (each) =>
     database.transaction((tx) => runWrite(writes, tx, each), LONG_MS[each.name]),
   )
-  // Runs before anything is started that would have to be stopped if this fails.
+  // These run before anything is started that would have to be stopped if they fail, as on a standby.
+  await write.check()
   await write.dropForgotten(FORGOTTEN_MS)
   const leases = createLeases({ write, log, milliseconds: leaseMs })
   const { owner } = leases.claimant()
