@@ -164,13 +164,29 @@ class Source2(TypedDict):
 
 
 class Source3(TypedDict):
+    type: Literal['base64']
+    media_type: NotRequired[str | None]
+    data: str
+
+
+class ContentItem(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Source4(TypedDict):
+    type: Literal['content']
+    content: str | list[ContentItem]
+
+
+class Source5(TypedDict):
     type: str
 
 
 class Content2(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
-    source: Source2 | Source3
+    source: Source2 | Source3 | Source4 | Source5
 
 
 class Content3(TypedDict):
@@ -194,35 +210,46 @@ class Content7(TypedDict):
     text: str
 
 
-class Source4(TypedDict):
+class Source6(TypedDict):
     type: Literal['base64']
     media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
     data: str
 
 
-class Source5(TypedDict):
+class Source7(TypedDict):
     type: Literal['url']
     url: str
 
 
 class Content8(TypedDict):
     type: Literal['image']
-    source: Source4 | Source5
+    source: Source6 | Source7
 
 
-class Source6(TypedDict):
+class Source8(TypedDict):
     type: Literal['text']
     data: str
 
 
-class Source7(TypedDict):
+class Source9(TypedDict):
+    type: Literal['base64']
+    media_type: NotRequired[str | None]
+    data: str
+
+
+class Source10(TypedDict):
+    type: Literal['content']
+    content: str | list[ContentItem]
+
+
+class Source11(TypedDict):
     type: str
 
 
 class Content9(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
-    source: Source6 | Source7
+    source: Source8 | Source9 | Source10 | Source11
 
 
 class Content10(TypedDict):
@@ -345,35 +372,46 @@ class Content12(TypedDict):
     text: str
 
 
-class Source8(TypedDict):
+class Source12(TypedDict):
     type: Literal['base64']
     media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
     data: str
 
 
-class Source9(TypedDict):
+class Source13(TypedDict):
     type: Literal['url']
     url: str
 
 
 class Content13(TypedDict):
     type: Literal['image']
-    source: Source8 | Source9
+    source: Source12 | Source13
 
 
-class Source10(TypedDict):
+class Source14(TypedDict):
     type: Literal['text']
     data: str
 
 
-class Source11(TypedDict):
+class Source15(TypedDict):
+    type: Literal['base64']
+    media_type: NotRequired[str | None]
+    data: str
+
+
+class Source16(TypedDict):
+    type: Literal['content']
+    content: str | list[ContentItem]
+
+
+class Source17(TypedDict):
     type: str
 
 
 class Content14(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
-    source: Source10 | Source11
+    source: Source14 | Source15 | Source16 | Source17
 
 
 class Content15(TypedDict):
@@ -397,35 +435,46 @@ class Content19(TypedDict):
     text: str
 
 
-class Source12(TypedDict):
+class Source18(TypedDict):
     type: Literal['base64']
     media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
     data: str
 
 
-class Source13(TypedDict):
+class Source19(TypedDict):
     type: Literal['url']
     url: str
 
 
 class Content20(TypedDict):
     type: Literal['image']
-    source: Source12 | Source13
+    source: Source18 | Source19
 
 
-class Source14(TypedDict):
+class Source20(TypedDict):
     type: Literal['text']
     data: str
 
 
-class Source15(TypedDict):
+class Source21(TypedDict):
+    type: Literal['base64']
+    media_type: NotRequired[str | None]
+    data: str
+
+
+class Source22(TypedDict):
+    type: Literal['content']
+    content: str | list[ContentItem]
+
+
+class Source23(TypedDict):
     type: str
 
 
 class Content21(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
-    source: Source14 | Source15
+    source: Source20 | Source21 | Source22 | Source23
 
 
 class Content22(TypedDict):
@@ -683,7 +732,17 @@ class Content25(TypedDict):
     image_url: ImageUrl
 
 
+class File(TypedDict):
+    filename: NotRequired[str | None]
+    file_data: NotRequired[str | None]
+
+
 class Content26(TypedDict):
+    type: Literal['file']
+    file: File
+
+
+class Content27(TypedDict):
     type: str
 
 
@@ -696,68 +755,85 @@ class ToolCall2(TypedDict):
 
 class CompletionMessageAssistant(TypedDict):
     role: Literal['assistant']
-    content: NotRequired[str | list[Content24 | Content25 | Content26] | None]
+    content: NotRequired[
+        str | list[Content24 | Content25 | Content26 | Content27] | None
+    ]
     tool_calls: NotRequired[list[ToolCall2] | None]
     reasoning_content: NotRequired[str | None]
     reasoning_details: NotRequired[list[dict[str, Any]] | None]
 
 
-class Content27(TypedDict):
+class Content28(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content28(TypedDict):
+class Content29(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content29(TypedDict):
+class Content30(TypedDict):
+    type: Literal['file']
+    file: File
+
+
+class Content31(TypedDict):
     type: str
 
 
 class CompletionMessageSystem(TypedDict):
     role: Literal['system', 'developer']
-    content: str | list[Content27 | Content28 | Content29]
-
-
-class Content30(TypedDict):
-    type: Literal['text']
-    text: str
-
-
-class Content31(TypedDict):
-    type: Literal['image_url']
-    image_url: ImageUrl
+    content: str | list[Content28 | Content29 | Content30 | Content31]
 
 
 class Content32(TypedDict):
-    type: str
-
-
-class CompletionMessageTool(TypedDict):
-    role: Literal['tool']
-    content: str | list[Content30 | Content31 | Content32]
-    tool_call_id: str
-
-
-class Content33(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content34(TypedDict):
+class Content33(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
+
+
+class Content34(TypedDict):
+    type: Literal['file']
+    file: File
 
 
 class Content35(TypedDict):
     type: str
 
 
+class CompletionMessageTool(TypedDict):
+    role: Literal['tool']
+    content: str | list[Content32 | Content33 | Content34 | Content35]
+    tool_call_id: str
+
+
+class Content36(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Content37(TypedDict):
+    type: Literal['image_url']
+    image_url: ImageUrl
+
+
+class Content38(TypedDict):
+    type: Literal['file']
+    file: File
+
+
+class Content39(TypedDict):
+    type: str
+
+
 class CompletionMessageUser(TypedDict):
     role: Literal['user']
-    content: str | list[Content33 | Content34 | Content35]
+    content: str | list[Content36 | Content37 | Content38 | Content39]
 
 
 class StreamOptions(TypedDict):
@@ -855,7 +931,7 @@ class Warning(TypedDict):
     remedy: str
 
 
-class File(TypedDict):
+class File4(TypedDict):
     name: str
     text: str
 
@@ -869,7 +945,7 @@ class Deployment(TypedDict):
     target: str
     refusals: list[Refusal]
     warnings: list[Warning]
-    files: list[File]
+    files: list[File4]
     secrets: list[str]
     commands: list[Command]
 
@@ -1796,10 +1872,18 @@ class Output2(TypedDict):
     detail: NotRequired[str | None]
 
 
+class Output3(TypedDict):
+    type: Literal['input_file']
+    filename: NotRequired[str | None]
+    file_data: NotRequired[str | None]
+    file_id: NotRequired[str | None]
+    file_url: NotRequired[str | None]
+
+
 class ResponseInputItemFunctionCallOutput(TypedDict):
     type: Literal['function_call_output']
     call_id: str
-    output: str | list[Output | Output1 | Output2]
+    output: str | list[Output | Output1 | Output2 | Output3]
 
 
 class ResponseInputItemItemReference(TypedDict):
@@ -1807,26 +1891,34 @@ class ResponseInputItemItemReference(TypedDict):
     id: str
 
 
-class Content36(TypedDict):
+class Content40(TypedDict):
     type: Literal['input_text', 'output_text', 'text']
     text: str
 
 
-class Content37(TypedDict):
+class Content41(TypedDict):
     type: Literal['refusal']
     refusal: str
 
 
-class Content38(TypedDict):
+class Content42(TypedDict):
     type: Literal['input_image']
     image_url: str
     detail: NotRequired[str | None]
 
 
+class Content43(TypedDict):
+    type: Literal['input_file']
+    filename: NotRequired[str | None]
+    file_data: NotRequired[str | None]
+    file_id: NotRequired[str | None]
+    file_url: NotRequired[str | None]
+
+
 class ResponseInputItemMessage(TypedDict):
     type: NotRequired[Literal['message']]
     role: Literal['user', 'assistant', 'system', 'developer']
-    content: str | list[Content36 | Content37 | Content38]
+    content: str | list[Content40 | Content41 | Content42 | Content43]
 
 
 class ResponseInputItemReasoning(TypedDict):
@@ -1860,7 +1952,7 @@ class ResponseOutputItemFunctionCall(TypedDict):
     extra_content: NotRequired[Any]
 
 
-class ContentItem(TypedDict):
+class ContentItem4(TypedDict):
     type: Literal['output_text']
     text: str
     annotations: list[FileCitation]
@@ -1872,7 +1964,7 @@ class ResponseOutputItemMessage(TypedDict):
     id: str
     status: Literal['in_progress', 'completed', 'incomplete', 'failed']
     role: Literal['assistant']
-    content: list[ContentItem]
+    content: list[ContentItem4]
 
 
 class SummaryItem(TypedDict):
@@ -2558,7 +2650,7 @@ class VectorStoreSearch(TypedDict):
     rewrite_query: NotRequired[Literal[False] | None]
 
 
-class ContentItem1(TypedDict):
+class ContentItem5(TypedDict):
     type: Literal['text']
     text: str
 
@@ -2568,7 +2660,7 @@ class Datum3(TypedDict):
     filename: str
     score: float
     attributes: Metadata
-    content: list[ContentItem1]
+    content: list[ContentItem5]
     start: int
     end: int
 
