@@ -211,7 +211,9 @@ describe.skipIf(!hasBrowser)('Hostile content (needs Chromium)', () => {
     expect(await formulas.locator('a, img, script, svg, [href], [src], [onerror]').count()).toBe(0)
     // What stands beside the answer still takes the click.
     const onRule = await page.evaluate<string[]>(`(() => {
-      const { left, top, width, height } = document.querySelector('.answer mspace').getBoundingClientRect()
+      const rule = document.querySelector('.answer mspace')
+      rule.scrollIntoView({ block: 'center' })
+      const { left, top, width, height } = rule.getBoundingClientRect()
       const at = document.elementFromPoint(left + 20, top + height / 2)
       return [width > 250, Boolean(at), Boolean(at?.closest('.answer'))].map(String)
     })()`)

@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('Files in chat (need Chromium)', () => {
     await askOn(page, 'Where does the heron nest?')
     await page.locator('.answer', { hasText: 'On the third chimney' }).waitFor()
     expect(told(upstream)).toContain('The heron nests on the third chimney.')
-    await page.getByText(/^\d sources?$/).click()
+    await page.getByText(/^\d sources? cited$/).click()
     await page.locator('.sources').getByRole('button', { name: 'heron.txt' }).waitFor()
     expect(await documentsOf(server)).toEqual([])
 

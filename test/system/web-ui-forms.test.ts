@@ -52,7 +52,7 @@ async function askFor(page: Page, expected: RegExp): Promise<void> {
 /** What a page shows once it is used, which is wider than what it shows at first. */
 const FILLED: Record<string, (page: Page) => Promise<void>> = {
   Search: (page) => askFor(page, /found in/),
-  Chat: (page) => askFor(page, /sources?$/),
+  Chat: (page) => askFor(page, /^\d+ (?:sources? cited|passages? found)$/),
   async Models(page) {
     await page.getByLabel('CHAT_MODEL').fill('extractive')
     await page.getByRole('button', { name: 'Test Chat' }).click()
