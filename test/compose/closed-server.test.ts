@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { freeAllMemory } from '@agent-server/lib/processes/free-memory.ts'
 import { expect, it } from 'vitest'
 import { listDocuments, search } from '../support/knowledge.ts'
-import { retainingPath } from '../support/retaining-path.ts'
 import { startServer } from '../support/server.ts'
 
 /** Held by the server alone. */
@@ -36,10 +35,5 @@ it('A server that is closed stays in no memory: another may follow it in the sam
     return seen.filter((trace) => trace.deref()).length
   }
   expect(seen).toHaveLength(1)
-  await expect
-    .poll(held)
-    .toBe(0)
-    .catch(async (error: unknown) => {
-      throw new Error(`What holds it:\n${await retainingPath('ServerTrace')}`, { cause: error })
-    })
+  await expect.poll(held).toBe(0)
 })

@@ -101,9 +101,10 @@ export function installBodyDeadline(
     if (isStreamedBody(headers) || declaredBytes(headers) === 0) return
     const began = performance.now()
     const before = socket.bytesRead
+    // Where the reader has given up, an error without a listener would end the process.
+    payload.on('error', () => undefined)
     const fail = () => {
-      // No reader is left: the body has arrived, or its reader has given up.
-      if (payload.listenerCount('error') === 0) return
+      if (reply.sent) return
       // Otherwise the rest of the body would be taken for the next request.
       reply.header('connection', 'close')
       payload.emit('error', new AppError('request_timeout', 'The request did not arrive in time'))
@@ -119,6 +120,8 @@ export function installBodyDeadline(
       clearInterval(rateTimer)
     }
     payload.once('end', disarm).once('close', disarm)
+    // A body that is counted on its way is not closed with its request.
+    reply.raw.once('close', disarm)
   })
 }
 

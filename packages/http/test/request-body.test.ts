@@ -147,6 +147,19 @@ describe('A body that is read whole', () => {
     expect(await client.closed).toMatch(/^HTTP\/1\.1 408 [\s\S]*"request_timeout"/)
   })
 
+  it('that was refused ends no process when its time is over', async () => {
+    const { port } = await openApp((app) => {
+      installBodyDeadline(app, MILLISECONDS, MILLISECONDS)
+      app.post('/whole', { ...open, bodyLimit: 10 }, ({ body }) => ({ body }))
+    })
+    const client = await connectRaw(port)
+    client.send(headOf('/whole', 'application/json', 'transfer-encoding: chunked'))
+    client.send(`14\r\n${' '.repeat(20)}\r\n`)
+    // An error that nobody hears would fail the run.
+    await pause(MILLISECONDS * 3)
+    expect(await client.closed).toMatch(/^HTTP\/1\.1 413 /)
+  })
+
   it('may come slowly, but steadily', async () => {
     const { port } = await openApp((app) => {
       installBodyDeadline(app, 60_000, MILLISECONDS)
