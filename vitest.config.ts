@@ -13,13 +13,16 @@ const MODEL = 'test/model/**/*.test.ts'
 
 const PATIENT = { testTimeout: 120_000, hookTimeout: 300_000 }
 
+/** Looks at the memory of its process, in which other files may hold what they have begun. */
+const BEFORE_ALL = /closed-server\.test\.ts$/
+const CONTRACT = /\.contract\.test\.ts$/
+
 /** Until durations are known, the largest files run first; but a contract's suite is a few lines that take long. */
 class ContractsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const [contracts = [], others = []] = [true, false].map((wanted) =>
-      files.filter(({ moduleId }) => moduleId.endsWith('.contract.test.ts') === wanted),
-    )
-    return [...(await super.sort(contracts)), ...(await super.sort(others))]
+    const orderOf = ({ moduleId }: TestSpecification) =>
+      BEFORE_ALL.test(moduleId) ? 0 : CONTRACT.test(moduleId) ? 1 : 2
+    return (await super.sort(files)).toSorted((a, b) => orderOf(a) - orderOf(b))
   }
 }
 
