@@ -52,7 +52,10 @@ export async function cost({ directory, rounds, guard, progress }: Bench): Promi
   await untilEmbedded(server.url)
   const instructions = await instructionSet()
   const tolerance = instructions === MEASURED_WITH ? TOLERANCE : TOLERANCE_ELSEWHERE
-  const works = [...worksOf(server, upstream, passages), embeddingOf(builtin, instructions)]
+  const works = [
+    ...worksOf(server, upstream, passages),
+    ingestion(`an abstract, built-in model, ${instructions}`, builtin, TIMES.abstracts),
+  ]
   const figures: Record<string, number> = JSON.parse(await readFile(FIGURES, 'utf8'))
   const least = new Map<string, number>()
   progress('warming up')
@@ -107,7 +110,6 @@ function worksOf({ url, pid }: Server, upstream: Upstream, passages: CorpusDocum
       if (answer.deltas !== deltas) throw new Error(`${answer.deltas} of ${deltas} deltas arrived`)
     })
   }
-  let seed = 1
   return [
     query('lexical'),
     query('dense'),
@@ -118,37 +120,29 @@ function worksOf({ url, pid }: Server, upstream: Upstream, passages: CorpusDocum
       pid,
       run: async () => TIMES.deltas * (await chats(AT_ONCE, TIMES.deltas, DELTA_MS)),
     },
-    {
-      name: 'a document',
-      pid,
-      async run() {
-        seed += 1
-        await ingest(url, passagesFrom(seed, TIMES.documents))
-        await untilEmbedded(url)
-        return TIMES.documents
-      },
-    },
+    ingestion('a document', { url, pid }, TIMES.documents),
   ]
+}
+
+/** Other documents each time, as known ones are not embedded again. */
+function ingestion(name: string, { url, pid }: Server, count: number): Work {
+  let seed = 1
+  return {
+    name,
+    pid,
+    async run() {
+      seed += 1
+      await ingest(url, passagesFrom(seed, count))
+      await untilEmbedded(url)
+      return count
+    },
+  }
 }
 
 /** The built-in model's time depends on it, which the reference computation cannot tell: each has its own figure. */
 async function instructionSet(): Promise<string> {
   const flags = await readFile('/proc/cpuinfo', 'utf8')
   return ['avx512_vnni', 'avx_vnni', 'avx2', 'asimddp'].find((set) => flags.includes(set)) ?? 'none'
-}
-
-function embeddingOf({ url, pid }: Server, instructions: string): Work {
-  let seed = 1_000
-  return {
-    name: `an abstract, built-in model, ${instructions}`,
-    pid,
-    async run() {
-      seed += 1
-      await ingest(url, passagesFrom(seed, TIMES.abstracts))
-      await untilEmbedded(url)
-      return TIMES.abstracts
-    },
-  }
 }
 
 async function atOnce(count: number, call: (at: number) => Promise<void>): Promise<number> {
