@@ -4,15 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { prefersEightBits } from '@agent-server/models'
 import { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import { type Bench, type Findings, verdict } from './support/bench.ts'
-import { bytesOf, describeFamily, familyOf, megabytesOf } from './support/family.ts'
+import { familyOf, judgeMemory } from './support/family.ts'
 import { post, prepare } from './support/http-client.ts'
+import { ingest } from './support/ingest.ts'
 import { KEY, type ServerProcess, startServer } from './support/server-process.ts'
 import { median, round } from './support/statistics.ts'
 
 /** As many documents as Cranfield has, each as long as the median of its abstracts with their titles. */
 const DOCUMENTS = 1_400
 const CHARACTERS = 1_000
-const CLIENTS = 4
 const POLL_MS = 250
 /** The process for documents ends after ten seconds without work. */
 const REST_MS = 30_000
@@ -25,7 +25,7 @@ export async function builtinEmbedder(bench: Bench): Promise<Findings> {
   await mkdir(directory, { recursive: true })
   const server = await startServer({ directory, environment: { EMBEDDING_MODEL: 'builtin' } })
   const started = performance.now()
-  await send(server, abstracts(bench))
+  await ingest(server.url, abstracts(bench))
   const processor = await embedAll(server, bench)
   const perSecond = (DOCUMENTS * 1_000) / (performance.now() - started)
   await pause(REST_MS)
@@ -36,12 +36,6 @@ export async function builtinEmbedder(bench: Bench): Promise<Findings> {
   await server.stop()
 
   const perAbstract = processor / DOCUMENTS
-  const processes = (family: typeof rest) => ({
-    measured: megabytesOf(family),
-    goal: `≤ ${GOAL.megabytes}`,
-    met: verdict(bytesOf(family) <= GOAL.megabytes * 2 ** 20),
-    processes: describeFamily(family),
-  })
   return {
     title: `The built-in model, ${prefersEightBits() ? 'with 8 bits' : 'with floats'}`,
     rows: [
@@ -59,8 +53,8 @@ export async function builtinEmbedder(bench: Bench): Promise<Findings> {
       },
       { what: 'the first question, which starts a process, ms', measured: round(first) },
       { what: 'each further question, ms', measured: round(median(others)) },
-      { what: 'MB at rest before a question', ...processes(without) },
-      { what: 'MB at rest after some', ...processes(rest) },
+      { what: 'memory at rest before a question', ...judgeMemory(without, GOAL.megabytes) },
+      { what: 'memory at rest after some', ...judgeMemory(rest, GOAL.megabytes) },
     ],
     notes: [`${DOCUMENTS} abstracts of ${CHARACTERS} characters.`],
   }
@@ -74,16 +68,6 @@ function* abstracts({ corpus }: Bench) {
     }
     if (left === 0) return
   }
-}
-
-async function send({ url }: ServerProcess, documents: Iterable<object>): Promise<void> {
-  const iterator = documents[Symbol.iterator]()
-  const client = async () => {
-    for (let next = iterator.next(); !next.done; next = iterator.next()) {
-      await post(prepare(`${url}/documents`, KEY, next.value))
-    }
-  }
-  await Promise.all(Array.from({ length: CLIENTS }, client))
 }
 
 /** Waits until every chunk has a vector; returns the processor time of the process that made them. */

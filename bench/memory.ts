@@ -1,9 +1,16 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Bench, type Findings, verdict } from './support/bench.ts'
+import type { Bench, Findings } from './support/bench.ts'
 import type { CorpusDocument } from './support/corpus.ts'
-import { bytesOf, describeFamily, familyOf, type Member, megabytesOf } from './support/family.ts'
+import {
+  bytesOf,
+  describeFamily,
+  familyOf,
+  judgeMemory,
+  type Member,
+  megabytesOf,
+} from './support/family.ts'
 import { post, prepare } from './support/http-client.ts'
 import { KEY, type ServerProcess, startServer } from './support/server-process.ts'
 import { median, percentile, round } from './support/statistics.ts'
@@ -12,7 +19,6 @@ const LOAD_MS = 120_000
 const REST_MS = 60_000
 const SAMPLE_MS = 2_000
 const CLIENTS = 8
-const MEGABYTE = 1_048_576
 
 /** The memory of the server and of all processes that it started, under mixed load and a minute after it (Linux). */
 export async function memory(bench: Bench): Promise<Findings> {
@@ -43,21 +49,12 @@ export async function memory(bench: Bench): Promise<Findings> {
     title: 'Memory of all processes of the server, in proportional shares',
     rows: [
       { when: 'idle', MB: megabytesOf(idle), processes: describeFamily(idle) },
-      { when: 'mixed load', ...judge(highest, 400) },
-      { when: 'a minute after', ...judge(after, 300) },
+      { when: 'mixed load', ...judgeMemory(highest, 400) },
+      { when: 'a minute after', ...judgeMemory(after, 300) },
     ],
     notes: [
       `Mixed load: ${CLIENTS} clients that each add a document, search and chat, for two minutes. Questions: ${times.length}, p50 ${round(median(times))} ms, p95 ${round(percentile(times, 0.95))} ms.`,
     ],
-  }
-}
-
-function judge(shares: readonly Member[], goal: number) {
-  return {
-    MB: megabytesOf(shares),
-    goal,
-    met: verdict(bytesOf(shares) <= goal * MEGABYTE),
-    processes: describeFamily(shares),
   }
 }
 

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { processorMsOf } from '@agent-server/lib/processes/processor-time.ts'
+import { verdict } from './bench.ts'
 
 const MEGABYTE = 1_048_576
-/** Milliseconds of the unit in which Linux counts processor time. */
-const TICK_MS = 10
 
 /** A process of the server, with its proportional share of memory in bytes: pages that processes share are divided. */
 export interface Member {
@@ -29,16 +29,14 @@ export async function familyOf(pid: number): Promise<Member[]> {
 }
 
 async function readMember(pid: number): Promise<Member> {
-  const [rollup, command, stat] = await Promise.all(
-    ['smaps_rollup', 'cmdline', 'stat'].map((file) => readOf(`/proc/${pid}/${file}`)),
+  const [rollup, command] = await Promise.all(
+    ['smaps_rollup', 'cmdline'].map((file) => readOf(`/proc/${pid}/${file}`)),
   )
   const [, name = 'ended'] = /([\w-]+)\.[jt]s\0/.exec(command ?? '') ?? []
-  // After the name, which may hold blanks: the state, ten other fields, then the times of user and system.
-  const [user = 0, system = 0] = (stat ?? '').split(') ')[1]?.split(' ').slice(11, 13) ?? []
   return {
     name,
     bytes: Number(/^Pss:\s+(\d+)/m.exec(rollup ?? '')?.[1] ?? 0) * 1_024,
-    processorMs: (Number(user) + Number(system)) * TICK_MS,
+    processorMs: processorMsOf(pid),
   }
 }
 
@@ -48,6 +46,17 @@ async function readOf(path: string): Promise<string> {
     return await readFile(path, 'utf8')
   } catch {
     return ''
+  }
+}
+
+/** The memory of a family as a row of findings; `goal` is in MB. */
+export function judgeMemory(family: readonly Member[], goal: number) {
+  const bytes = bytesOf(family)
+  return {
+    MB: Math.round(bytes / MEGABYTE),
+    goal,
+    met: verdict(bytes <= goal * MEGABYTE),
+    processes: describeFamily(family),
   }
 }
 

@@ -3,7 +3,7 @@ import { toStorable } from '@agent-server/lib/fields.ts'
 import { JobCrashed } from '@agent-server/lib/processes/job.ts'
 import { ExtractionError, type Extractor, mediaTypeOfUpload } from '@agent-server/readers'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 
 /** What a request may bring in all its messages, and how long reading it may take, with waiting for its turn. */
 const MAX_FILES = 20
@@ -60,7 +60,7 @@ async function textOf({ extract }: Pick<Extractor, 'extract'>, file: AttachedFil
   const open = async () => bytesOf(content)
   const unread = { name, mediaType, size: content.length }
   try {
-    const read = await extract(unread, { open, owner: caller.key?.id }, deadline.signal)
+    const read = await extract(unread, { open, owner: shareOf(caller) }, deadline.signal)
     using _ = { [Symbol.dispose]: read.close }
     let text = ''
     for await (const piece of read.pieces) {

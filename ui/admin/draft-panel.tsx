@@ -7,7 +7,7 @@ import { spokenState } from '../chat/turns.ts'
 import { formatNumber, formatSeconds } from '../format.ts'
 import { Button, Form } from '../parts/controls.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
-import { closeReader, Reader, reading } from '../reader/reader.tsx'
+import { leaveReader, Reader, reading } from '../reader/reader.tsx'
 import { href } from '../route.ts'
 import type { AgentEditor } from './agent-editor.ts'
 import {
@@ -195,7 +195,7 @@ export function CitedPassage() {
   const isOurs =
     cited !== undefined && tried.value.some(({ turn }) => turn.hits.includes(cited.hit))
   useEffect(() => {
-    if (isOurs) return closeReader
+    if (isOurs) return leaveReader
   }, [isOurs])
   if (!isOurs) return null
   return <Reader key={`${cited.hit.id} ${cited.quotes.join()}`} {...cited} />

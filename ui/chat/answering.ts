@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ChatStream } from '../../packages/client/src/agent-server.ts'
 import { attempt, client, messageOf } from '../api.ts'
-import { closeReader } from '../reader/reader.tsx'
+import { leaveReader } from '../reader/reader.tsx'
 import { replaceRoute } from '../route.ts'
 import {
   allTurns,
@@ -161,7 +161,7 @@ export async function openConversation(id: string): Promise<void> {
 /** Shows none; answers are generated all the same. */
 export function leaveConversation(): void {
   leaveAnswers()
-  closeReader()
+  leaveReader()
   leave()
   clearFileNotes()
   refusal.value = ''

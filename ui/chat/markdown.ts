@@ -186,11 +186,15 @@ function showFor(label: HTMLElement, text: string): void {
 
 /** Replaces the children of an element from the first that differs, so that what is selected before it stays so. */
 export function redraw(element: Element, fragment: DocumentFragment): void {
+  // That a citation is open is none of the text.
+  const open = element.querySelector('[aria-current]')
+  open?.removeAttribute('aria-current')
   const [before, after] = [[...element.childNodes], [...fragment.childNodes]]
   const differs = before.findIndex((node, place) => !after[place]?.isEqualNode(node))
   const same = differs === -1 ? before.length : differs
   for (const node of before.slice(same)) node.remove()
   element.append(...after.slice(same))
+  open?.setAttribute('aria-current', 'true')
 }
 
 export function textNodes(fragment: Node): Text[] {

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Chunk, Document } from '../../packages/client/src/agent-server.ts'
 import { API, attempt, client, messageOf } from '../api.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
@@ -249,6 +249,7 @@ function Chunks({ document: { id, chunks: count, status } }: { document: Documen
   const chunks = useSignal<readonly Chunk[]>([])
   const cursor = useSignal<string | undefined>(undefined)
   const failure = useSignal('')
+  const isRead = useRef(false)
   const read = (at?: string) =>
     attempt(failure, async () => {
       const page = await client.documents.chunks(id, { limit: PAGE_SIZE }).page(at)
@@ -264,7 +265,11 @@ function Chunks({ document: { id, chunks: count, status } }: { document: Documen
     <details
       class="settings"
       onToggle={({ currentTarget }) => {
-        if (currentTarget.open && chunks.value.length === 0) void read()
+        if (!currentTarget.open || isRead.current) return
+        isRead.current = true
+        void read().then((wasRead) => {
+          isRead.current = wasRead
+        })
       }}
     >
       <summary>

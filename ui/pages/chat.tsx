@@ -165,7 +165,15 @@ function useReadingAlong(): void {
       width = element.clientWidth
     })
     observer.observe(element)
-    return () => observer.disconnect()
+    // What somebody unfolds is read from its beginning.
+    const unfold = ({ target }: Event) => {
+      if (target instanceof Element && target.closest('summary')) isAtEnd.current = false
+    }
+    element.addEventListener('click', unfold)
+    return () => {
+      observer.disconnect()
+      element.removeEventListener('click', unfold)
+    }
   }, [])
   const last = useRef(turns.value.at(-1)?.id)
   useEffect(() => {

@@ -18,7 +18,7 @@ export interface Cited {
 
 /** What is open beside the chat. */
 export const reading = signal<Cited | undefined>(undefined)
-onSignOut(closeReader)
+onSignOut(leaveReader)
 
 /** Where the reader covers the chat: the width of reader.css. */
 const coversChat = () => matchMedia('(max-width: 66rem)').matches
@@ -37,17 +37,28 @@ export function openReader(cited: Cited, from: HTMLElement): void {
   reading.value = cited
 }
 
+/** Closes the reader at its button, and takes its step out of the history. */
 export function closeReader(): void {
+  leaveReader()
+  if (history.state?.isReading) history.back()
+}
+
+/** Closes the reader where the address changes anyway. */
+export function leaveReader(): void {
   if (reading.value === undefined) return
   holdPlace()
   reading.value = undefined
   opener?.focus({ preventScroll: true })
   markOpener(undefined)
-  if (history.state?.isReading) history.back()
 }
 
 window.addEventListener('popstate', () => {
-  if (coversChat() && !history.state?.isReading) closeReader()
+  if (!history.state?.isReading) {
+    if (coversChat()) leaveReader()
+  } else if (reading.value === undefined) {
+    // The step of a reader that is closed by now.
+    history.back()
+  }
 })
 
 /** The citation whose passage is open looks so. */
@@ -60,10 +71,14 @@ function markOpener(element: HTMLElement | undefined): void {
 /** Remembers where the opener is, or what is in the middle of the window if the opener is not in view. */
 function holdPlace(): void {
   const { innerHeight } = window
-  const isInView = ({ top }: DOMRect) => top >= 0 && top < innerHeight
+  // An element that was replaced meanwhile has no height.
+  const isInView = (element: Element) => {
+    const { top, height } = element.getBoundingClientRect()
+    return height > 0 && top >= 0 && top < innerHeight
+  }
   const turns = [...document.querySelectorAll('.turn')]
   const isMiddle = (turn: Element) => turn.getBoundingClientRect().bottom > innerHeight / 2
-  const element = opener && isInView(opener.getBoundingClientRect()) ? opener : turns.find(isMiddle)
+  const element = opener && isInView(opener) ? opener : turns.find(isMiddle)
   anchor = element && { element, top: element.getBoundingClientRect().top }
 }
 

@@ -416,169 +416,12 @@ export interface components {
             /** @description The conversation. The last user message is answered. */
             messages: {
                 /** @description Text or blocks. Images in user messages are passed to models that support them; documents are read; for kinds of blocks that are not supported, a note is inserted instead. */
-                content: string | ({
-                    /** @description Text of the block. */
-                    text: string;
-                    /** @constant */
-                    type: "text";
-                } | {
-                    /** @description The image. */
-                    source: {
-                        /** @description The image in base64. */
-                        data: string;
-                        /**
-                         * @description Media type of the image.
-                         * @enum {string}
-                         */
-                        media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
-                        /** @constant */
-                        type: "base64";
-                    } | {
-                        /** @constant */
-                        type: "url";
-                        /** @description HTTPS URL of the image. */
-                        url: string;
-                    };
-                    /** @constant */
-                    type: "image";
-                } | {
-                    /** @description The document, which the server reads; any other source is refused. */
-                    source: {
-                        /** @description Text of the document. */
-                        data: string;
-                        /** @constant */
-                        type: "text";
-                    } | {
-                        /** @description The file in base64. */
-                        data: string;
-                        /** @description Media type of the file. */
-                        media_type?: string | null;
-                        /** @constant */
-                        type: "base64";
-                    } | {
-                        /** @description Text of the document. */
-                        content: string | ({
-                            /** @description Text of the block. */
-                            text: string;
-                            /** @constant */
-                            type: "text";
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                        /** @constant */
-                        type: "content";
-                    } | ({
-                        /** @description Kind of the source. */
-                        type: string;
-                    } & {
-                        [key: string]: unknown;
-                    });
-                    /** @description Title of the document. */
-                    title?: string | null;
-                    /** @constant */
-                    type: "document";
-                } | {
-                    /** @description Reasoning of the model, as it was received. */
-                    data: string;
-                    /** @constant */
-                    type: "redacted_thinking";
-                } | ({
+                content: string | (components["schemas"]["AnthropicTextBlock"] | components["schemas"]["AnthropicImageBlock"] | components["schemas"]["AnthropicDocumentBlock"] | components["schemas"]["AnthropicRedactedThinkingBlock"] | ({
                     /** @description Kind of the block. A block that is not supported is replaced by a note. */
                     type: string;
                 } & {
                     [key: string]: unknown;
-                }) | {
-                    /** @description Identifier of the call. */
-                    id: string;
-                    /** @description Arguments of the call. */
-                    input: {
-                        [key: string]: unknown;
-                    };
-                    /** @description Name of the tool. */
-                    name: string;
-                    /** @constant */
-                    type: "tool_use";
-                } | {
-                    /** @description The result. */
-                    content?: (string | ({
-                        /** @description Text of the block. */
-                        text: string;
-                        /** @constant */
-                        type: "text";
-                    } | {
-                        /** @description The image. */
-                        source: {
-                            /** @description The image in base64. */
-                            data: string;
-                            /**
-                             * @description Media type of the image.
-                             * @enum {string}
-                             */
-                            media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
-                            /** @constant */
-                            type: "base64";
-                        } | {
-                            /** @constant */
-                            type: "url";
-                            /** @description HTTPS URL of the image. */
-                            url: string;
-                        };
-                        /** @constant */
-                        type: "image";
-                    } | {
-                        /** @description The document, which the server reads; any other source is refused. */
-                        source: {
-                            /** @description Text of the document. */
-                            data: string;
-                            /** @constant */
-                            type: "text";
-                        } | {
-                            /** @description The file in base64. */
-                            data: string;
-                            /** @description Media type of the file. */
-                            media_type?: string | null;
-                            /** @constant */
-                            type: "base64";
-                        } | {
-                            /** @description Text of the document. */
-                            content: string | ({
-                                /** @description Text of the block. */
-                                text: string;
-                                /** @constant */
-                                type: "text";
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            /** @constant */
-                            type: "content";
-                        } | ({
-                            /** @description Kind of the source. */
-                            type: string;
-                        } & {
-                            [key: string]: unknown;
-                        });
-                        /** @description Title of the document. */
-                        title?: string | null;
-                        /** @constant */
-                        type: "document";
-                    } | {
-                        /** @description Reasoning of the model, as it was received. */
-                        data: string;
-                        /** @constant */
-                        type: "redacted_thinking";
-                    } | ({
-                        /** @description Kind of the block. A block that is not supported is replaced by a note. */
-                        type: string;
-                    } & {
-                        [key: string]: unknown;
-                    }))[]) | null;
-                    /** @description Whether the call failed. */
-                    is_error?: boolean | null;
-                    /** @description The `id` of the call. */
-                    tool_use_id: string;
-                    /** @constant */
-                    type: "tool_result";
-                })[];
+                }) | components["schemas"]["AnthropicToolUseBlock"] | components["schemas"]["AnthropicToolResultBlock"])[];
                 /**
                  * @description Who speaks.
                  * @enum {string}
@@ -610,12 +453,7 @@ export interface components {
              */
             rewrite?: boolean | null;
             /** @description Instructions to the agent. */
-            system?: (string | {
-                /** @description Text of the block. */
-                text: string;
-                /** @constant */
-                type: "text";
-            }[]) | null;
+            system?: (string | components["schemas"]["AnthropicTextBlock"][]) | null;
             /** @description Unless its type is `disabled`, the model’s reasoning is also sent. */
             thinking?: {
                 /** @description `disabled`, or any other kind. */
@@ -659,6 +497,43 @@ export interface components {
                 [key: string]: unknown;
             }))[] | null;
             topK?: number | null;
+        };
+        AnthropicDocumentBlock: {
+            /** @description The document, which the server reads; any other source is refused. */
+            source: {
+                /** @description Text of the document. */
+                data: string;
+                /** @constant */
+                type: "text";
+            } | {
+                /** @description The file in base64. */
+                data: string;
+                /** @description Media type of the file. */
+                media_type?: string | null;
+                /** @constant */
+                type: "base64";
+            } | {
+                /** @description Text of the document. */
+                content: string | ({
+                    /** @description Text of the block. */
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } & {
+                    [key: string]: unknown;
+                })[];
+                /** @constant */
+                type: "content";
+            } | ({
+                /** @description Kind of the source. */
+                type: string;
+            } & {
+                [key: string]: unknown;
+            });
+            /** @description Title of the document. */
+            title?: string | null;
+            /** @constant */
+            type: "document";
         };
         AnthropicError: {
             /** @description Why the request failed. */
@@ -753,6 +628,27 @@ export interface components {
             /** @constant */
             type: "message_stop";
         };
+        AnthropicImageBlock: {
+            /** @description The image. */
+            source: {
+                /** @description The image in base64. */
+                data: string;
+                /**
+                 * @description Media type of the image.
+                 * @enum {string}
+                 */
+                media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+                /** @constant */
+                type: "base64";
+            } | {
+                /** @constant */
+                type: "url";
+                /** @description HTTPS URL of the image. */
+                url: string;
+            };
+            /** @constant */
+            type: "image";
+        };
         AnthropicMessage: {
             agent?: components["schemas"]["AgentExtra"];
             /** @description The answer. */
@@ -771,6 +667,12 @@ export interface components {
             type: "message";
             /** @description Tokens of the run. */
             usage: components["schemas"]["AnthropicUsage"];
+        };
+        AnthropicRedactedThinkingBlock: {
+            /** @description Reasoning of the model, as it was received. */
+            data: string;
+            /** @constant */
+            type: "redacted_thinking";
         };
         /**
          * @example {
@@ -794,169 +696,12 @@ export interface components {
             /** @description The conversation. The last user message is answered. */
             messages: {
                 /** @description Text or blocks. Images in user messages are passed to models that support them; documents are read; for kinds of blocks that are not supported, a note is inserted instead. */
-                content: string | ({
-                    /** @description Text of the block. */
-                    text: string;
-                    /** @constant */
-                    type: "text";
-                } | {
-                    /** @description The image. */
-                    source: {
-                        /** @description The image in base64. */
-                        data: string;
-                        /**
-                         * @description Media type of the image.
-                         * @enum {string}
-                         */
-                        media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
-                        /** @constant */
-                        type: "base64";
-                    } | {
-                        /** @constant */
-                        type: "url";
-                        /** @description HTTPS URL of the image. */
-                        url: string;
-                    };
-                    /** @constant */
-                    type: "image";
-                } | {
-                    /** @description The document, which the server reads; any other source is refused. */
-                    source: {
-                        /** @description Text of the document. */
-                        data: string;
-                        /** @constant */
-                        type: "text";
-                    } | {
-                        /** @description The file in base64. */
-                        data: string;
-                        /** @description Media type of the file. */
-                        media_type?: string | null;
-                        /** @constant */
-                        type: "base64";
-                    } | {
-                        /** @description Text of the document. */
-                        content: string | ({
-                            /** @description Text of the block. */
-                            text: string;
-                            /** @constant */
-                            type: "text";
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                        /** @constant */
-                        type: "content";
-                    } | ({
-                        /** @description Kind of the source. */
-                        type: string;
-                    } & {
-                        [key: string]: unknown;
-                    });
-                    /** @description Title of the document. */
-                    title?: string | null;
-                    /** @constant */
-                    type: "document";
-                } | {
-                    /** @description Reasoning of the model, as it was received. */
-                    data: string;
-                    /** @constant */
-                    type: "redacted_thinking";
-                } | ({
+                content: string | (components["schemas"]["AnthropicTextBlock"] | components["schemas"]["AnthropicImageBlock"] | components["schemas"]["AnthropicDocumentBlock"] | components["schemas"]["AnthropicRedactedThinkingBlock"] | ({
                     /** @description Kind of the block. A block that is not supported is replaced by a note. */
                     type: string;
                 } & {
                     [key: string]: unknown;
-                }) | {
-                    /** @description Identifier of the call. */
-                    id: string;
-                    /** @description Arguments of the call. */
-                    input: {
-                        [key: string]: unknown;
-                    };
-                    /** @description Name of the tool. */
-                    name: string;
-                    /** @constant */
-                    type: "tool_use";
-                } | {
-                    /** @description The result. */
-                    content?: (string | ({
-                        /** @description Text of the block. */
-                        text: string;
-                        /** @constant */
-                        type: "text";
-                    } | {
-                        /** @description The image. */
-                        source: {
-                            /** @description The image in base64. */
-                            data: string;
-                            /**
-                             * @description Media type of the image.
-                             * @enum {string}
-                             */
-                            media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
-                            /** @constant */
-                            type: "base64";
-                        } | {
-                            /** @constant */
-                            type: "url";
-                            /** @description HTTPS URL of the image. */
-                            url: string;
-                        };
-                        /** @constant */
-                        type: "image";
-                    } | {
-                        /** @description The document, which the server reads; any other source is refused. */
-                        source: {
-                            /** @description Text of the document. */
-                            data: string;
-                            /** @constant */
-                            type: "text";
-                        } | {
-                            /** @description The file in base64. */
-                            data: string;
-                            /** @description Media type of the file. */
-                            media_type?: string | null;
-                            /** @constant */
-                            type: "base64";
-                        } | {
-                            /** @description Text of the document. */
-                            content: string | ({
-                                /** @description Text of the block. */
-                                text: string;
-                                /** @constant */
-                                type: "text";
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            /** @constant */
-                            type: "content";
-                        } | ({
-                            /** @description Kind of the source. */
-                            type: string;
-                        } & {
-                            [key: string]: unknown;
-                        });
-                        /** @description Title of the document. */
-                        title?: string | null;
-                        /** @constant */
-                        type: "document";
-                    } | {
-                        /** @description Reasoning of the model, as it was received. */
-                        data: string;
-                        /** @constant */
-                        type: "redacted_thinking";
-                    } | ({
-                        /** @description Kind of the block. A block that is not supported is replaced by a note. */
-                        type: string;
-                    } & {
-                        [key: string]: unknown;
-                    }))[]) | null;
-                    /** @description Whether the call failed. */
-                    is_error?: boolean | null;
-                    /** @description The `id` of the call. */
-                    tool_use_id: string;
-                    /** @constant */
-                    type: "tool_result";
-                })[];
+                }) | components["schemas"]["AnthropicToolUseBlock"] | components["schemas"]["AnthropicToolResultBlock"])[];
                 /**
                  * @description Who speaks.
                  * @enum {string}
@@ -992,12 +737,7 @@ export interface components {
             /** @description Whether to stream events. Default: false. */
             stream?: boolean | null;
             /** @description Instructions to the agent. */
-            system?: (string | {
-                /** @description Text of the block. */
-                text: string;
-                /** @constant */
-                type: "text";
-            }[]) | null;
+            system?: (string | components["schemas"]["AnthropicTextBlock"][]) | null;
             /** @description Passed to the model. */
             temperature?: number | null;
             /** @description Unless its type is `disabled`, the model’s reasoning is also sent. */
@@ -1046,9 +786,42 @@ export interface components {
             top_p?: number | null;
             topK?: number | null;
         };
+        AnthropicTextBlock: {
+            /** @description Text of the block. */
+            text: string;
+            /** @constant */
+            type: "text";
+        };
         AnthropicTokenCount: {
             /** @description Estimated from the length of what was sent. The server adds its rules and the passages that it finds. */
             input_tokens: number;
+        };
+        AnthropicToolResultBlock: {
+            /** @description The result. */
+            content?: (string | (components["schemas"]["AnthropicTextBlock"] | components["schemas"]["AnthropicImageBlock"] | components["schemas"]["AnthropicDocumentBlock"] | components["schemas"]["AnthropicRedactedThinkingBlock"] | ({
+                /** @description Kind of the block. A block that is not supported is replaced by a note. */
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[]) | null;
+            /** @description Whether the call failed. */
+            is_error?: boolean | null;
+            /** @description The `id` of the call. */
+            tool_use_id: string;
+            /** @constant */
+            type: "tool_result";
+        };
+        AnthropicToolUseBlock: {
+            /** @description Identifier of the call. */
+            id: string;
+            /** @description Arguments of the call. */
+            input: {
+                [key: string]: unknown;
+            };
+            /** @description Name of the tool. */
+            name: string;
+            /** @constant */
+            type: "tool_use";
         };
         /** @description Total tokens of all model calls in the run. */
         AnthropicUsage: {
@@ -5705,6 +5478,7 @@ export type AnthropicContentBlockText = components['schemas']['AnthropicContentB
 export type AnthropicContentBlockThinking = components['schemas']['AnthropicContentBlockThinking'];
 export type AnthropicContentBlockToolUse = components['schemas']['AnthropicContentBlockToolUse'];
 export type AnthropicCountRequest = components['schemas']['AnthropicCountRequest'];
+export type AnthropicDocumentBlock = components['schemas']['AnthropicDocumentBlock'];
 export type AnthropicError = components['schemas']['AnthropicError'];
 export type AnthropicEvent = components['schemas']['AnthropicEvent'];
 export type AnthropicEventContentBlockDelta = components['schemas']['AnthropicEventContentBlockDelta'];
@@ -5713,9 +5487,14 @@ export type AnthropicEventContentBlockStop = components['schemas']['AnthropicEve
 export type AnthropicEventMessageDelta = components['schemas']['AnthropicEventMessageDelta'];
 export type AnthropicEventMessageStart = components['schemas']['AnthropicEventMessageStart'];
 export type AnthropicEventMessageStop = components['schemas']['AnthropicEventMessageStop'];
+export type AnthropicImageBlock = components['schemas']['AnthropicImageBlock'];
 export type AnthropicMessage = components['schemas']['AnthropicMessage'];
+export type AnthropicRedactedThinkingBlock = components['schemas']['AnthropicRedactedThinkingBlock'];
 export type AnthropicRequest = components['schemas']['AnthropicRequest'];
+export type AnthropicTextBlock = components['schemas']['AnthropicTextBlock'];
 export type AnthropicTokenCount = components['schemas']['AnthropicTokenCount'];
+export type AnthropicToolResultBlock = components['schemas']['AnthropicToolResultBlock'];
+export type AnthropicToolUseBlock = components['schemas']['AnthropicToolUseBlock'];
 export type AnthropicUsage = components['schemas']['AnthropicUsage'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyCreated = components['schemas']['ApiKeyCreated'];

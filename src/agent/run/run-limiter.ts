@@ -50,7 +50,7 @@ export function createRunLimiter({ maxRuns, observer }: RunLimiterOptions) {
     acquire(owner: Owner, trace?: EndedTrace) {
       const leave = runs.take(owner)
       if (!leave) {
-        const message = `As many chats are in progress as may be, of ${maxRuns} in all; try again shortly`
+        const message = `Too many chats are in progress (at most ${maxRuns}, shared by all keys); try again shortly`
         throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
       }
       observer.runStarted()

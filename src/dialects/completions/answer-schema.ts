@@ -179,7 +179,9 @@ export const Model = z
 export const ModelList = z
   .object({
     object: z.literal('list'),
-    data: z.array(Model).describe('The agent, and the agent over each collection.'),
+    data: z
+      .array(Model)
+      .describe('The agent, the agent over each collection, and the model alone.'),
     has_more: z.boolean().describe('For clients of Anthropic: always false.'),
     first_id: z.string().describe('For clients of Anthropic: the first name.'),
     last_id: z.string().describe('For clients of Anthropic: the last name.'),

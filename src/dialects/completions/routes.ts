@@ -61,7 +61,7 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
       description:
         'The agent appears as one model, and once more for each collection that the key may search, up to the hundred largest.',
       response: {
-        200: ModelList.describe('The agent, and the agent over each collection.'),
+        200: ModelList.describe('The agent, the agent over each collection, and the model alone.'),
         ...errorResponses(),
       },
     },

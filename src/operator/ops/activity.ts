@@ -68,7 +68,7 @@ export class Activity {
   ): AsyncGenerator<ActivityEvent[]> {
     const leave = this.#followers.take(owner)
     if (!leave) {
-      const message = `As many clients follow the activity as may, of ${MAX_FOLLOWERS} in all`
+      const message = `Too many clients follow the activity (at most ${MAX_FOLLOWERS}, shared by all keys)`
       throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
     }
     try {

@@ -7,8 +7,8 @@ export function createClockNotice(log: Pick<Log, 'warn'>) {
 
   const messageOf = (jumpMs: number) => {
     const seconds = Math.round(Math.abs(jumpMs) / 1_000)
-    const way = jumpMs > 0 ? 'on' : 'back'
-    return `The clock was set ${way} by ${seconds} s: until it has been right for an hour, nothing is deleted for its age. Check how this machine, or that of the database, gets its time.`
+    const way = jumpMs > 0 ? 'forward' : 'back'
+    return `The clock went ${way} by ${seconds} s: until it has been right for an hour, nothing is deleted because of its age. If no machine was suspended, check how this one, or that of the database, gets its time.`
   }
 
   return {

@@ -138,151 +138,7 @@ class AnthropicContentBlockToolUse(TypedDict):
 
 
 class Content(TypedDict):
-    type: Literal['text']
-    text: str
-
-
-class Source(TypedDict):
-    type: Literal['base64']
-    media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
-    data: str
-
-
-class Source1(TypedDict):
-    type: Literal['url']
-    url: str
-
-
-class Content1(TypedDict):
-    type: Literal['image']
-    source: Source | Source1
-
-
-class Source2(TypedDict):
-    type: Literal['text']
-    data: str
-
-
-class Source3(TypedDict):
-    type: Literal['base64']
-    media_type: NotRequired[str | None]
-    data: str
-
-
-class ContentItem(TypedDict):
-    type: Literal['text']
-    text: str
-
-
-class Source4(TypedDict):
-    type: Literal['content']
-    content: str | list[ContentItem]
-
-
-class Source5(TypedDict):
     type: str
-
-
-class Content2(TypedDict):
-    type: Literal['document']
-    title: NotRequired[str | None]
-    source: Source2 | Source3 | Source4 | Source5
-
-
-class Content3(TypedDict):
-    type: Literal['redacted_thinking']
-    data: str
-
-
-class Content4(TypedDict):
-    type: str
-
-
-class Content5(TypedDict):
-    type: Literal['tool_use']
-    id: str
-    name: str
-    input: dict[str, Any]
-
-
-class Content7(TypedDict):
-    type: Literal['text']
-    text: str
-
-
-class Source6(TypedDict):
-    type: Literal['base64']
-    media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
-    data: str
-
-
-class Source7(TypedDict):
-    type: Literal['url']
-    url: str
-
-
-class Content8(TypedDict):
-    type: Literal['image']
-    source: Source6 | Source7
-
-
-class Source8(TypedDict):
-    type: Literal['text']
-    data: str
-
-
-class Source9(TypedDict):
-    type: Literal['base64']
-    media_type: NotRequired[str | None]
-    data: str
-
-
-class Source10(TypedDict):
-    type: Literal['content']
-    content: str | list[ContentItem]
-
-
-class Source11(TypedDict):
-    type: str
-
-
-class Content9(TypedDict):
-    type: Literal['document']
-    title: NotRequired[str | None]
-    source: Source8 | Source9 | Source10 | Source11
-
-
-class Content10(TypedDict):
-    type: Literal['redacted_thinking']
-    data: str
-
-
-class Content11(TypedDict):
-    type: str
-
-
-class Content6(TypedDict):
-    type: Literal['tool_result']
-    tool_use_id: str
-    content: NotRequired[
-        str | list[Content7 | Content8 | Content9 | Content10 | Content11] | None
-    ]
-    is_error: NotRequired[bool | None]
-
-
-class Message(TypedDict):
-    role: Literal['user', 'assistant', 'system']
-    content: (
-        str
-        | list[
-            Content | Content1 | Content2 | Content3 | Content4 | Content5 | Content6
-        ]
-    )
-
-
-class SystemItem(TypedDict):
-    type: Literal['text']
-    text: str
 
 
 class Tools(TypedDict):
@@ -318,6 +174,37 @@ class Format(TypedDict):
 class OutputConfig(TypedDict):
     effort: NotRequired[Literal['low', 'medium', 'high', 'xhigh', 'max'] | None]
     format: NotRequired[Format | None]
+
+
+class Source(TypedDict):
+    type: Literal['text']
+    data: str
+
+
+class Source1(TypedDict):
+    type: Literal['base64']
+    media_type: NotRequired[str | None]
+    data: str
+
+
+class ContentItem(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Source2(TypedDict):
+    type: Literal['content']
+    content: str | list[ContentItem]
+
+
+class Source3(TypedDict):
+    type: str
+
+
+class AnthropicDocumentBlock(TypedDict):
+    type: Literal['document']
+    title: NotRequired[str | None]
+    source: Source | Source1 | Source2 | Source3
 
 
 class Details(TypedDict):
@@ -367,148 +254,25 @@ class AnthropicEventMessageStop(TypedDict):
     type: Literal['message_stop']
 
 
-class Content12(TypedDict):
-    type: Literal['text']
-    text: str
-
-
-class Source12(TypedDict):
+class Source4(TypedDict):
     type: Literal['base64']
     media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
     data: str
 
 
-class Source13(TypedDict):
+class Source5(TypedDict):
     type: Literal['url']
     url: str
 
 
-class Content13(TypedDict):
+class AnthropicImageBlock(TypedDict):
     type: Literal['image']
-    source: Source12 | Source13
+    source: Source4 | Source5
 
 
-class Source14(TypedDict):
-    type: Literal['text']
-    data: str
-
-
-class Source15(TypedDict):
-    type: Literal['base64']
-    media_type: NotRequired[str | None]
-    data: str
-
-
-class Source16(TypedDict):
-    type: Literal['content']
-    content: str | list[ContentItem]
-
-
-class Source17(TypedDict):
-    type: str
-
-
-class Content14(TypedDict):
-    type: Literal['document']
-    title: NotRequired[str | None]
-    source: Source14 | Source15 | Source16 | Source17
-
-
-class Content15(TypedDict):
+class AnthropicRedactedThinkingBlock(TypedDict):
     type: Literal['redacted_thinking']
     data: str
-
-
-class Content16(TypedDict):
-    type: str
-
-
-class Content17(TypedDict):
-    type: Literal['tool_use']
-    id: str
-    name: str
-    input: dict[str, Any]
-
-
-class Content19(TypedDict):
-    type: Literal['text']
-    text: str
-
-
-class Source18(TypedDict):
-    type: Literal['base64']
-    media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
-    data: str
-
-
-class Source19(TypedDict):
-    type: Literal['url']
-    url: str
-
-
-class Content20(TypedDict):
-    type: Literal['image']
-    source: Source18 | Source19
-
-
-class Source20(TypedDict):
-    type: Literal['text']
-    data: str
-
-
-class Source21(TypedDict):
-    type: Literal['base64']
-    media_type: NotRequired[str | None]
-    data: str
-
-
-class Source22(TypedDict):
-    type: Literal['content']
-    content: str | list[ContentItem]
-
-
-class Source23(TypedDict):
-    type: str
-
-
-class Content21(TypedDict):
-    type: Literal['document']
-    title: NotRequired[str | None]
-    source: Source20 | Source21 | Source22 | Source23
-
-
-class Content22(TypedDict):
-    type: Literal['redacted_thinking']
-    data: str
-
-
-class Content23(TypedDict):
-    type: str
-
-
-class Content18(TypedDict):
-    type: Literal['tool_result']
-    tool_use_id: str
-    content: NotRequired[
-        str | list[Content19 | Content20 | Content21 | Content22 | Content23] | None
-    ]
-    is_error: NotRequired[bool | None]
-
-
-class Message1(TypedDict):
-    role: Literal['user', 'assistant', 'system']
-    content: (
-        str
-        | list[
-            Content12
-            | Content13
-            | Content14
-            | Content15
-            | Content16
-            | Content17
-            | Content18
-        ]
-    )
 
 
 class Tools2(TypedDict):
@@ -540,8 +304,37 @@ class OutputConfig1(TypedDict):
 StopSequence: TypeAlias = str
 
 
+class AnthropicTextBlock(TypedDict):
+    type: Literal['text']
+    text: str
+
+
 class AnthropicTokenCount(TypedDict):
     input_tokens: int
+
+
+class AnthropicToolResultBlock(TypedDict):
+    type: Literal['tool_result']
+    tool_use_id: str
+    content: NotRequired[
+        str
+        | list[
+            AnthropicTextBlock
+            | AnthropicImageBlock
+            | AnthropicDocumentBlock
+            | AnthropicRedactedThinkingBlock
+            | Content
+        ]
+        | None
+    ]
+    is_error: NotRequired[bool | None]
+
+
+class AnthropicToolUseBlock(TypedDict):
+    type: Literal['tool_use']
+    id: str
+    name: str
+    input: dict[str, Any]
 
 
 class AnthropicUsage(TypedDict):
@@ -717,7 +510,7 @@ class ToolCall1(TypedDict):
     index: int
 
 
-class Content24(TypedDict):
+class Content3(TypedDict):
     type: Literal['text']
     text: str
 
@@ -727,7 +520,7 @@ class ImageUrl(TypedDict):
     detail: NotRequired[str | None]
 
 
-class Content25(TypedDict):
+class Content4(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
@@ -737,12 +530,12 @@ class File(TypedDict):
     file_data: NotRequired[str | None]
 
 
-class Content26(TypedDict):
+class Content5(TypedDict):
     type: Literal['file']
     file: File
 
 
-class Content27(TypedDict):
+class Content6(TypedDict):
     type: str
 
 
@@ -755,85 +548,83 @@ class ToolCall2(TypedDict):
 
 class CompletionMessageAssistant(TypedDict):
     role: Literal['assistant']
-    content: NotRequired[
-        str | list[Content24 | Content25 | Content26 | Content27] | None
-    ]
+    content: NotRequired[str | list[Content3 | Content4 | Content5 | Content6] | None]
     tool_calls: NotRequired[list[ToolCall2] | None]
     reasoning_content: NotRequired[str | None]
     reasoning_details: NotRequired[list[dict[str, Any]] | None]
 
 
-class Content28(TypedDict):
+class Content7(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content29(TypedDict):
+class Content8(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content30(TypedDict):
+class Content9(TypedDict):
     type: Literal['file']
     file: File
 
 
-class Content31(TypedDict):
+class Content10(TypedDict):
     type: str
 
 
 class CompletionMessageSystem(TypedDict):
     role: Literal['system', 'developer']
-    content: str | list[Content28 | Content29 | Content30 | Content31]
+    content: str | list[Content7 | Content8 | Content9 | Content10]
 
 
-class Content32(TypedDict):
+class Content11(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content33(TypedDict):
+class Content12(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content34(TypedDict):
+class Content13(TypedDict):
     type: Literal['file']
     file: File
 
 
-class Content35(TypedDict):
+class Content14(TypedDict):
     type: str
 
 
 class CompletionMessageTool(TypedDict):
     role: Literal['tool']
-    content: str | list[Content32 | Content33 | Content34 | Content35]
+    content: str | list[Content11 | Content12 | Content13 | Content14]
     tool_call_id: str
 
 
-class Content36(TypedDict):
+class Content15(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content37(TypedDict):
+class Content16(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content38(TypedDict):
+class Content17(TypedDict):
     type: Literal['file']
     file: File
 
 
-class Content39(TypedDict):
+class Content18(TypedDict):
     type: str
 
 
 class CompletionMessageUser(TypedDict):
     role: Literal['user']
-    content: str | list[Content36 | Content37 | Content38 | Content39]
+    content: str | list[Content15 | Content16 | Content17 | Content18]
 
 
 class StreamOptions(TypedDict):
@@ -1891,23 +1682,23 @@ class ResponseInputItemItemReference(TypedDict):
     id: str
 
 
-class Content40(TypedDict):
+class Content19(TypedDict):
     type: Literal['input_text', 'output_text', 'text']
     text: str
 
 
-class Content41(TypedDict):
+class Content20(TypedDict):
     type: Literal['refusal']
     refusal: str
 
 
-class Content42(TypedDict):
+class Content21(TypedDict):
     type: Literal['input_image']
     image_url: str
     detail: NotRequired[str | None]
 
 
-class Content43(TypedDict):
+class Content22(TypedDict):
     type: Literal['input_file']
     filename: NotRequired[str | None]
     file_data: NotRequired[str | None]
@@ -1918,7 +1709,7 @@ class Content43(TypedDict):
 class ResponseInputItemMessage(TypedDict):
     type: NotRequired[Literal['message']]
     role: Literal['user', 'assistant', 'system', 'developer']
-    content: str | list[Content40 | Content41 | Content42 | Content43]
+    content: str | list[Content19 | Content20 | Content21 | Content22]
 
 
 class ResponseInputItemReasoning(TypedDict):
@@ -1952,7 +1743,7 @@ class ResponseOutputItemFunctionCall(TypedDict):
     extra_content: NotRequired[Any]
 
 
-class ContentItem4(TypedDict):
+class ContentItem1(TypedDict):
     type: Literal['output_text']
     text: str
     annotations: list[FileCitation]
@@ -1964,7 +1755,7 @@ class ResponseOutputItemMessage(TypedDict):
     id: str
     status: Literal['in_progress', 'completed', 'incomplete', 'failed']
     role: Literal['assistant']
-    content: list[ContentItem4]
+    content: list[ContentItem1]
 
 
 class SummaryItem(TypedDict):
@@ -2650,7 +2441,7 @@ class VectorStoreSearch(TypedDict):
     rewrite_query: NotRequired[Literal[False] | None]
 
 
-class ContentItem5(TypedDict):
+class ContentItem2(TypedDict):
     type: Literal['text']
     text: str
 
@@ -2660,7 +2451,7 @@ class Datum3(TypedDict):
     filename: str
     score: float
     attributes: Metadata
-    content: list[ContentItem5]
+    content: list[ContentItem2]
     start: int
     end: int
 
@@ -2742,6 +2533,22 @@ class AnthropicContentBlockText(TypedDict):
     citations: NotRequired[list[AnthropicCitation]]
 
 
+class Message(TypedDict):
+    role: Literal['user', 'assistant', 'system']
+    content: (
+        str
+        | list[
+            AnthropicTextBlock
+            | AnthropicImageBlock
+            | AnthropicDocumentBlock
+            | AnthropicRedactedThinkingBlock
+            | Content
+            | AnthropicToolUseBlock
+            | AnthropicToolResultBlock
+        ]
+    )
+
+
 class Delta3(TypedDict):
     type: Literal['citations_delta']
     citation: AnthropicCitation
@@ -2751,6 +2558,22 @@ class AnthropicEventContentBlockDelta(TypedDict):
     type: Literal['content_block_delta']
     index: int
     delta: Delta | Delta1 | Delta2 | Delta3
+
+
+class Message1(TypedDict):
+    role: Literal['user', 'assistant', 'system']
+    content: (
+        str
+        | list[
+            AnthropicTextBlock
+            | AnthropicImageBlock
+            | AnthropicDocumentBlock
+            | AnthropicRedactedThinkingBlock
+            | Content
+            | AnthropicToolUseBlock
+            | AnthropicToolResultBlock
+        ]
+    )
 
 
 class Call(TypedDict):
@@ -3548,7 +3371,7 @@ class AnthropicCountRequest(TypedDict):
     model: NotRequired[str | None]
     messages: list[Message]
     thread: NotRequired[dict[str, Any] | None]
-    system: NotRequired[str | list[SystemItem] | None]
+    system: NotRequired[str | list[AnthropicTextBlock] | None]
     tools: NotRequired[list[Tools | Tools1] | None]
     tool_choice: NotRequired[ToolChoice | ToolChoice1 | None]
     thinking: NotRequired[Thinking | None]
@@ -3579,7 +3402,7 @@ class AnthropicRequest(TypedDict):
     model: NotRequired[str | None]
     messages: list[Message1]
     thread: NotRequired[dict[str, Any] | None]
-    system: NotRequired[str | list[SystemItem] | None]
+    system: NotRequired[str | list[AnthropicTextBlock] | None]
     tools: NotRequired[list[Tools2 | Tools3] | None]
     tool_choice: NotRequired[ToolChoice2 | ToolChoice3 | None]
     thinking: NotRequired[Thinking | None]

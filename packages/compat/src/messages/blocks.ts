@@ -9,75 +9,85 @@ export const MAX_BLOCKS = 1_000
 
 export const Text = boundedText(MAX_MESSAGE)
 
-export const TextBlock = z.object({
-  type: z.literal('text'),
-  text: Text.describe('Text of the block.'),
-})
+export const TextBlock = z
+  .object({
+    type: z.literal('text'),
+    text: Text.describe('Text of the block.'),
+  })
+  .meta({ id: 'AnthropicTextBlock' })
 
-const ImageBlock = z.object({
-  type: z.literal('image'),
-  source: z
-    .discriminatedUnion(
-      'type',
-      [
+const ImageBlock = z
+  .object({
+    type: z.literal('image'),
+    source: z
+      .discriminatedUnion(
+        'type',
+        [
+          z.object({
+            type: z.literal('base64'),
+            media_type: z
+              .enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+              .describe('Media type of the image.'),
+            data: z.string().max(MAX_IMAGE).describe('The image in base64.'),
+          }),
+          z.object({
+            type: z.literal('url'),
+            url: z.string().max(MAX_IMAGE).describe('HTTPS URL of the image.'),
+          }),
+        ],
+        { error: 'must be base64 or a url' },
+      )
+      .describe('The image.'),
+  })
+  .meta({ id: 'AnthropicImageBlock' })
+
+const DocumentBlock = z
+  .object({
+    type: z.literal('document'),
+    title: z.string().max(1_000).nullish().describe('Title of the document.'),
+    source: z
+      .union([
+        z.object({ type: z.literal('text'), data: Text.describe('Text of the document.') }),
         z.object({
           type: z.literal('base64'),
-          media_type: z
-            .enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
-            .describe('Media type of the image.'),
-          data: z.string().max(MAX_IMAGE).describe('The image in base64.'),
+          media_type: z.string().max(200).nullish().describe('Media type of the file.'),
+          data: z.string().max(MAX_FILE).describe('The file in base64.'),
         }),
         z.object({
-          type: z.literal('url'),
-          url: z.string().max(MAX_IMAGE).describe('HTTPS URL of the image.'),
+          type: z.literal('content'),
+          content: z
+            .union([Text, z.array(z.looseObject(TextBlock.shape)).max(MAX_BLOCKS)], {
+              error: 'must be a string or a list of blocks of text',
+            })
+            .describe('Text of the document.'),
         }),
-      ],
-      { error: 'must be base64 or a url' },
-    )
-    .describe('The image.'),
-})
+        z.looseObject({
+          type: z
+            .string()
+            .max(64)
+            .regex(/^(?!(?:text|base64|content)$)/, 'lacks its data')
+            .describe('Kind of the source.'),
+        }),
+      ])
+      .describe('The document, which the server reads; any other source is refused.'),
+  })
+  .meta({ id: 'AnthropicDocumentBlock' })
 
-const DocumentBlock = z.object({
-  type: z.literal('document'),
-  title: z.string().max(1_000).nullish().describe('Title of the document.'),
-  source: z
-    .union([
-      z.object({ type: z.literal('text'), data: Text.describe('Text of the document.') }),
-      z.object({
-        type: z.literal('base64'),
-        media_type: z.string().max(200).nullish().describe('Media type of the file.'),
-        data: z.string().max(MAX_FILE).describe('The file in base64.'),
-      }),
-      z.object({
-        type: z.literal('content'),
-        content: z
-          .union([Text, z.array(z.looseObject(TextBlock.shape)).max(MAX_BLOCKS)], {
-            error: 'must be a string or a list of blocks of text',
-          })
-          .describe('Text of the document.'),
-      }),
-      z.looseObject({
-        type: z
-          .string()
-          .max(64)
-          .regex(/^(?!(?:text|base64|content)$)/, 'lacks its data')
-          .describe('Kind of the source.'),
-      }),
-    ])
-    .describe('The document, which the server reads; any other source is refused.'),
-})
+const ToolUseBlock = z
+  .object({
+    type: z.literal('tool_use'),
+    id: z.string().min(1).max(256).describe('Identifier of the call.'),
+    name: z.string().min(1).max(256).describe('Name of the tool.'),
+    input: freeObject().describe('Arguments of the call.'),
+  })
+  .meta({ id: 'AnthropicToolUseBlock' })
 
-const ToolUseBlock = z.object({
-  type: z.literal('tool_use'),
-  id: z.string().min(1).max(256).describe('Identifier of the call.'),
-  name: z.string().min(1).max(256).describe('Name of the tool.'),
-  input: freeObject().describe('Arguments of the call.'),
-})
-
-const RedactedThinkingBlock = z.object({
-  type: z.literal('redacted_thinking'),
-  data: Text.describe('Reasoning of the model, as it was received.'),
-})
+const RedactedThinkingBlock = z
+  .object({
+    type: z.literal('redacted_thinking'),
+    data: Text.describe('Reasoning of the model, as it was received.'),
+  })
+  .meta({ id: 'AnthropicRedactedThinkingBlock' })
 
 /** Everything else: the reasoning in `thinking`, which is not needed again, and what is not supported. */
 const OtherBlock = z.looseObject({
@@ -93,15 +103,17 @@ const OtherBlock = z.looseObject({
 
 const INSIDE = [TextBlock, ImageBlock, DocumentBlock, RedactedThinkingBlock, OtherBlock] as const
 
-const ToolResultBlock = z.object({
-  type: z.literal('tool_result'),
-  tool_use_id: z.string().min(1).max(256).describe('The `id` of the call.'),
-  content: z
-    .union([Text, z.array(z.union(INSIDE)).max(MAX_BLOCKS)])
-    .nullish()
-    .describe('The result.'),
-  is_error: z.boolean().nullish().describe('Whether the call failed.'),
-})
+const ToolResultBlock = z
+  .object({
+    type: z.literal('tool_result'),
+    tool_use_id: z.string().min(1).max(256).describe('The `id` of the call.'),
+    content: z
+      .union([Text, z.array(z.union(INSIDE)).max(MAX_BLOCKS)])
+      .nullish()
+      .describe('The result.'),
+    is_error: z.boolean().nullish().describe('Whether the call failed.'),
+  })
+  .meta({ id: 'AnthropicToolResultBlock' })
 
 const Content = z
   .union([Text, z.array(z.union([...INSIDE, ToolUseBlock, ToolResultBlock])).max(MAX_BLOCKS)], {

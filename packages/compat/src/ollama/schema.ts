@@ -204,9 +204,14 @@ const OllamaModel = z.object({
 
 export const OllamaModels = z
   .object({
-    models: z.array(OllamaModel).describe('The agent, and the agent over each collection.'),
+    models: z
+      .array(OllamaModel)
+      .describe('The agent, the agent over each collection, and the model alone.'),
   })
-  .meta({ id: 'OllamaModels', description: 'The agent, and the agent over each collection.' })
+  .meta({
+    id: 'OllamaModels',
+    description: 'The agent, the agent over each collection, and the model alone.',
+  })
 
 export const OllamaShowRequest = z
   .object({

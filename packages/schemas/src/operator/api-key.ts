@@ -82,7 +82,7 @@ const TokensPerDay = z
   .min(1)
   .max(MAX_TOKENS)
   .describe(
-    'Limit on model tokens, sent and received, per UTC day across all servers. A run holds up to 32,000 of what is left until it ends, and may exceed them.',
+    'Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more.',
   )
 const ExpiresAt = z.iso
   .datetime({ offset: true })

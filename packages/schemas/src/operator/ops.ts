@@ -45,7 +45,7 @@ export const Readiness = z
           code: z
             .enum(['model_closes', 'clock_jumped'])
             .describe(
-              '`model_closes`: its provider closes a model. `clock_jumped`: the clock was set on or back, and for an hour nothing is deleted for its age.',
+              '`model_closes`: its provider closes a model. `clock_jumped`: the clock went forward or back; for an hour, nothing is deleted because of its age.',
             ),
           model: z.string().optional().describe('Name of the model that closes.'),
           closesOn: z.iso.date().optional().describe('The day on which it is closed, or was.'),
