@@ -45,15 +45,21 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
     const releases: (() => void)[] = []
     raw.once('close', () => {
       for (const release of releases.splice(0)) release()
+      // What nobody has read would hold up the next request of the connection.
+      counted.resume()
     })
     const counted = new Transform({
       transform(piece: Buffer, _encoding, done) {
+        // Of an answered request, nothing would release it.
+        if (raw.destroyed) return done()
         const release = bytes.take(ownerOf(request), piece.length)
         if (!release) return done(tooMuchAtOnce())
         releases.push(release)
         done(null, piece)
       },
     })
+    // Where nobody reads the body, as of a GET, an error without a listener would end the process.
+    counted.on('error', () => undefined)
     payload.once('error', (error: Error) => counted.destroy(error))
     return payload.pipe(counted)
   })
@@ -98,7 +104,8 @@ export function installBodyDeadline(
   graceMs = GRACE_MS,
 ): void {
   app.addHook('preParsing', async ({ headers, raw: { socket } }, reply, payload) => {
-    if (isStreamedBody(headers) || declaredBytes(headers) === 0) return
+    // The caller hung up during the lookup of its key: no `close` would follow to end the timers.
+    if (reply.raw.destroyed || isStreamedBody(headers) || declaredBytes(headers) === 0) return
     const began = performance.now()
     const before = socket.bytesRead
     // Where the reader has given up, an error without a listener would end the process.

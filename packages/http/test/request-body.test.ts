@@ -91,6 +91,41 @@ describe('The bodies of all requests together', () => {
   })
 })
 
+describe('A body that no handler reads', () => {
+  const GET = 'GET /late HTTP/1.1\r\nhost: test\r\ncontent-length: 900000\r\n\r\n'
+  const openLate = () =>
+    openApp((app) => {
+      installBodyDeadline(app, 60_000)
+      installBodyBudget(app, 10_000_000)
+      app.get('/late', open, async () => {
+        await pause(MILLISECONDS)
+        return 'late'
+      })
+    })
+
+  it.each(['a part of it', 'no byte'])(
+    'ends no process when its sender hangs up after %s',
+    async (sent) => {
+      const { port, url } = await openLate()
+      const client = await connectRaw(port)
+      client.send(GET + (sent === 'no byte' ? '' : 'x'.repeat(70_000)))
+      await pause(MILLISECONDS / 2)
+      client.leave()
+      // An error that nobody hears would fail the run.
+      await pause(MILLISECONDS * 2)
+      expect(await (await fetch(`${url}/late`)).text()).toBe('late')
+    },
+  )
+
+  it('does not hold up the next request of its connection', async () => {
+    const { port } = await openLate()
+    const client = await connectRaw(port)
+    client.send(GET + 'x'.repeat(900_000))
+    client.send('GET /late HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n')
+    expect((await client.closed).match(/HTTP\/1\.1 200 /g)).toHaveLength(2)
+  })
+})
+
 const MILLISECONDS = 200
 
 function routes(app: FastifyInstance): void {
