@@ -137,7 +137,7 @@ async function listen(opened: Opened, parts: ProcessParts, last: Address | undef
     if (!last) throw error
     const phase = toFailed(error, last)
     await opened.close()
-    return listenAt(await openIdle(parts, phase), last)
+    return listenAt(await openIdle({ ...parts, address: last }, phase), last)
   }
 }
 

@@ -57,6 +57,8 @@ export interface ProcessParts {
   /** Ends the wait for an unreachable database. */
   signal: AbortSignal
   restart: Restart
+  /** Where it listens, if not where the settings say. */
+  address?: { host: string; port: number }
 }
 
 export interface AdminParts {
@@ -108,7 +110,7 @@ export function composeAdmin(parts: AdminParts) {
     checkAddress: (variables) => checkAddress(loadConfig(variables)),
   })
   // Where it was chosen by the system, it stays the same after a restart.
-  const current = { host: config.HOST, port: config.PORT }
+  const current = parts.process.address ?? { host: config.HOST, port: config.PORT }
   const checkAddress = ({ HOST: host, PORT: port }: Config) =>
     checkListening({ host, port }, current)
   const server = createServerState({

@@ -65,7 +65,7 @@ interface Dependencies {
  */
 export function corpusForCaller(caller: Caller, services: Dependencies): CorpusServices {
   const { retrieval, files, log } = services
-  const sender = caller.key?.id
+  const sender = shareOf(caller)
   const documents = limitDocuments(services, caller)
   const limited: Retrieval<CallerSearch> = {
     asksModel: retrieval.asksModel,
@@ -131,9 +131,10 @@ function limitDocuments(
   caller: Caller,
 ): Documents {
   const { key, collections, verify } = caller
-  const sender = key?.id
+  const owner = key?.id
+  const share = shareOf(caller)
   const visibility = forCallerById(caller)
-  const refTo = (conversation: string) => ({ id: conversation, owner: sender })
+  const refTo = (conversation: string) => ({ id: conversation, owner })
 
   /** Finds a document by its id or by the id that the caller chose for it. */
   const find = async (idOrOwnId: string) => {
@@ -154,9 +155,9 @@ function limitDocuments(
   const create: Documents['create'] = async (content, idempotencyKey, digest) => {
     await verify()
     const { conversation } = content
-    const ownKey = sender && idempotencyKey ? `${sender}:${idempotencyKey}` : idempotencyKey
+    const ownKey = owner && idempotencyKey ? `${owner}:${idempotencyKey}` : idempotencyKey
     const placed = placeInCollection(content, collections)
-    const add = () => documents.create({ ...placed, sender }, ownKey, digest)
+    const add = () => documents.create({ ...placed, sender: share }, ownKey, digest)
     return conversation === undefined
       ? add()
       : conversationDocuments.add(refTo(conversation), content, add)
@@ -170,7 +171,7 @@ function limitDocuments(
     const placed = placeInCollection(content, collections)
     const { collection = DEFAULT_COLLECTION } = placed
     const id = existing?.id ?? (collections ? idIn(collection, idOrOwnId) : idOrOwnId)
-    return documents.put(visibility, id, { ...placed, sender })
+    return documents.put(visibility, id, { ...placed, sender: share })
   }
   return {
     find,
@@ -196,7 +197,12 @@ function limitDocuments(
       if (place !== undefined) {
         refuseOther(typeof place === 'string' ? place : undefined, collections)
       }
-      return documents.patch(visibility, await idOf(idOrOwnId), { ...change, sender }, signal)
+      return documents.patch(
+        visibility,
+        await idOf(idOrOwnId),
+        { ...change, sender: share },
+        signal,
+      )
     },
   }
 }

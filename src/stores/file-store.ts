@@ -1,3 +1,4 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 
@@ -20,6 +21,16 @@ export interface FileNotes {
   /** How many tables its text has; absent if none. */
   tables?: number
   warnings?: readonly { code: string; message: string }[]
+}
+
+/** A stored file is not as it was sent. Trying again does not help. */
+export class DamagedFile extends AppError {
+  constructor(file: number) {
+    super(
+      'store_unavailable',
+      `The stored file ${file} is not as it was sent (damaged on the disk): restore the database from a backup, or send the document again`,
+    )
+  }
 }
 
 /** Removes a staged file that is not wanted; one that cannot be removed now is removed at a later start. */

@@ -26,7 +26,7 @@ it('A clock that was set back is a warning of the readiness, and the server is r
   expect(warnings).toEqual([
     {
       code: 'clock_jumped',
-      message: expect.stringMatching(/^The clock was set back by 34\d{6} s: until .* an hour/),
+      message: expect.stringMatching(/^The clock went back by 34\d{6} s: until .* an hour/),
     },
   ])
 })

@@ -23,6 +23,11 @@ interface Waiting {
   begin: () => void
 }
 
+/** The queue has no place left for the owner. */
+export class TooManyWaiting extends RangeError {
+  override readonly name = 'TooManyWaiting'
+}
+
 export type Limiter = ReturnType<typeof createLimiter>
 
 /** The newest limiter of each name, for the test that starves every one of them. */
@@ -81,12 +86,12 @@ export function createLimiter({
     const queued = waiting.filter((each) => each.owner === owner)
     const free = maxWaiting - waiting.length
     const isFull = owner === undefined ? free < 1 : queued.length >= free - reserveOf(maxWaiting)
-    if (isFull) throw new RangeError('too many are waiting')
+    if (isFull) throw new TooManyWaiting('too many are waiting')
     const admission = Promise.withResolvers<void>()
-    const after = queued.at(-1)
+    const last = queued.at(-1)
     const place = {
       owner,
-      turn: Math.max(turn, after ? after.turn + 1 : 0),
+      turn: Math.max(turn, last ? last.turn + 1 : 0),
       begin: admission.resolve,
     }
     waiting.push(place)
@@ -118,8 +123,8 @@ export function createLimiter({
       return () => letGo(owner, weight)
     },
     /**
-     * Runs `work` when it is its turn. Owners take turns; those of one go in order of arrival. Throws `RangeError` if
-     * too many wait, and the reason of `signal`.
+     * Runs `work` when it is its turn. Owners take turns; those of one go in order of arrival. Throws `TooManyWaiting`,
+     *, and the reason of `signal`.
      */
     async run<T>(owner: Owner, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
       await acquire(owner, signal)

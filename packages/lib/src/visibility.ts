@@ -1,4 +1,5 @@
 import type { Filter } from './filter.ts'
+import type { Owner } from './limiter.ts'
 
 /**
  * Who reads, and therefore which documents exist: every query of a store and of an index takes one. What it leaves out
@@ -11,6 +12,8 @@ export interface Visibility {
   readonly conversations: 'all' | 'none' | OwnConversations
   /** Applies to the documents of no conversation. */
   readonly filter?: Filter | undefined
+  /** Whose share of what is limited the reading uses; it changes nothing of what is seen. */
+  readonly reader?: Owner
 }
 
 /** The conversations of an API key, or of the master key, which has no id: one of them, or all. */

@@ -13,6 +13,7 @@ import type { createHandler, McpDependencies } from './server.ts'
 
 /** The maximum number of streams that wait for notifications, over all clients. */
 const MAX_SUBSCRIPTIONS = 64
+const RETRY_AFTER_SECONDS = 5
 const Subscription = z.object({ method: z.literal('subscriptions/listen') })
 const isSubscription = (body: unknown) => Subscription.safeParse(body).success
 
@@ -33,9 +34,14 @@ export const mcpRoutes: FastifyPluginAsyncZod<Services> = async (app, services) 
   app.addHook('onClose', async () => (await loaded)?.close())
   const subscriptions = createLimiter({ name: 'subscriptions', capacity: MAX_SUBSCRIPTIONS })
   const takePlace = ({ caller }: FastifyRequest, reply: FastifyReply) => {
+    // No `close` would follow to give the place back.
+    if (reply.raw.destroyed) return
     const leave = subscriptions.take(shareOf(caller))
-    if (leave) reply.raw.once('close', leave)
-    else throw new AppError('too_much_at_once', 'Too many streams wait for notifications')
+    if (!leave) {
+      const message = 'Too many streams wait for notifications; try again shortly'
+      throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
+    }
+    reply.raw.once('close', leave)
   }
   const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, corsOrigin)
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {

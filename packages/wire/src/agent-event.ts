@@ -110,7 +110,7 @@ export interface AgentRequest {
   /** Tools that the client runs itself. One with the name of a server's tool hides that tool for this run. */
   clientTools: readonly ModelTool[]
   toolChoice?: ToolChoice | undefined
-  /** The types of tools that the client asks for and nobody here has. */
+  /** Types of the requested tools that the server does not have. */
   foreignTools?: readonly string[] | undefined
   /** Continues a paused run, with the calls that the client approves. */
   resume?: Resume | undefined

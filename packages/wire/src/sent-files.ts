@@ -83,13 +83,20 @@ function fromBase64(text: string, field: string): Buffer {
   return Buffer.from(digits, 'base64')
 }
 
+const PERCENT = 0x25
+
 /** Each escape is a byte, not always of UTF-8. */
 function fromPercents(text: string, field: string): Buffer {
   if (/%(?![\da-f]{2})/i.test(text)) throw refusal(field, 'is a data URL with a broken escape')
-  const parts = text.split(/((?:%[\da-f]{2})+)/i)
-  return Buffer.concat(
-    parts.map((part, at) =>
-      at % 2 === 0 ? Buffer.from(part) : Buffer.from(part.replaceAll('%', ''), 'hex'),
-    ),
-  )
+  const bytes = Buffer.from(text)
+  let length = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0
+    const isEscape = byte === PERCENT
+    bytes[length++] = isEscape
+      ? Number.parseInt(bytes.toString('latin1', at + 1, at + 3), 16)
+      : byte
+    if (isEscape) at += 2
+  }
+  return bytes.subarray(0, length)
 }

@@ -51,7 +51,7 @@ export function mendMessage<Message extends JSONRPCMessage>(message: Message): M
 
 /** The tool with what can be used of it; one that cannot be used at all keeps its name and says why. */
 function mendTool(listed: unknown, at: number): Tool {
-  const { inputSchema, outputSchema: _, ...fields } = withoutNulls(objectOf(listed))
+  const { inputSchema, outputSchema: _, _meta, ...fields } = withoutNulls(objectOf(listed))
   const name = nonEmptyString(fields.name) ?? `tool ${at + 1}`
   const empty = { name, inputSchema: { type: 'object' as const } }
   if (fields.name !== name) return { ...empty, _meta: { [FAULT]: 'The tool has no name' } }
@@ -63,7 +63,9 @@ function mendTool(listed: unknown, at: number): Tool {
   }
   const schema = objectSchema(inputSchema)
   if (!schema) return { ...empty, _meta: { [FAULT]: 'Its input schema is not that of an object' } }
-  const whole = { ...fields, name, inputSchema: schema }
+  // Only we say why a tool cannot be used.
+  const { [FAULT]: _fault, ...meta } = objectOf(_meta)
+  const whole = { ...fields, name, inputSchema: schema, _meta: meta }
   if (isSpecType.Tool(whole)) return whole
   const { title, description, annotations } = fields
   const parts = Object.entries({ title, description, annotations }).filter(([key, value]) =>

@@ -23,9 +23,10 @@ export async function openRun(parts: Dependencies, request: AgentRequest, signal
   const { resume, caller } = request
   const paused = resume && (await parts.pauses.open(resume.state, request))
   const settle: Settle = caller ? await caller.reserve() : () => undefined
-  const trace = parts.traces?.begin(request)
+  let trace: ReturnType<RunTraces['begin']> | undefined
   let slot: ReturnType<RunLimiter['acquire']>
   try {
+    trace = parts.traces?.begin(request)
     slot = parts.limiter.acquire(caller && shareOf(caller), trace)
   } catch (error) {
     settle(0)

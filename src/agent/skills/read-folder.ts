@@ -140,11 +140,8 @@ export async function skillsOfFiles(
   source: string,
 ): Promise<SkillSet> {
   const set: SkillSet = { skills: [], failures: [] }
-  const roots = [...files.keys()]
-    .filter((path) => /(?:^|\/)skill\.md$/i.test(path))
-    .map((path) => path.slice(0, -SKILL_FILE.length))
-    .filter((root, at, all) => all.indexOf(root) === at)
-    .toSorted()
+  const paths = [...files.keys()].filter((path) => /(?:^|\/)skill\.md$/i.test(path))
+  const roots = [...new Set(paths.map((path) => path.slice(0, -SKILL_FILE.length)))].toSorted()
   // A skill inside another skill is a resource of the outer one.
   const outermost = roots.filter(
     (root) => !roots.some((other) => other !== root && root.startsWith(other)),

@@ -173,15 +173,16 @@ async function parseFrontMatter(yaml: string): Promise<Pick<FrontMatter, 'data' 
     throw new SkillError(`The front matter has more than ${MAX_BRACKETS} brackets`)
   }
   const strict = yaml.replaceAll(CUT_SHORT, (_line, key, value) => quoted(key, value))
-  const mended = await parseYaml(strict).catch(async (error: unknown) => {
+  try {
+    return { data: await parseYaml(strict), warnings: strict === yaml ? [] : [UNQUOTED] }
+  } catch (error) {
     const quotedYaml = await quoteLoose(strict)
     if (quotedYaml === strict) throw error
-    return parseYaml(quotedYaml)
-  })
-  const whole = strict === yaml ? await parseYaml(yaml).catch(() => undefined) : undefined
-  const warning = 'A value in the front matter should be quoted: YAML reads it otherwise'
-  return { data: mended, warnings: whole ? [] : [warning] }
+    return { data: await parseYaml(quotedYaml), warnings: [UNQUOTED] }
+  }
 }
+
+const UNQUOTED = 'A value in the front matter should be quoted: YAML reads it otherwise'
 
 async function parseYaml(yaml: string): Promise<Record<string, unknown>> {
   const { isMap, parseDocument } = await import('yaml')

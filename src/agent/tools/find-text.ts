@@ -1,5 +1,5 @@
 import { filledText } from '@agent-server/lib/fields.ts'
-import { createLimiter } from '@agent-server/lib/limiter.ts'
+import { createLimiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { foldForms } from '@agent-server/lib/text/forms.ts'
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
@@ -93,7 +93,7 @@ export function findText({ store, lookup }: Dependencies): Tool {
 }
 
 function explain(error: unknown): never {
-  if (error instanceof RangeError) throw new Refusal(`Too many searches: ${error.message}`)
+  if (error instanceof TooManyWaiting) throw new Refusal(`Too many searches: ${error.message}`)
   throw error
 }
 
@@ -114,15 +114,22 @@ function phraseMatcher(phrase: string): Matcher {
   return { find, piece: PIECE }
 }
 
+const ASCII = /^[\0-\x7f]+$/
+
 /** A regular expression in RE2's syntax, which takes time of its size times that of the text. Throws `ToolInputError`. */
 async function matcherOf(expression: string): Promise<Matcher> {
   const { RE2JS } = await import('re2js')
-  const pattern = compile(() =>
-    RE2JS.compile(foldForms(expression).text, RE2JS.CASE_INSENSITIVE | RE2JS.MULTILINE),
-  )
+  // What becomes a sign of ASCII stands for that sign, as the ？ of Chinese, and is no operator.
+  const folded = expression.replaceAll(/[^\0-\x7f]\p{M}*|.\p{M}+/gsu, (sign) => {
+    const plain = foldForms(sign).text
+    return ASCII.test(plain) ? RE2JS.quote(plain) : plain
+  })
+  const pattern = compile(() => RE2JS.compile(folded, RE2JS.CASE_INSENSITIVE | RE2JS.MULTILINE))
   const size = pattern.programSize()
   if (size > MAX_PROGRAM) {
-    throw new ToolInputError('text: too much in braces: repeat less, or look for a part of it')
+    throw new ToolInputError(
+      'text: this regular expression is too large: shorten it, or repeat less in {…}',
+    )
   }
   const find: Matcher['find'] = (text, from) => {
     const matcher = pattern.matcher(text)

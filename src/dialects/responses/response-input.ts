@@ -36,8 +36,8 @@ export async function gatherItems(
     throw refusal('input', `has more than ${MAX_MESSAGES} items including the conversation`)
   const resolved = await resolveReferences(items, (id) => storedResponses.find(id, caller))
   // In bytes it may be three times as much, and the answer will be added.
-  const isTooLarge = () => JSON.stringify(resolved).length > storedResponses.maximumBytes / 4
-  if (request.store && isTooLarge()) {
+  const maximum = storedResponses.maximumBytes / 4
+  if (request.store && JSON.stringify(resolved).length > maximum) {
     throw refusal(
       'input',
       'is too large to store together with the conversation; send "store": false',

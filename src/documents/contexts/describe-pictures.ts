@@ -3,6 +3,7 @@ import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { ExtractionError, type Extractor, type PictureFile } from '@agent-server/readers'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
+import { DamagedFile } from '../../stores/file-store.ts'
 import { createPatientReader, type PatientDependencies } from './ask-patiently.ts'
 import type { ChunkWriter, Written } from './contexts.ts'
 
@@ -41,7 +42,8 @@ export function createPictureDescriber(dependencies: Dependencies): ChunkWriter 
       return await extractor.pictures(file, { open, marks, owner: undefined }, signal)
     } catch (error) {
       // A file that was read once may still exceed a limit the second time; only a failure of the store is temporary.
-      if (signal.aborted || error instanceof AppError) throw error
+      const isTemporary = error instanceof AppError && !(error instanceof DamagedFile)
+      if (signal.aborted || isTemporary) throw error
       log.warn({ err: error, documentId }, 'reading pictures of a document failed')
       return new Map<string, PictureFile>()
     }

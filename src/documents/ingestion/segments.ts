@@ -9,6 +9,7 @@ import { ExtractionError, type Extractor, type ReadText } from '@agent-server/re
 import type { TermBatch } from '@agent-server/search'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import { DamagedFile } from '../../stores/file-store.ts'
 import type { Preparer } from './preparer.ts'
 import type { SplitChunk } from './split/pack-units.ts'
 import type { SplitContext } from './split/split-text.ts'
@@ -46,7 +47,7 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
     const open = async () => {
       const bytes = await store.readFile(everything(), documentId, revision)
       if (!bytes) throw new ExtractionError('damaged_file', 'The file no longer exists')
-      return bytes
+      return undamaged(bytes)
     }
     const notes = createNotes(store, job)
     const extraction = await extractor.extract(file, { open, owner, onPage: notes.onPage }, signal)
@@ -170,4 +171,14 @@ export function numberPages(
 /** The last page that begins at or before the offset; an empty page begins where the next one does. */
 function pageAt(starts: readonly number[], offset: number): number {
   return lowerBound(starts, offset + 1, 0, starts.length)
+}
+
+/** Another attempt would read a damaged file again, for ever. */
+async function* undamaged(pieces: AsyncIterable<Uint8Array>) {
+  try {
+    yield* pieces
+  } catch (error) {
+    if (!(error instanceof DamagedFile)) throw error
+    throw new ExtractionError('damaged_file', error.message, error)
+  }
 }

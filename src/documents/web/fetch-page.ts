@@ -1,6 +1,6 @@
 import { retryAfterOf } from '@agent-server/lib/backoff.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
+import { createLimiter, type Owner, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import {
   type GuardedFetch,
   OutboundError,
@@ -114,7 +114,7 @@ function explain(error: unknown): unknown {
     const code = error.kind === 'forbidden' ? 'fetch_not_allowed' : 'fetch_failed'
     return new FetchError(code, error.message, { cause: error })
   }
-  if (!(error instanceof RangeError)) return error
+  if (!(error instanceof TooManyWaiting)) return error
   return new AppError('too_many_uploads', 'Too many pages are being fetched at the same time', {
     retryAfter: RETRY_SECONDS,
   })

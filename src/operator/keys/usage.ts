@@ -71,16 +71,16 @@ export class KeyUsage {
   async reserve(key: UsedKey, wanted = RUN_TOKENS): Promise<Settle> {
     const { id, tokensPerDay } = key
     if (tokensPerDay === undefined) return (used) => this.#spend(key, used)
-    const use = this.#useOf(key)
     // Otherwise what is being stored would count twice.
     while (this.#saving) await this.#saving
     const [day, lastUsedAt] = [this.#today(), this.#now()]
-    const most = tokensPerDay - use.tokens
+    const most = tokensPerDay - this.#useOf(key).tokens
     const held = await this.#store.reserve({ id, day, lastUsedAt, most, tokens: wanted })
-    if (held === 0) throw this.#usedUp(tokensPerDay, use)
-    use.runs += 1
+    // Looked up again after each wait, as it may have been forgotten meanwhile.
+    if (held === 0) throw this.#usedUp(tokensPerDay, this.#useOf(key))
+    this.#useOf(key).runs += 1
     return (used) => {
-      use.runs -= 1
+      this.#useOf(key).runs -= 1
       this.#spend(key, day === this.#today() ? used - held : Math.max(0, used - held))
     }
   }
@@ -127,11 +127,15 @@ export class KeyUsage {
     this.#timer ??= setTimeout(() => void this.#save(), STORE_MS).unref()
   }
 
+  /** One after the other: two at once would store the same tokens twice. */
   #save(): Promise<void> {
-    this.#saving = this.#saveAll().finally(() => {
-      this.#saving = undefined
-    })
-    return this.#saving
+    const saving = (this.#saving ?? Promise.resolve())
+      .then(() => this.#saveAll())
+      .finally(() => {
+        if (this.#saving === saving) this.#saving = undefined
+      })
+    this.#saving = saving
+    return saving
   }
 
   async #saveAll(): Promise<void> {

@@ -4,7 +4,7 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import { freeYoungMemory } from '@agent-server/lib/processes/free-memory.ts'
 import { isObject } from '@agent-server/lib/text/json.ts'
 import { repack } from '../chunk-codec.ts'
-import type { FileStore } from '../file-store.ts'
+import { DamagedFile, type FileStore } from '../file-store.ts'
 import type { Clock } from './clock.ts'
 import { bytes, integer, type Read, type Row, type Tx, type Value } from './query.ts'
 import { visibleTo } from './visible.ts'
@@ -19,8 +19,8 @@ const DIGESTS = `SELECT documents.file AS served, replacements.file AS next FROM
   WHERE files.number = $1`
 
 /**
- * Passes the bytes of a stored file on, and compares them with the digest that is kept. Throws `store_unavailable` at the
- * end of a file that has changed: whoever reads it must not take it for whole.
+ * Passes the bytes of a stored file on, and compares them with the digest that is kept. Throws `DamagedFile`
+ * before the last piece of a file that has changed: whoever reads it must not take it for whole.
  */
 export async function* checked(
   pieces: AsyncIterable<Uint8Array>,
@@ -28,25 +28,23 @@ export async function* checked(
   read: (statement: string, values: readonly Value[]) => Promise<Row[]>,
 ): AsyncGenerator<Uint8Array> {
   const digest = createHash('sha256')
+  // Who knows the size takes a file for whole once the last piece has come.
+  let last: Uint8Array | undefined
   for await (const piece of pieces) {
     digest.update(piece)
-    yield piece
+    if (last) yield last
+    last = piece
   }
   const [row] = await read(DIGESTS, [file])
   const kept = row ? [row.served, row.next].flatMap(digestIn) : []
-  if (kept.length > 0 && !kept.includes(digest.digest('hex'))) throw damagedFile(file)
+  if (kept.length > 0 && !kept.includes(digest.digest('hex'))) throw new DamagedFile(file)
+  if (last) yield last
 }
 
 function digestIn(column: unknown): string[] {
   const file: unknown = typeof column === 'string' ? JSON.parse(column) : column
   return isObject(file) && typeof file.sha256 === 'string' ? [file.sha256] : []
 }
-
-const damagedFile = (file: number) =>
-  new AppError(
-    'store_unavailable',
-    `The stored file ${file} is not as it was sent (damaged on the disk): restore the database from a backup, or send the document again`,
-  )
 
 /** Garbage is collected after this many pieces have been read. */
 const PIECES_BETWEEN_COLLECTIONS = 8

@@ -49,7 +49,8 @@ const methods = {
   /** Returns the keys in ascending order. */
   async visibleKeys(visibility: Visibility): Promise<Uint32Array> {
     forgetIfChanged()
-    const name = JSON.stringify(visibility)
+    // Whoever reads, the same is seen.
+    const name = JSON.stringify({ ...visibility, reader: undefined })
     const cachedResult = cache.get(name)
     if (cachedResult) return cachedResult
     const keys = await readVisibleKeys(read, SQLITE, visibility)

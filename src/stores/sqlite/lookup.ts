@@ -1,5 +1,5 @@
 import { untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
-import { createLimiter } from '@agent-server/lib/limiter.ts'
+import { createLimiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import { createOnDemand } from '@agent-server/lib/on-demand.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
@@ -77,20 +77,19 @@ function createAsker(name: string, { file, refuse, idleMs }: AskerOptions) {
 
   return {
     async ask<T>(
-      { conversations }: Visibility,
+      { reader }: Visibility,
       question: (lookups: Thread<LookupMethods>) => Promise<T>,
       signal?: AbortSignal,
     ): Promise<T> {
       refuse()
       signal?.throwIfAborted()
-      const owner = typeof conversations === 'object' ? conversations.owner : undefined
       const inTurn = async () => {
         refuse()
         return threads.use(question)
       }
       // The turn lasts until the thread has answered, also where the caller has left.
       const answer = (limit: AbortSignal) =>
-        untilAborted(turns.run(owner, inTurn, limit).catch(refused), limit)
+        untilAborted(turns.run(reader, inTurn, limit).catch(refused), limit)
       const late = (cause: unknown) =>
         unavailable('The document store did not answer the look-up in time', cause)
       return withDeadline(DEADLINE_MS, answer, late, signal)
@@ -100,5 +99,7 @@ function createAsker(name: string, { file, refuse, idleMs }: AskerOptions) {
 }
 
 function refused(error: unknown): never {
-  throw error instanceof RangeError ? unavailable('Too many look-ups are waiting', error) : error
+  throw error instanceof TooManyWaiting
+    ? unavailable('Too many look-ups are waiting', error)
+    : error
 }

@@ -81,6 +81,9 @@ describe('find_text', () => {
   it('takes a regular expression, and says what is wrong with one', async () => {
     expect(await find({ text: String.raw`\be\d+`, regex: true })).toMatch(/^3 places/)
     expect(await find({ text: '^is .*$', regex: true })).toMatch(/line 4/)
+    // A sign of Chinese is that sign, and no operator.
+    const question = '什么？\n什\n'
+    expect(await find({ text: '什么？', regex: true }, {}, { note: question })).toMatch(/^1 place/)
     await expect(find({ text: '(', regex: true })).rejects.toThrow(
       /^text: not a regular expression/,
     )

@@ -126,6 +126,14 @@ describe('the tokens of a limited key', () => {
     expect(await codeOf(spend(callers[0], 1))).toBe('none')
   })
 
+  it('are stored once, though two savings fall together', async () => {
+    const keys = (await open()).server()
+    const { secret } = await keys.create({ ...WANTED, tokensPerDay: 1_000 }, MASTER)
+    await spend(await keys.identify(secret), 100)
+    await Promise.all([keys.close(), keys.close()])
+    expect(await keys.list()).toMatchObject([{ tokensToday: 100 }])
+  })
+
   it('are soon free again, which whoever has to wait is told', async () => {
     const keys = (await open()).server()
     const { secret } = await keys.create({ ...WANTED, tokensPerDay: 10 }, MASTER)

@@ -26,10 +26,8 @@ async function openCount() {
     await store.close()
     await data.remove()
   })
-  return (signal: AbortSignal, owner?: string) => {
-    const of = owner === undefined ? everything() : { ...everything(), conversations: { owner } }
-    return store.lookup.countDocuments(of, undefined, signal)
-  }
+  return (signal: AbortSignal, reader?: string) =>
+    store.lookup.countDocuments({ ...everything(), reader }, undefined, signal)
 }
 
 it('A look-up is refused while a thousand others wait, and waits for none whose callers have left', async () => {

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { DamagedFile } from '../../../src/stores/file-store.ts'
 import { checkDatabaseFile } from '../../../src/stores/sqlite/check-file.ts'
 import { openForWriting } from '../../../src/stores/sqlite/connection.ts'
 import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'
@@ -160,7 +161,16 @@ describe('The SQLite store', () => {
       return pieces && Buffer.concat(await Array.fromAsync(pieces)).toString()
     }
     expect(await read('whole')).toBe(bytes.toString())
-    await expect(read('damaged')).rejects.toMatchObject({ code: 'store_unavailable' })
+    await expect(read('damaged')).rejects.toBeInstanceOf(DamagedFile)
+    // Whoever was told the size does not take it for whole.
+    const passed: Uint8Array[] = []
+    await expect(
+      (async () => {
+        for await (const piece of (await again.readFile(everything(), 'damaged')) ?? [])
+          passed.push(piece)
+      })(),
+    ).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(Buffer.concat(passed).length).toBeLessThan(bytes.length)
     await again.close()
     const corpus = createSqliteCorpus({ directory: data.directory, derived: [] })
     const records = Array.fromAsync(corpus.readCorpus(new AbortController().signal))

@@ -133,22 +133,24 @@ export class CodeScanner {
 
   /** The text up to the end of the element, as far as it is known; undefined if its end may be cut off. */
   #inElement(line: string, element: string, isWaiting: boolean): Span | undefined {
-    const closing = new RegExp(`</${element}[ \\t]*>`, 'i').exec(line)
-    if (closing) {
+    const whole = upToEnd(line, element)
+    if (whole !== undefined) {
       this.#element = undefined
-      return { text: line.slice(0, closing.index + closing[0].length), code: 'likely' }
+      return { text: whole, code: 'likely' }
     }
-    const cut = isWaiting ? /<[^<>]*$/.exec(line)?.index : undefined
-    if (cut === 0) return undefined
-    return { text: line.slice(0, cut), code: 'likely' }
+    // A tag may go on behind the part of the line that is looked at.
+    const isCut = isWaiting || line.length === MAX_LOOKED_AT
+    const cut = isCut ? /<[^<>]*$/.exec(line)?.index : undefined
+    if (cut === 0 && isWaiting) return undefined
+    return { text: line.slice(0, cut || undefined), code: 'likely' }
   }
 
   /** The tag that begins code, with the code if it ends on the line; nothing if it is none, undefined if that is not known. */
   #codeTag(line: string, isWaiting: boolean): string | undefined {
     const [tag, element = ''] = CODE_TAG.exec(line) ?? []
     if (tag === undefined) return isWaiting && MAY_BE_CODE_TAG.test(line) ? undefined : ''
-    const closing = new RegExp(`</${element}[ \\t]*>`, 'i').exec(line)
-    if (closing) return line.slice(0, closing.index + closing[0].length)
+    const whole = upToEnd(line, element)
+    if (whole !== undefined) return whole
     if (BLOCK_TAG.test(element) && this.#isHead) {
       this.#element = element
       return tag
@@ -237,4 +239,10 @@ function columnsOf(text: string): number {
 function closes(line: string, before: string, { marks, code }: OpenFence): boolean {
   if (code === 'certain' && !/^ {0,3}$/.test(before)) return false
   return closesFence(line, { start: before.length, end: line.trimEnd().length }, marks)
+}
+
+/** The text up to the end of the element; undefined if that is not on the line. */
+function upToEnd(line: string, element: string): string | undefined {
+  const closing = new RegExp(`</${element}[ \\t]*>`, 'i').exec(line)
+  return closing ? line.slice(0, closing.index + closing[0].length) : undefined
 }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { startDeadline, untilAborted } from '../abort.ts'
-import { createLimiter, type Owner } from '../limiter.ts'
+import { createLimiter, type Owner, TooManyWaiting } from '../limiter.ts'
 import { Refusal } from '../refusal.ts'
 import { boundMemory } from './bound-memory.ts'
 import { type JobAnswer, JobCrashed, JobExhausted, STARTED } from './job.ts'
@@ -282,7 +282,7 @@ export async function runJobInTurn<Output>(
   try {
     return schema.parse(await turns.run(owner, () => runJob(job, input, signal), signal))
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error
+    if (!(error instanceof TooManyWaiting)) throw error
     throw new Refusal(`${job.task} has to wait: ${error.message}; try again later`)
   }
 }

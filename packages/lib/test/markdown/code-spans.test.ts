@@ -55,6 +55,19 @@ describe('Code in a streamed text', () => {
     }
   })
 
+  it.each([994, 996, 998, 999, 1_000])(
+    'ends an element whose end stands %d characters on',
+    (length) => {
+      const scanner = new CodeScanner()
+      const spans = [
+        ...scanner.write(`<pre>${'x'.repeat(length)}</pre> see [1] there.`),
+        ...scanner.end(),
+      ]
+      const plain = spans.filter(({ code }) => code === 'none').map(({ text }) => text)
+      expect(plain.join('')).toBe(' see [1] there.')
+    },
+  )
+
   it('holds back no plain text, and little of what never ends', () => {
     const scanner = new CodeScanner()
     expect(scanner.write('At nine.')).toEqual([{ text: 'At nine.', code: 'none' }])

@@ -1,6 +1,6 @@
 import { readBoundedText } from '@agent-server/lib/bounded-body.ts'
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
-import { createLimiter } from '@agent-server/lib/limiter.ts'
+import { createLimiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import { createGuardedFetch, OutboundError } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
@@ -101,7 +101,7 @@ function explain(error: unknown): never {
     const isOfHost = error.kind === 'forbidden' || error.kind === 'unreachable'
     throw refusal(isOfHost ? 'it could not be read' : error.message)
   }
-  if (error instanceof RangeError) throw refusal('too many are being read; try again soon')
+  if (error instanceof TooManyWaiting) throw refusal('too many are being read; try again soon')
   if (error instanceof DOMException) throw refusal('it could not be read in time; try again soon')
   throw error
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
 import type { ModelRequest, ModelTool } from '../chat-model.ts'
 import type { FailureFacts } from './failures.ts'
@@ -22,9 +23,12 @@ export class RefusedTools {
 
   /** The tools as the server takes them, without those that it does not. */
   offered(tools: readonly ModelTool[]): ModelTool[] {
-    return tools
-      .filter((tool) => !this.#out.has(keyOf(tool)))
-      .map((tool) => (this.#simple.has(keyOf(tool)) ? simpleTool(tool) : sound(tool)))
+    if (this.#simple.size + this.#out.size === 0) return tools.map(sound)
+    return tools.flatMap((tool) => {
+      const key = keyOf(tool)
+      if (this.#out.has(key)) return []
+      return this.#simple.has(key) ? simpleTool(tool) : sound(tool)
+    })
   }
 
   /** A forced tool that the server refuses. */
@@ -90,5 +94,6 @@ const sound = (tool: ModelTool): ModelTool => ({
   parameters: soundSchema(tool.parameters),
 })
 
+/** A digest, as clients bring schemas of any size. */
 const keyOf = ({ name, description, parameters }: ModelTool) =>
-  JSON.stringify([name, description, parameters])
+  hash('sha256', JSON.stringify([name, description, parameters]), 'base64url')

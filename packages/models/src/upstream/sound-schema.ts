@@ -7,53 +7,57 @@ const MAX_PARTS = 5_000
 
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 /** What people write for a type, in the words of their own language. */
-const TYPE_NAMES: Record<string, string | undefined> = {
-  int: 'integer',
-  int32: 'integer',
-  int64: 'integer',
-  long: 'integer',
-  float: 'number',
-  double: 'number',
-  decimal: 'number',
-  numeric: 'number',
-  str: 'string',
-  text: 'string',
-  date: 'string',
-  datetime: 'string',
-  uuid: 'string',
-  enum: 'string',
-  bool: 'boolean',
-  list: 'array',
-  tuple: 'array',
-  set: 'array',
-  dict: 'object',
-  map: 'object',
-  struct: 'object',
-  none: 'null',
-  nil: 'null',
-}
+const TYPE_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    int: 'integer',
+    int32: 'integer',
+    int64: 'integer',
+    long: 'integer',
+    float: 'number',
+    double: 'number',
+    decimal: 'number',
+    numeric: 'number',
+    str: 'string',
+    text: 'string',
+    date: 'string',
+    datetime: 'string',
+    uuid: 'string',
+    enum: 'string',
+    bool: 'boolean',
+    list: 'array',
+    tuple: 'array',
+    set: 'array',
+    dict: 'object',
+    map: 'object',
+    struct: 'object',
+    none: 'null',
+    nil: 'null',
+  } as const),
+)
 
 /** What keywords hold that hold schemas. */
-const HOLDING: Record<string, 'schema' | 'list' | 'map' | 'items' | undefined> = {
-  additionalProperties: 'schema',
-  not: 'schema',
-  if: 'schema',
-  // biome-ignore lint/suspicious/noThenProperty: it is a keyword, and nothing awaits this
-  then: 'schema',
-  else: 'schema',
-  contains: 'schema',
-  propertyNames: 'schema',
-  anyOf: 'list',
-  oneOf: 'list',
-  allOf: 'list',
-  prefixItems: 'list',
-  properties: 'map',
-  patternProperties: 'map',
-  $defs: 'map',
-  definitions: 'map',
-  dependentSchemas: 'map',
-  items: 'items',
-}
+const HOLDING: ReadonlyMap<string, 'schema' | 'list' | 'map' | 'items'> = new Map(
+  Object.entries({
+    additionalProperties: 'schema',
+    not: 'schema',
+    if: 'schema',
+    // biome-ignore lint/suspicious/noThenProperty: it is a keyword, and nothing awaits this
+    then: 'schema',
+    else: 'schema',
+    contains: 'schema',
+    propertyNames: 'schema',
+    anyOf: 'list',
+    oneOf: 'list',
+    allOf: 'list',
+    prefixItems: 'list',
+    properties: 'map',
+    patternProperties: 'map',
+    $defs: 'map',
+    definitions: 'map',
+    dependentSchemas: 'map',
+    items: 'items',
+  } as const),
+)
 const TEXTS = ['title', 'description', 'format', 'pattern', '$id', '$schema', '$comment']
 const NUMBERS = [
   'minimum',
@@ -94,7 +98,8 @@ function createMender(root: JsonObject) {
     return list.length > 0 ? list : undefined
   }
   const mendKeyword = (keyword: string, value: unknown, depth: number): unknown => {
-    switch (HOLDING[keyword]) {
+    const kind = HOLDING.get(keyword)
+    switch (kind) {
       case 'map':
         return mendMap(value, depth)
       case 'list':
@@ -106,7 +111,7 @@ function createMender(root: JsonObject) {
       case undefined:
         return isPlain(keyword, value, root) ? value : undefined
       default:
-        return HOLDING[keyword] satisfies never
+        return kind satisfies never
     }
   }
   /** The list that older drafts have for each place in turn. */
@@ -165,7 +170,7 @@ function inShort(value: unknown): JsonObject | undefined {
 function typesOf(type: unknown): unknown {
   const types = listOf([type].flat()).flatMap((each) => {
     const name = String(each).toLowerCase()
-    return TYPES.includes(name) ? [name] : (TYPE_NAMES[name] ?? [])
+    return TYPES.includes(name) ? [name] : (TYPE_NAMES.get(name) ?? [])
   })
   if (types.length === 0) return undefined
   return Array.isArray(type) ? unique(types) : types[0]

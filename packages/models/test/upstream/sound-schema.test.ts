@@ -91,6 +91,20 @@ describe('The schema of a tool', () => {
     expect(soundSchema(schema)).toBe(schema)
   })
 
+  it.each(['constructor', 'valueOf', '__proto__'])(
+    'has no keyword or type by the name of %s',
+    (name) => {
+      expect(
+        soundSchema(JSON.parse(`{"type": "object", "properties": {"a": {"type": "${name}"}}}`)),
+      ).toEqual({
+        type: 'object',
+        properties: { a: {} },
+      })
+      const own = JSON.parse(`{"type": "object", "properties": {}, "${name}": 1}`)
+      expect(Object.keys(soundSchema(own))).toContain(name)
+    },
+  )
+
   it('that refers to itself is left as it is', () => {
     const node = { type: 'object', properties: { next: { $ref: '#' } } }
     expect(soundSchema(node)).toBe(node)
