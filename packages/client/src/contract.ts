@@ -862,7 +862,7 @@ export interface components {
             requestsPerMinute?: number;
             /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server. */
             scopes: ("query" | "chat" | "ingest" | "admin")[];
-            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run holds up to 32,000 of what is left until it ends, and may exceed them. */
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more. */
             tokensPerDay?: number;
             /** @description Model tokens used in the current UTC day; may be a few seconds old. */
             tokensToday: number;
@@ -897,7 +897,7 @@ export interface components {
             scopes: ("query" | "chat" | "ingest" | "admin")[];
             /** @description The secret that clients send. It is shown only once and is not stored. */
             secret: string;
-            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run holds up to 32,000 of what is left until it ends, and may exceed them. */
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more. */
             tokensPerDay?: number;
             /** @description Model tokens used in the current UTC day; may be a few seconds old. */
             tokensToday: number;
@@ -2848,7 +2848,7 @@ export interface components {
             type: "model";
         };
         ModelList: {
-            /** @description The agent, and the agent over each collection. */
+            /** @description The agent, the agent over each collection, and the model alone. */
             data: components["schemas"]["Model"][];
             /** @description For clients of Anthropic: the first name. */
             first_id: string;
@@ -3628,9 +3628,9 @@ export interface components {
             /** @description Always empty. */
             template: string;
         };
-        /** @description The agent, and the agent over each collection. */
+        /** @description The agent, the agent over each collection, and the model alone. */
         OllamaModels: {
-            /** @description The agent, and the agent over each collection. */
+            /** @description The agent, the agent over each collection, and the model alone. */
             models: {
                 /** @description Mostly empty: the agent is not a model of Ollama. */
                 details: {
@@ -3852,7 +3852,7 @@ export interface components {
                  */
                 closesOn?: string;
                 /**
-                 * @description `model_closes`: its provider closes a model. `clock_jumped`: the clock was set on or back, and for an hour nothing is deleted for its age.
+                 * @description `model_closes`: its provider closes a model. `clock_jumped`: the clock went forward or back; for an hour, nothing is deleted because of its age.
                  * @enum {string}
                  */
                 code: "model_closes" | "clock_jumped";

@@ -29,7 +29,7 @@ type EmbedderErrorKind =
   | 'unavailable'
   /** The embedder works, but rejects this text. */
   | 'refused'
-  /** The embedder works, but has too much to do to answer in time. */
+  /** The embedder works, but is too busy to answer in time. */
   | 'busy'
   /** The embedder's vectors are not compatible with the stored ones. It may recover. */
   | 'changed'

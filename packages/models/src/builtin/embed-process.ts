@@ -111,14 +111,14 @@ function check(tokenizer: Tokenizer, texts: readonly string[]): EmbeddingAnswer 
 async function embed(
   session: InferenceSession,
   tokenizer: Tokenizer,
-  { text, prefix, window, windows: most }: EmbeddingSettings & { text: string },
+  { text, prefix, window, windows: maxWindows }: EmbeddingSettings & { text: string },
 ): Promise<EmbeddingAnswer> {
   const { begin, end, tokenize } = tokenizer
   const tokens = tokenize(text)
   if (!isReadable(tokens, tokenizer)) return { unreadable: [0] }
   const start = [begin, ...tokenize(prefix)]
   const room = window - start.length - 1
-  const windows = Math.min(most, Math.max(1, Math.ceil(tokens.length / room)))
+  const windows = Math.min(maxWindows, Math.max(1, Math.ceil(tokens.length / room)))
   const length = Math.min(room, Math.ceil(tokens.length / windows))
   let sum: Float32Array<ArrayBuffer> | undefined
   for (let at = 0; at < windows; at++) {

@@ -113,8 +113,8 @@ function createWorker(settings: EmbeddingSettings, idleMs: number, log: BuiltinO
     if (outcome.unreadable.length === 0) return undefined
     throw new EmbedderError('refused', UNREADABLE, { positions: outcome.unreadable })
   }
-  const most = settings.windows * settings.window * CHARACTERS_PER_TOKEN
-  const beginningOf = (text: string) => text.slice(0, atCodePoint(text, most))
+  const maxCharacters = settings.windows * settings.window * CHARACTERS_PER_TOKEN
+  const beginningOf = (text: string) => text.slice(0, atCodePoint(text, maxCharacters))
 
   return {
     end() {
