@@ -3,6 +3,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { ArtifactLink, ArtifactParams } from '@agent-server/schemas/artifact.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
 import { FILE_CONTENT } from '@agent-server/schemas/fields.ts'
+import { ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { ArtifactLinks, ArtifactReader } from '../agent/tools/artifacts.ts'
@@ -43,7 +44,7 @@ export function artifactRoutes(
         },
       },
       handler: async ({ params, caller }, reply) => {
-        const file = await store.read(params.id, caller?.key?.id)
+        const file = await store.read(params.id, ownerIdOf(caller))
         if (!file)
           throw new AppError('artifact_not_found', 'The artifact does not exist or has expired')
         const { name, mediaType } = file.artifact

@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import type {
   ConversationStore,
   NewItem,
@@ -52,7 +52,7 @@ export function createConversations(
       caller: Caller,
     ): Promise<StoredConversation> {
       const id = newId('conv')
-      await store.create({ id, owner: caller.key?.id, metadata, title })
+      await store.create({ id, owner: ownerIdOf(caller), metadata, title })
       if (first?.items.length) await items.append(id, first, caller)
       return get(id, caller)
     },
@@ -64,7 +64,7 @@ export function createConversations(
       if (after !== undefined && !(await store.find(refOf(after, caller)))) {
         throw refusal('after', 'is not one of the conversations')
       }
-      const rows = await store.list(caller.key?.id, { search, after, limit: limit + 1 })
+      const rows = await store.list(ownerIdOf(caller), { search, after, limit: limit + 1 })
       return { page: rows.slice(0, limit), hasMore: rows.length > limit }
     },
     async change(
@@ -140,7 +140,7 @@ function createItems(store: ConversationStore, get: Get) {
 }
 
 /** Names a conversation as the store does; each key has its own. */
-export const refOf = (id: string, { key }: Caller) => ({ id, owner: key?.id })
+export const refOf = (id: string, caller: Caller) => ({ id, owner: ownerIdOf(caller) })
 
 const itemNotFound = (id: string) =>
   new AppError('item_not_found', `The conversation has no item "${id}"`, { param: 'item' })

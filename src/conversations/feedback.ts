@@ -8,7 +8,7 @@ import type {
   FeedbackListQuery,
   NewFeedback,
 } from '@agent-server/schemas/feedback.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import { z } from 'zod'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
 import type { FeedbackStore, StoredFeedback } from '../stores/feedback-store.ts'
@@ -59,7 +59,7 @@ export function createFeedback({ feedbackStore: store, ...parts }: Dependencies)
   }
 
   const list = async (query: FeedbackListQuery, caller: Caller): Promise<FeedbackList> => {
-    const { feedback, nextCursor } = await store.list(caller.key?.id, query)
+    const { feedback, nextCursor } = await store.list(ownerIdOf(caller), query)
     const pages = await Promise.all(feedback.map((each) => withTurn(each, caller)))
     return { feedback: pages.flat(), ...(nextCursor && { nextCursor }) }
   }
@@ -76,7 +76,7 @@ export function createFeedback({ feedbackStore: store, ...parts }: Dependencies)
         throw new AppError('item_not_found', message, { param: 'answerId' })
       }
       const copy = conversationId === undefined ? JSON.stringify(turn) : undefined
-      const owner = caller.key?.id
+      const owner = ownerIdOf(caller)
       const answer = { conversationId, answerId, copy }
       const stored = await store.put({ id: newId('fb'), owner, ...answer, rating, comment })
       return toFeedback(stored, turn)
@@ -91,8 +91,8 @@ export function createFeedback({ feedbackStore: store, ...parts }: Dependencies)
       for await (const { feedback } of pages) if (feedback.length > 0) yield feedback
     },
     /** Throws `feedback_not_found`. */
-    async remove(id: string, { key }: Caller): Promise<void> {
-      if (await store.remove({ id, owner: key?.id })) return
+    async remove(id: string, caller: Caller): Promise<void> {
+      if (await store.remove({ id, owner: ownerIdOf(caller) })) return
       throw new AppError('feedback_not_found', `There is no feedback "${id}"`, { param: 'id' })
     },
   }

@@ -6,7 +6,7 @@ import type { Spend } from '@agent-server/models'
 import { tokensSpent } from '@agent-server/models'
 import { CollectionName, idIn, refuseOther } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller, forCallerById } from '@agent-server/schemas/visibility.ts'
 import type { CallerSearch, Retrieval } from '../retrieval/search.ts'
 import { documentNotFound } from '../stores/document-store.ts'
@@ -130,8 +130,8 @@ function limitDocuments(
   { documents, conversationDocuments }: Pick<Dependencies, 'documents' | 'conversationDocuments'>,
   caller: Caller,
 ): Documents {
-  const { key, collections, verify } = caller
-  const owner = key?.id
+  const { collections, verify } = caller
+  const owner = ownerIdOf(caller)
   const share = shareOf(caller)
   const visibility = forCallerById(caller)
   const refTo = (conversation: string) => ({ id: conversation, owner })

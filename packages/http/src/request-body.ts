@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
+import { ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ownerOf } from './owner-of.ts'
@@ -82,7 +83,7 @@ export function admit(ask: (id: string | undefined, key: string | undefined) => 
     const { id } = PossibleId.parse(params ?? {})
     const key = headers['idempotency-key']
     // A limited key must not learn whether another caller's document is queued or was sent before.
-    if (caller.key) await ask(undefined, undefined)
+    if (ownerIdOf(caller) !== undefined) await ask(undefined, undefined)
     else await ask(id, typeof key === 'string' ? key : undefined)
   }
 }

@@ -8,6 +8,8 @@ import type { Owner } from './limiter.ts'
 export interface Visibility {
   /** Names of collections; `default` has the documents that are in none. */
   readonly collections: 'all' | readonly string[]
+  /** Whose rights decide, where people are configured: keys and the server's own work see documents regardless of them. */
+  readonly rights: 'all' | Rights
   /** Which documents of conversations there are, besides the documents of none. */
   readonly conversations: 'all' | 'none' | OwnConversations
   /** Applies to the documents of no conversation. */
@@ -16,13 +18,23 @@ export interface Visibility {
   readonly reader?: Owner
 }
 
-/** The conversations of an API key, or of the master key, which has no id: one of them, or all. */
+/** What one person may do, by the rights to documents and collections as they are when the query runs. */
+export interface Rights {
+  /** `user:<id>`: sees what they have added, too. */
+  readonly person: string
+  /** The entries of a list of access that include the person: `user:<id>`, one `group:<id>` each, and `public`. */
+  readonly principals: readonly string[]
+  /** To change: what they have added, and what is in a collection that they own. */
+  readonly to: 'read' | 'change'
+}
+
+/** The conversations of a person, an API key, or the master key, which has no id: one of them, or all. */
 interface OwnConversations {
   readonly owner: string | undefined
   readonly id?: string | undefined
 }
 
-const EVERYTHING: Visibility = { collections: 'all', conversations: 'all' }
+const EVERYTHING: Visibility = { collections: 'all', rights: 'all', conversations: 'all' }
 
 /** For the server's own work, such as ingestion and copies, and for nothing that a client asks for. */
 export const everything = (): Visibility => EVERYTHING
@@ -35,4 +47,5 @@ export function narrowed(visibility: Visibility, filter: Filter | undefined): Vi
 }
 
 /** Whether it leaves out documents of conversations at most, which are few. */
-export const isBroad = ({ collections, filter }: Visibility) => collections === 'all' && !filter
+export const isBroad = ({ collections, rights, filter }: Visibility) =>
+  collections === 'all' && rights === 'all' && !filter

@@ -1,22 +1,36 @@
-import type { Visibility } from '@agent-server/lib/visibility.ts'
-import { type Caller, shareOf } from './operator/api-key.ts'
+import type { Rights, Visibility } from '@agent-server/lib/visibility.ts'
+import { type Caller, ownerIdOf, shareOf } from './operator/api-key.ts'
 
-type Reader = Pick<Caller, 'collections' | 'key'>
+type Reader = Pick<Caller, 'collections' | 'key' | 'person'>
 
 /** For lists and searches: the documents of a conversation are found only in that conversation. */
 export function forCaller(caller: Reader, conversationId?: string): Visibility {
-  const { collections, key } = caller
   const conversations =
-    conversationId === undefined ? 'none' : { owner: key?.id, id: conversationId }
-  return { collections: collections ?? 'all', conversations, reader: shareOf(caller) }
+    conversationId === undefined ? 'none' : { owner: ownerIdOf(caller), id: conversationId }
+  return { ...visibleToCaller(caller), conversations }
 }
 
 /** For access by id: a caller sees the documents of all of its conversations. */
 export function forCallerById(caller: Reader): Visibility {
-  const { collections, key } = caller
-  return {
-    collections: collections ?? 'all',
-    conversations: { owner: key?.id },
-    reader: shareOf(caller),
-  }
+  return { ...visibleToCaller(caller), conversations: { owner: ownerIdOf(caller) } }
+}
+
+/** What a caller may change, delete or share, of what `forCallerById` sees. */
+export function forChanges(caller: Reader): Visibility {
+  const visibility = forCallerById(caller)
+  const { rights } = visibility
+  return rights === 'all' ? visibility : { ...visibility, rights: { ...rights, to: 'change' } }
+}
+
+function visibleToCaller(caller: Reader) {
+  const { collections, person } = caller
+  const rights: 'all' | Rights =
+    person && !person.isAdministrator
+      ? { person: person.id, principals: principalsOf(person), to: 'read' }
+      : 'all'
+  return { collections: collections ?? 'all', rights, reader: shareOf(caller) } as const
+}
+
+function principalsOf({ id, groups }: NonNullable<Caller['person']>): string[] {
+  return [id, ...groups.map((group) => `group:${group}`), 'public']
 }

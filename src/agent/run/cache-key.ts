@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest } from '@agent-server/wire'
 
 /**
@@ -11,7 +12,7 @@ const KEYS = 8
 export function cacheKeyOf({ caller, sessionId, messages }: AgentRequest): string {
   const begin = sessionId ?? messages.find(({ role }) => role === 'user')?.content
   const digest = createHash('sha256')
-    .update(JSON.stringify([caller?.key?.id, begin]))
+    .update(JSON.stringify([ownerIdOf(caller), begin]))
     .digest()
   return `agent-server-${digest.readUInt8() % KEYS}`
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Settle, shareOf } from '@agent-server/schemas/operator/api-key.ts'
+import { ownerIdOf, type Settle, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { AgentRequest, RunEnd } from '@agent-server/wire'
 import { createRunBudget, type RunLimits } from './budget.ts'
 import type { Pauses } from './pause.ts'
@@ -55,6 +55,6 @@ export async function openRun(parts: Dependencies, request: AgentRequest, signal
 
 /** The id of the session, which includes that of the API key: equal names of two keys must not collide. */
 function sessionOf({ sessionId, caller }: AgentRequest): string | undefined {
-  const owner = caller?.key?.id
+  const owner = ownerIdOf(caller)
   return sessionId && owner ? `${owner}:${sessionId}` : sessionId
 }

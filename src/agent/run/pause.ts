@@ -3,6 +3,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import type { ModelMessage } from '@agent-server/models'
 import type { Artifact } from '@agent-server/schemas/artifact.ts'
+import { ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
@@ -48,11 +49,11 @@ export function createPauses(store: ArtifactStore) {
         throw new AppError('invalid_request', message)
       }
       const file = { id: newId('run'), name: 'run', mediaType: 'application/json', bytes }
-      return (await store.add({ ...file, owner: request.caller?.key?.id })).id
+      return (await store.add({ ...file, owner: ownerIdOf(request.caller) })).id
     },
     /** Throws AppError `invalid_request` unless the run waits, and for this conversation. */
     async open(state: string, request: AgentRequest): Promise<PausedRun> {
-      const file = await store.read(state, request.caller?.key?.id)
+      const file = await store.read(state, ownerIdOf(request.caller))
       if (!file) throw gone()
       const { run, question }: Kept = JSON.parse(Buffer.from(file.bytes).toString())
       if (question !== digestOf(request))
@@ -74,5 +75,5 @@ function refusal(message: string): AppError {
 }
 
 function digestOf({ messages, caller }: AgentRequest): string {
-  return hash('sha256', JSON.stringify(messages) + (caller?.key?.id ?? ''))
+  return hash('sha256', JSON.stringify(messages) + (ownerIdOf(caller) ?? ''))
 }

@@ -1,5 +1,5 @@
 import type { ChatModel, ModelTool } from '@agent-server/models'
-import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
+import { ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { checkEffort } from '@agent-server/schemas/query.ts'
 import type { AgentEvent, AgentRequest } from '@agent-server/wire'
 import type { Retrieval } from '../../retrieval/search.ts'
@@ -63,7 +63,7 @@ export async function* begin(
   const { messages, instructions, attached, clientTools, sampling, topK, isPlain } = request
   const { sessionId, budget, paused, trace } = start
   checkEffort(request.effort ?? 'low', parts.model)
-  const owner = request.caller?.key?.id
+  const owner = ownerIdOf(request.caller)
   const citations = createCitations(paused)
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
   const activeSkills = new Set(paused?.activeSkills)

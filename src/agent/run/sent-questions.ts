@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { byShare } from '@agent-server/lib/by-share.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { ModelMessage } from '@agent-server/models'
+import { ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import { type AgentRequest, visibilityOf } from '@agent-server/wire'
 import type { DocumentStore } from '../../stores/document-store.ts'
@@ -62,7 +63,7 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
       const key = keysOf(request).at(-1)?.key
       if (key === undefined || hits.length === 0 || content.length > MAX_LENGTH) return
       const sources = hits.map(({ id, documentId }) => ({ id, documentId }))
-      keep(key, { owner: request.caller?.key?.id, content, hits: sources })
+      keep(key, { owner: ownerIdOf(request.caller), content, hits: sources })
       while (cache.size > MAX_QUESTIONS || total > MAX_TOTAL) {
         const [first] = byShare(cache, ([, { owner }]) => owner)
         if (first) forget(first[0])
@@ -100,7 +101,7 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
 function keysOf(request: AgentRequest) {
   const { messages, instructions } = request
   const hash = createHash('sha256')
-  hash.update(JSON.stringify([request.caller?.key?.id, visibilityOf(request), instructions]))
+  hash.update(JSON.stringify([ownerIdOf(request.caller), visibilityOf(request), instructions]))
   return messages.flatMap((message) => {
     hash.update(JSON.stringify([message.role, message.content]))
     return message.role === 'user' ? [{ key: hash.copy().digest('base64'), question: message }] : []

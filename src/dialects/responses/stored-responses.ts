@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { isObject } from '@agent-server/lib/text/json.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import { pageOf } from '@agent-server/wire'
 import { z } from 'zod'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
@@ -29,8 +29,8 @@ export class StoredResponses {
     return this.#store.maximumBytes
   }
 
-  async find(id: string, { key }: Caller): Promise<StoredResponse | undefined> {
-    const record = await this.#store.read(id, key?.id)
+  async find(id: string, caller: Caller): Promise<StoredResponse | undefined> {
+    const record = await this.#store.read(id, ownerIdOf(caller))
     // Other stored records have ids, too.
     return record && StoredResponse.safeParse(JSON.parse(Buffer.from(record.bytes).toString())).data
   }
@@ -55,10 +55,10 @@ export class StoredResponses {
   }
 
   /** Throws AppError `storage_full`. */
-  async add(response: ResponseObject, items: readonly InputItem[], { key }: Caller): Promise<void> {
+  async add(response: ResponseObject, items: readonly InputItem[], caller: Caller): Promise<void> {
     const bytes = Buffer.from(JSON.stringify({ response, items }))
     const record = { id: response.id, name: 'response', mediaType: 'application/json', bytes }
-    await this.#store.add({ ...record, owner: key?.id })
+    await this.#store.add({ ...record, owner: ownerIdOf(caller) })
   }
 
   async #require(id: string, caller: Caller): Promise<StoredResponse> {

@@ -134,7 +134,7 @@ const SHRUNK = `UPDATE conversations SET items = items - 1,
     last_item = CASE WHEN last_item = $2 THEN $3 ELSE last_item END
   WHERE number = $1`
 const NO_KEY = `DELETE FROM conversations
-  WHERE owner <> '' AND owner NOT IN (SELECT id FROM api_keys)`
+  WHERE owner <> '' AND owner NOT LIKE 'user:%' AND owner NOT IN (SELECT id FROM api_keys)`
 
 /** Of what is left, that on responses, which are kept until they expire. */
 const NO_RATER = NO_KEY.replace('conversations', 'feedback')

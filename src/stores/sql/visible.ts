@@ -33,8 +33,10 @@ export function visibleTo(
   const parameter: Parameter = (value) => `$${values.push(value)}`
   const conditionsOf = (filter: Filter | undefined) =>
     filter ? [filterCondition(filter, parameter, testing)] : []
-  const { collections } = visibility
+  const { collections, rights } = visibility
   const parts = [
+    // Nobody has rights to documents yet.
+    ...(rights === 'all' ? [] : ['false']),
     ...(collections === 'all' ? [] : [isIn(collections, parameter)]),
     ...inConversations(visibility, parameter, conditionsOf(visibility.filter)),
     ...conditionsOf(filter),

@@ -1,4 +1,4 @@
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply } from 'fastify'
 import type { CollectionNames, CorpusServices, Records } from '../services.ts'
 import { createFileBatches } from './batches.ts'
@@ -25,7 +25,7 @@ export function createFileSearch(
   return {
     files,
     stores: new VectorStores({ ...corpus, files, names, caller }),
-    batches: createFileBatches({ files, records, owner: caller.key?.id }),
+    batches: createFileBatches({ files, records, owner: ownerIdOf(caller) }),
   }
 }
 

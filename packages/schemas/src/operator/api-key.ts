@@ -15,10 +15,24 @@ export const MAX_KEYS = 200
 export const GRANT_PREFIX = 'oauth'
 export const isGrant = ({ id }: { id: string }) => id.startsWith(GRANT_PREFIX)
 
+/** Somebody who signed in, or for whom a program speaks that is trusted to. */
+export interface Person {
+  /** `user:<id>`, as in lists of access; the id is the subject that the issuer knows them by, never their email. */
+  readonly id: string
+  /** For people to read; they may change it. */
+  readonly name?: string | undefined
+  /** Identifiers of their groups, as the issuer or the program has told them for this request. */
+  readonly groups: readonly string[]
+  /** Sees and changes everything. */
+  readonly isAdministrator: boolean
+}
+
 /** Who makes a request, and what they may do and see. */
 export interface Caller {
-  /** Absent for the master key and the web UI, which may do everything. `payer` is the key that let a program in. */
+  /** Absent for the master key and who signed in with it, who may do everything, and for people. `payer` is the key that let a program in. */
   readonly key?: { readonly id: string; readonly name: string; readonly payer?: string }
+  /** Whose rights and conversations count; also for the key of a program that speaks for them. */
+  readonly person?: Person
   readonly scopes: readonly Scope[]
   /** The only collections it may read and write; all if absent. */
   readonly collections?: readonly string[] | undefined
@@ -41,8 +55,14 @@ export const MASTER: Caller = {
   reserve: async () => () => undefined,
 }
 
+type Identity = Pick<Caller, 'key' | 'person'>
+
+/** To whom belongs what a caller makes: a person's id, a key's id, or undefined for the master key. */
+export const ownerIdOf = (caller?: Identity): string | undefined =>
+  caller?.person?.id ?? caller?.key?.id
+
 /** Whose share of what is limited a caller uses: all programs that a key has let in use that of the key. */
-export const shareOf = ({ key }: Pick<Caller, 'key'>): Owner => key?.payer ?? key?.id
+export const shareOf = ({ key, person }: Identity): Owner => person?.id ?? key?.payer ?? key?.id
 
 /** Throws `insufficient_scope` unless the caller has at least one of these scopes. */
 export function checkScope({ scopes }: Caller, ...sufficient: readonly Scope[]): void {

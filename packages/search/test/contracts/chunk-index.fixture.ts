@@ -65,7 +65,7 @@ export const labelsOf = (metadata?: Metadata): Labels => ({
 
 /** What is seen outside of conversations, by somebody who sees every collection. */
 export const seen = (filter?: Filter) =>
-  narrowed({ collections: 'all', conversations: 'none' }, filter)
+  narrowed({ collections: 'all', rights: 'all', conversations: 'none' }, filter)
 
 /** A lexical search. */
 export async function searchIn(

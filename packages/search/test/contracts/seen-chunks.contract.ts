@@ -28,6 +28,7 @@ const LABELS: Record<number, Labels> = {
 }
 const inCollections = (...collections: string[]): Visibility => ({
   collections,
+  rights: 'all',
   conversations: 'none',
 })
 const RED = inCollections('red')
@@ -92,10 +93,13 @@ export function describeSeen(current: () => Case): void {
     it('is found whatever a filter says, where it is of the conversation', async () => {
       const index = await fill()
       const query = { mode: 'lexical', terms: queryOf(['all']), limit: 20 } as const
-      const visibility = narrowed({ collections: 'all', conversations: MINE } as const, {
-        field: 'year',
-        eq: 2026,
-      })
+      const visibility = narrowed(
+        { collections: 'all', rights: 'all', conversations: MINE } as const,
+        {
+          field: 'year',
+          eq: 2026,
+        },
+      )
       const found = (await index.search(visibility, query)).candidates.map(({ key }) => key)
       // Those of other conversations may be among them, and are dropped when they are read.
       expect(found.filter((key) => key !== 7).toSorted()).toEqual([2, 4, 6])
