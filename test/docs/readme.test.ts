@@ -25,6 +25,10 @@ const NOT_RUN = new Map([
   ['npm run pack', 'installs packages; test/system/packages.test.ts does the same'],
   ['npm ci && npm start', 'installs packages; test/e2e/first-start.test.ts runs npm start'],
   ['npm test', 'this is it'],
+  [
+    `curl -s "$URL/query" -H "Authorization: Bearer $KEY" \\`,
+    'needs a key with act-as; test/api/acting-person.test.ts runs it',
+  ],
   ['OLLAMA_CONTEXT_LENGTH=8192 ollama serve', 'needs Ollama'],
   ['ollama pull qwen3.5:4b', 'needs Ollama'],
   ['npm ci', 'installs packages, and asks a model; test/model/ asks real ones'],

@@ -15,9 +15,10 @@ const SCOPES = {
   chat: 'Ask the agent',
   ingest: 'Add, change and delete documents',
   admin: 'Administer the server: settings, keys, evaluations, activity',
+  'act-as': 'Speak for people, whose rights then count, with the header Agent-User',
 } as const
 type Scope = keyof typeof SCOPES
-const SCOPE_NAMES: readonly Scope[] = ['query', 'chat', 'ingest', 'admin']
+const SCOPE_NAMES: readonly Scope[] = ['query', 'chat', 'ingest', 'admin', 'act-as']
 
 /** Keys that may do less than the server's own. */
 export function KeysPage() {

@@ -860,8 +860,8 @@ export interface components {
             name: string;
             /** @description Limit per server; unlimited if absent. */
             requestsPerMinute?: number;
-            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server. */
-            scopes: ("query" | "chat" | "ingest" | "admin")[];
+            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server; `act-as`: speak for people with the header `Agent-User`. */
+            scopes: ("query" | "chat" | "ingest" | "admin" | "act-as")[];
             /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more. */
             tokensPerDay?: number;
             /** @description Model tokens used in the current UTC day; may be a few seconds old. */
@@ -893,8 +893,8 @@ export interface components {
             name: string;
             /** @description Limit per server; unlimited if absent. */
             requestsPerMinute?: number;
-            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server. */
-            scopes: ("query" | "chat" | "ingest" | "admin")[];
+            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server; `act-as`: speak for people with the header `Agent-User`. */
+            scopes: ("query" | "chat" | "ingest" | "admin" | "act-as")[];
             /** @description The secret that clients send. It is shown only once and is not stored. */
             secret: string;
             /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more. */
@@ -2977,8 +2977,8 @@ export interface components {
             /** @description Name of the key, shown in the log and the web UI. */
             name: string;
             requestsPerMinute?: number | null;
-            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server. */
-            scopes: ("query" | "chat" | "ingest" | "admin")[];
+            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server; `act-as`: speak for people with the header `Agent-User`. */
+            scopes: ("query" | "chat" | "ingest" | "admin" | "act-as")[];
             tokensPerDay?: number | null;
         };
         /**

@@ -7,6 +7,7 @@ import {
   type Scope,
 } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import { actingFor } from './acting-person.ts'
 import { isFromWebUi } from './web-ui-access.ts'
 
 declare module 'fastify' {
@@ -49,13 +50,15 @@ export function installAuthentication(
     const { public: isPublic, isLinked } = request.routeOptions.config
     if (isLinked?.(request)) return
     const caller = await callerOf(request, masterKey, checkSession, isPublic ? undefined : identify)
-    if (caller) request.caller = caller
-    if (!isPublic) checkRequest(request, caller)
+    // Nobody is spoken for where no key is needed.
+    if (caller) request.caller = isPublic ? caller : actingFor(caller, request.headers)
+    if (!isPublic) checkRequest(request)
   })
 }
 
 /** Throws `unauthorized`, or `insufficient_scope`. */
-function checkRequest(request: FastifyRequest, caller: Caller | undefined): void {
+function checkRequest(request: FastifyRequest): void {
+  const { caller }: { caller?: Caller } = request
   if (!caller) throw wrongKey(presentedKey(request) !== undefined)
   const { scopes = ['admin'] } = request.routeOptions.config
   // An unknown path is a 404 for every key.

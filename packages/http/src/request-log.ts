@@ -31,12 +31,13 @@ export function installRequestLog(
     reply.raw.once('close', () => {
       const { method, originalUrl, routeOptions, caller } = request
       const key = caller?.key && `${caller.key.name} (${caller.key.id})`
+      const person = caller?.person?.id
       const operation = routeOptions.schema?.operationId ?? 'unknown'
       const milliseconds = Math.round(reply.elapsedTime * 10) / 10
       const status = statusOf(reply)
       ended({ operation, status, milliseconds })
       const [path] = originalUrl.split('?')
-      request.log.info({ address, method, path, status, milliseconds, key }, operation)
+      request.log.info({ address, method, path, status, milliseconds, key, person }, operation)
     })
   })
 }

@@ -350,7 +350,7 @@ Collection: TypeAlias = str
 class ApiKey(TypedDict):
     id: str
     name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
     collections: NotRequired[list[Collection]]
     requestsPerMinute: NotRequired[int]
     tokensPerDay: NotRequired[int]
@@ -364,7 +364,7 @@ class ApiKey(TypedDict):
 class ApiKeyCreated(TypedDict):
     id: str
     name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
     collections: NotRequired[list[Collection]]
     requestsPerMinute: NotRequired[int]
     tokensPerDay: NotRequired[int]
@@ -1285,7 +1285,7 @@ class ModelTestRequest(TypedDict):
 
 class NewApiKey(TypedDict):
     name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
     collections: NotRequired[list[Collection] | None]
     requestsPerMinute: NotRequired[int | None]
     tokensPerDay: NotRequired[int | None]

@@ -4,8 +4,8 @@ import type { Owner } from '@agent-server/lib/limiter.ts'
 import { z } from 'zod'
 import { CollectionName } from '../collection.ts'
 
-/** What a key permits: to search, ask the agent, change documents, administer the server. */
-export const SCOPES = ['query', 'chat', 'ingest', 'admin'] as const
+/** What a key permits: to search, ask the agent, change documents, administer the server, speak for people. */
+export const SCOPES = ['query', 'chat', 'ingest', 'admin', 'act-as'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** The maximum number of keys, including expired ones. */
@@ -14,6 +14,12 @@ export const MAX_KEYS = 200
 /** How the id of a key begins that a program got by OAuth. */
 export const GRANT_PREFIX = 'oauth'
 export const isGrant = ({ id }: { id: string }) => id.startsWith(GRANT_PREFIX)
+
+/** As many characters as an issuer's `sub` has at most (OpenID Connect Core, 2). */
+export const MAX_PERSON_LENGTH = 255
+/** As many groups as Entra puts into a token at most; a search tests each of them. */
+export const MAX_GROUPS = 200
+export const MAX_GROUP_LENGTH = 200
 
 /** Somebody who signed in, or for whom a program speaks that is trusted to. */
 export interface Person {
@@ -83,7 +89,7 @@ const Scopes = z
   .min(1)
   .max(SCOPES.length)
   .describe(
-    'What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server.',
+    'What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server; `act-as`: speak for people with the header `Agent-User`.',
   )
 const Collections = z
   .array(CollectionName)
