@@ -234,7 +234,8 @@ function isMostlyUtf8(sample: Buffer): boolean {
   return whole >= MIN_WHOLE && damaged <= (whole + damaged) * MAX_DAMAGED
 }
 
-function isKnown(encoding: string): boolean {
+/** Whether it is the name of an encoding that can be read. */
+export function isKnown(encoding: string): boolean {
   try {
     return new TextDecoder(encoding) !== undefined
   } catch {

@@ -239,6 +239,9 @@ const TEXTS: Record<TextKind, Read<TextFile>> = {
   text: async ({ text }) => ({ text }),
 }
 
+/** Kinds whose parts each have an encoding, so that a guess at one of the whole file says nothing. */
+const IN_PARTS = new Set<TextKind>(['mail', 'mailbox'])
+
 async function extractKnown(sent: SourceFile, sight: Sight): Promise<Extracted> {
   const file = { ...sent, bytes: await unlockWorkbook(sent.bytes) }
   const format = formatOf(file.bytes)
@@ -252,14 +255,9 @@ async function extractKnown(sent: SourceFile, sight: Sight): Promise<Extracted> 
   )
   if (text === undefined) throw unsupported('it is neither a document nor text')
   const isCut = file.bytes.length > maxBytes
-  const extracted = await TEXTS[textKindOf(text, file.name, file.mediaType)](
-    { ...file, text, isCut },
-    sight,
-  )
-  warnings.push(...(extracted.warnings ?? []))
-  const all = [
-    ...new Map([...(extracted.warnings ?? []), ...warnings].map((one) => [one.code, one])).values(),
-  ]
+  const kind = textKindOf(text, file.name, file.mediaType)
+  const extracted = await TEXTS[kind]({ ...file, text, isCut }, sight)
+  const all = [...(extracted.warnings ?? []), ...(IN_PARTS.has(kind) ? [] : warnings)]
   return all.length > 0 ? { ...extracted, warnings: all } : extracted
 }
 

@@ -16,6 +16,8 @@ export type Levels = ReadonlyMap<number, NumberLevel>
 /** Levels that are counted. */
 const MAX_LEVELS = 10
 
+const isCounted = (level: number) => Number.isInteger(level) && level >= 0 && level < MAX_LEVELS
+
 /** Counts the items of a list with several levels. */
 export function createCounter() {
   const values: (number | undefined)[] = []
@@ -23,12 +25,12 @@ export function createCounter() {
   return {
     /** The next item of a level is to have this number. */
     startAt(level: number, value: number): void {
-      values[level] = value - 1
+      if (isCounted(level)) values[level] = value - 1
     },
     /** The label of the next item of a level; '' if it has none. */
     next(levels: Levels, level: number): string {
       const own = levels.get(level)
-      if (!own || level < 0 || level >= MAX_LEVELS) return ''
+      if (!own || !isCounted(level)) return ''
       values[level] = (values[level] ?? own.start - 1) + 1
       for (let below = level + 1; below < values.length; below++) {
         if (!levels.get(below)?.goesOn) values[below] = undefined

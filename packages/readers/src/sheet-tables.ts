@@ -87,7 +87,7 @@ const MAX_CELL = 100_000
 /** The day 0 of spreadsheets: a time of day or a duration is a part or a number of days after it. */
 export const DAY_ZERO = Date.UTC(1899, 11, 30)
 /** No table is about a day before it, so what seems to be one is a duration. */
-const FIRST_DAY = Date.UTC(1901, 0, 1)
+export const FIRST_DAY = Date.UTC(1901, 0, 1)
 const SECOND = 1_000
 
 function dateToText(date: Date): string {

@@ -14,14 +14,21 @@ export async function attachmentToText(
   number: number,
   read: ReadWithin,
 ): Promise<string> {
-  const { name, mediaType, bytes } = file
-  const heading = `## Attachment: ${name}\n\n`
+  return `## Attachment: ${file.name}\n\n${await textWithin(file, number, read)}\n\n`
+}
+
+/** The text of a file within a file, or why there is none. */
+export async function textWithin(
+  file: SourceFile,
+  number: number,
+  read: ReadWithin,
+): Promise<string> {
+  const { mediaType, bytes } = file
   try {
-    const { text } = await read(file, number)
-    return `${heading}${text}\n\n`
+    return (await read(file, number)).text
   } catch (error) {
     if (!(error instanceof ExtractionError) || error.code === 'extraction_timeout') throw error
     const kind = mediaType === '' ? '' : `${mediaType}, `
-    return `${heading}(${kind}${bytes.length} bytes. ${error.message}.)\n\n`
+    return `(${kind}${bytes.length} bytes. ${error.message}.)`
   }
 }

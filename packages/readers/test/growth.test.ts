@@ -1,3 +1,4 @@
+import { type BookType, utils, write } from '@e965/xlsx'
 import { describe, expect, it } from 'vitest'
 import { long, someOf } from '../../../test/support/long.ts'
 import { processorMs } from '../../../test/support/processor-time.ts'
@@ -35,6 +36,16 @@ const epub = (chapter: string, spine = '<itemref idref="a"/>') =>
     'b.opf': `<package><item id="a" href="a.xhtml"/>${spine}</package>`,
     'a.xhtml': `<html><body>${chapter}</body></html>`,
   })
+/** A workbook with merged cells, comments and formulas without values, with so many rows. */
+function workbook(bookType: BookType, rows: number): Buffer {
+  const sheet = utils.aoa_to_sheet(Array.from({ length: rows }, (_, row) => [row, `a${row}`, 'b']))
+  sheet['!merges'] = Array.from({ length: rows / 4 }, (_, n) =>
+    utils.decode_range(`A${n * 4 + 1}:A${n * 4 + 4}`),
+  )
+  for (let row = 1; row <= rows; row++) sheet[`D${row}`] = { t: 'n', f: `A${row}+1` }
+  sheet['!ref'] = `A1:D${rows}`
+  return write(utils.book_new(sheet, 'Rows'), { type: 'buffer', bookType })
+}
 const mail = (headers: string, body: string) => `From: a@b\nDate: x\n${headers}\n\n${body}`
 
 const FILES: Record<string, (text: string) => string | Buffer> = {
@@ -94,6 +105,7 @@ const ELEMENTS: readonly (readonly [
   ],
   ['a.eml', ' a=b;\n', (all) => mail(`Content-Type: text/plain;\n${all}`, 'x')],
   ['a.ics', ' b\n', (all) => `BEGIN:VCALENDAR\nSUMMARY:a\n${all}`],
+  ['a.vcf', ';', (all) => `BEGIN:VCARD\nTEL${all}\n`],
 ]
 
 async function timeOf(name: string, content: string | Buffer): Promise<number> {
@@ -135,6 +147,11 @@ describe('The time of reading grows with the file, not with its square', () => {
 
   it.each(ELEMENTS)('%s of many %j', async (name, element, make) => {
     const growth = await growthOf(name, (size) => make(repeated(element, size)))
+    expect(growth).toBeLessThanOrEqual(MOST_GROWTH)
+  })
+
+  it.each(['xlsx', 'xls', 'ods'] as const)('an %s of many rows', async (bookType) => {
+    const growth = await growthOf(`a.${bookType}`, (size) => workbook(bookType, size / 4))
     expect(growth).toBeLessThanOrEqual(MOST_GROWTH)
   })
 })

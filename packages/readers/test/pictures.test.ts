@@ -10,6 +10,7 @@ import {
   workbookWith,
 } from '../../../test/support/office-pictures.ts'
 import { scan } from '../../../test/support/scan.ts'
+import { zipFile } from '../../../test/support/zip-file.ts'
 import { extractFile } from '../src/extract-file.ts'
 import { sizeOf } from '../src/formats/image-size.ts'
 import {
@@ -217,6 +218,48 @@ it('Pictures of a mail’s attachments have marks that identify the attachment',
   const pictures = await found('b.eml', mail, ...marks)
   expect(pictures.map(({ mark }) => mark)).toEqual(marks)
   expect(pictures[2]?.bytes).toEqual(Buffer.from(THIRD))
+})
+
+it('Pictures of a mailbox have marks of their own in each mail', async () => {
+  const mails = [PICTURE, OTHER].map((picture) =>
+    mailOf(
+      'related',
+      part(['Content-Type: text/html'], '<img src="cid:a@x">'),
+      part(png('a@x'), picture),
+    ),
+  )
+  const last = mailOf('mixed', part(attached('a.txt'), 'Terns.'), part(attached('a.png'), THIRD))
+  const first = mailOf('mixed', part(attached('b.txt'), 'Gulls.'))
+  const box = Buffer.concat(
+    [...mails, first, last].flatMap((mail) => [Buffer.from('From a@x\n'), mail, Buffer.from('\n')]),
+  )
+  const marks = ['[Picture 1 on page 1]', '[Picture 1 on page 2]', '[Picture 1 in attachment 3]']
+  const { text } = await marked('a.mbox', box)
+  expect(text.match(/\[Picture.*\]/g)).toEqual(marks)
+  const pictures = await found('a.mbox', box, ...marks)
+  expect(pictures.map(({ bytes }) => bytes)).toEqual(
+    [PICTURE, OTHER, THIRD].map((one) => Buffer.from(one)),
+  )
+})
+
+it('Pictures of files that are part of a Word file, or embedded in it, have marks of their own', async () => {
+  const relation = (id: string, kind: string, target: string) =>
+    `<Relationship Id="${id}" Type="x/${kind}" Target="${target}"/>`
+  const word = zipFile(
+    Object.entries({
+      'word/document.xml':
+        '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:altChunk r:id="r1"/><w:p><w:r><w:t>End.</w:t></w:r></w:p></w:body></w:document>',
+      'word/_rels/document.xml.rels': `<Relationships>${relation('r1', 'aFChunk', 'a.html')}${relation('r2', 'package', 'b.html')}</Relationships>`,
+      'word/a.html': `<html><body><img src="${dataUri(PICTURE)}"></body></html>`,
+      'word/b.html': `<html><body><img src="${dataUri(OTHER)}"></body></html>`,
+    }).map(([name, content]) => ({ name, content })),
+  )
+  const marks = ['[Picture 1 in attachment 1]', '[Picture 1 in attachment 2]']
+  expect((await marked('a.docx', word)).text.match(/\[Picture.*\]/g)).toEqual(marks)
+  const pictures = await found('a.docx', word, ...marks)
+  expect(pictures.map(({ bytes }) => bytes)).toEqual(
+    [PICTURE, OTHER].map((one) => Buffer.from(one)),
+  )
 })
 
 it('A document has no more than so many marks, and the others are named', async () => {

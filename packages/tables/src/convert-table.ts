@@ -6,6 +6,7 @@ import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   type Cell,
   encodingOf,
+  FIRST_DAY,
   isOldWorkbook,
   refuseBadZip,
   type SheetTable,
@@ -162,8 +163,8 @@ async function beginningOf(path: string): Promise<{ text: string; isWhole: boole
 
 /** Re-encodes a text file in any encoding as UTF-8, which the engine reads. */
 async function toUtf8(path: string): Promise<void> {
-  const encoding = await fileEncoding(path)
-  if (encoding === 'utf-8') return
+  const encoding = await otherEncoding(path)
+  if (encoding === undefined) return
   const decoder = new TextDecoderStream(encoding)
   const decoded = `${path}.utf-8`
   await pipeline(createReadStream(path), decoder, createWriteStream(decoded))
@@ -171,23 +172,34 @@ async function toUtf8(path: string): Promise<void> {
 }
 
 /**
- * Detects the encoding from the beginning; if later bytes are not valid UTF-8 after all, assumes windows-1252, the most
- * common one of Western files.
+ * The encoding of a file that is not valid UTF-8; undefined for one that is. It shows in the beginning, or in the piece
+ * that is not valid, as a reader of the whole text would take it: a few damaged letters leave it UTF-8.
  */
-async function fileEncoding(path: string): Promise<string> {
+async function otherEncoding(path: string): Promise<string | undefined> {
   const strict = new TextDecoder('utf-8', { fatal: true })
-  let isFirst = true
+  let first: Buffer | undefined
   for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) {
-    const encoding = isFirst ? ((await encodingOf(piece)) ?? 'windows-1252') : 'utf-8'
-    isFirst = false
-    if (encoding !== 'utf-8') return encoding
-    try {
-      strict.decode(piece, { stream: true })
-    } catch {
-      return 'windows-1252'
-    }
+    const isValid = decodes(strict, piece)
+    if (first && isValid) continue
+    const start = first ? Buffer.concat([first, piece]) : piece
+    const encoding = (await encodingOf(start)) ?? FALLBACK
+    if (encoding !== 'utf-8' || !isValid) return encoding
+    first = piece
   }
-  return 'utf-8'
+  // The last letter may be cut off.
+  return decodes(strict) ? undefined : 'utf-8'
+}
+
+/** The most common encoding of Western files. */
+const FALLBACK = 'windows-1252'
+
+function decodes(strict: TextDecoder, piece?: Buffer): boolean {
+  try {
+    strict.decode(piece, { stream: piece !== undefined })
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function workbookParts(source: string): Promise<Part[]> {
@@ -265,9 +277,6 @@ function toField(value: Cell): string {
   if (value instanceof Date) return toTime(value)
   return `"${String(value).replaceAll('"', '""')}"`
 }
-
-/** The day before which spreadsheets have no dates: such a cell is a time of day or a duration. */
-const FIRST_DAY = Date.UTC(1901, 0, 1)
 
 /** A date without a time of day stays a date. */
 function toTime(date: Date): string {

@@ -1,10 +1,12 @@
+import { isKnown } from '../decode-text.ts'
 import { createBoundedText, type Extracted, oneLine } from '../extracted.ts'
+import { fromQuotedPrintable } from './mail-charsets.ts'
 
 // Calendars (RFC 5545) and cards of people (RFC 6350, and vCard 2.1 of telephones).
 
 /** Properties without anything to read. */
 const UNSHOWN =
-  /^(?:VERSION|PRODID|BEGIN|END|UID|REV|SEQUENCE|DTSTAMP|CREATED|LAST-MODIFIED|PHOTO|LOGO|SOUND|KEY|TRANSP|CALSCALE|METHOD|N|X-.*)$/
+  /^(?:VERSION|PRODID|BEGIN|END|UID|REV|SEQUENCE|DTSTAMP|CREATED|LAST-MODIFIED|PHOTO|LOGO|SOUND|KEY|TRANSP|CALSCALE|METHOD|X-.*)$/
 /** Components that only say how time is counted, or when to ring. */
 const OMITTED = new Set(['VTIMEZONE', 'STANDARD', 'DAYLIGHT', 'VALARM'])
 const NAMES: Record<string, string> = {
@@ -20,6 +22,9 @@ const NAMES: Record<string, string> = {
   URL: 'Web',
 }
 const TITLES = new Set(['SUMMARY', 'FN'])
+/** Properties with days and times; other digits are telephone numbers and the like. */
+const TIMED =
+  /^(?:DT.*|DUE|COMPLETED|R(?:RULE|DATE)|EX(?:RULE|DATE)|RECURRENCE-ID|FREEBUSY|BDAY|DEATHDATE|ANNIVERSARY)$/
 
 interface Property {
   name: string
@@ -31,16 +36,21 @@ interface Property {
 export function extractCards(source: string): Extracted {
   const text = createBoundedText()
   let title = ''
+  /** The name in parts, all that vCard 2.1 requires. */
+  let person = ''
   let lines: string[] = []
   const end = () => {
-    const heading = `## ${title || 'Without a name'}`
-    if (title !== '' || lines.length > 0) text.add([heading, '', ...lines, '', ''].join('\n'))
+    const heading = `## ${title || person || 'Without a name'}`
+    if (title !== '' || person !== '' || lines.length > 0)
+      text.add([heading, '', ...lines, '', ''].join('\n'))
     title = ''
+    person = ''
     lines = []
   }
   for (const { name, parameters, value } of shownIn(source)) {
     if (name === 'BEGIN' || name === 'END') end()
     else if (TITLES.has(name) && title === '') title = oneLine(value)
+    else if (name === 'N') person = oneLine(value)
     else if (!UNSHOWN.test(name) && value.trim() !== '') lines.push(lineOf(name, parameters, value))
   }
   end()
@@ -64,7 +74,8 @@ function lineOf(name: string, parameters: string, value: string): string {
   const type = /;TYPE="?([^;"]+)/i.exec(parameters)?.[1]
   const about = [zone, person, type].filter(Boolean).join(', ')
   const label = NAMES[name] ?? `${name.charAt(0)}${name.slice(1).toLowerCase()}`
-  return `- ${label}: ${oneLine(inTime(value.replace(/^mailto:/i, '')))}${about && ` (${about})`}`
+  const shown = TIMED.test(name) ? inTime(value) : value.replace(/^mailto:/i, '')
+  return `- ${label}: ${oneLine(shown)}${about && ` (${about})`}`
 }
 
 const inTime = (value: string) =>
@@ -105,7 +116,7 @@ function* propertiesOf(source: string): Generator<Property> {
 
 function parsed(line: string): Property | undefined {
   const [, name, parameters = '', value = ''] =
-    /^(?:[\w-]+\.)?([\w-]+)((?:;(?:"[^"]*"|[^":])*)*):([\s\S]*)$/.exec(line) ?? []
+    /^(?:[\w-]+\.)?([\w-]+)((?:;(?:"[^"]*"|[^":;])*)*):([\s\S]*)$/.exec(line) ?? []
   if (name === undefined || BINARY.test(parameters) || /^data:/i.test(value)) return undefined
   const decoded = ENCODED.test(parameters) ? unquotedPrintable(value, parameters) : value
   const plain = decoded.replaceAll(/\\n/gi, ' ').replaceAll(/\\([\\,;:])/g, '$1')
@@ -120,13 +131,6 @@ function parsed(line: string): Property | undefined {
 }
 
 function unquotedPrintable(value: string, parameters: string): string {
-  const bytes = value.replaceAll(/=([\da-f]{2})/gi, (_, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  )
   const charset = /;CHARSET="?([\w-]+)/i.exec(parameters)?.[1] ?? 'utf-8'
-  try {
-    return new TextDecoder(charset).decode(Buffer.from(bytes, 'latin1'))
-  } catch {
-    return value
-  }
+  return isKnown(charset) ? new TextDecoder(charset).decode(fromQuotedPrintable(value)) : value
 }

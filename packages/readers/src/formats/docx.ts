@@ -1,6 +1,6 @@
 import mammoth from 'mammoth'
 import { createBoundedText, type Extracted } from '../extracted.ts'
-import type { ReadWithin } from '../within.ts'
+import { type ReadWithin, textWithin } from '../within.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { chartsOf } from './chart.ts'
 import { furnitureOf } from './docx-furniture.ts'
@@ -48,7 +48,9 @@ export async function extractDocx(
   text.add(markdown.replaceAll(CHUNK, (_, index: string) => texts[Number(index)] ?? ''))
   for (const line of await furnitureOf(zip, main))
     text.add(`${text.length > 0 ? '\n\n' : ''}${line}`)
-  text.add(await embeddedIn(zip, [main], read))
+  // Their numbers go on, so that no two pictures have one mark.
+  const readNext: ReadWithin = (file, number) => read(file, chunks.size + number)
+  text.add(await embeddedIn(zip, [main], readNext))
   return { text: text.toString() }
 }
 
@@ -115,7 +117,7 @@ async function chunksOf(
   const paths = await pathsOf(zip, main, 'aFChunk')
   for (const [id, path] of [...paths].slice(0, MAX_CHUNKS)) {
     const file = { name: path, mediaType: '', bytes: await zip.readBytes(path) }
-    chunks.set(id, (await read(file, chunks.size + 1)).text.trim())
+    chunks.set(id, (await textWithin(file, chunks.size + 1, read)).trim())
   }
   return chunks
 }

@@ -2,8 +2,8 @@ import { noteMark, ruby, subscript, superscript } from '../marks.ts'
 import { orderedLabel } from '../numbering.ts'
 import type { PageElement } from './html-page.ts'
 
-const RAISED = /vertical-align\s*:\s*(?:super|text-top|top)/i
-const LOWERED = /vertical-align\s*:\s*(?:sub|text-bottom|bottom)/i
+const RAISED = /vertical-align\s*:\s*super/i
+const LOWERED = /vertical-align\s*:\s*sub/i
 /** A link with such a text leads to a note. */
 const NOTE = /^\s*\[?(?:\d{1,3}|[a-z]|[ivx]{1,5}|[*†‡§]{1,3})\]?\s*$/i
 /** Choices that are named where none is made. */

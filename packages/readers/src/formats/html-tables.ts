@@ -141,7 +141,8 @@ function spread(rows: readonly PageElement[]): Grid {
       column += width
     }
   }
-  const width = Math.min(Math.max(...grid.map(({ length }) => length)), MAX_COLUMNS)
+  const widest = grid.reduce((most, { length }) => Math.max(most, length), 0)
+  const width = Math.min(widest, MAX_COLUMNS)
   const least = width * rows.length <= MAX_SPREAD ? width : 0
   return grid.map((places) =>
     Array.from({ length: Math.max(least, places.length) }, (_, column) => places[column]),

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { encodingOf } from '../decode-text.ts'
+import { encodingOf, isKnown } from '../decode-text.ts'
 
 /** Bytes of a part from which its encoding is detected. */
 const SAMPLE_BYTES = 1_000_000
@@ -143,19 +143,15 @@ function bodyBytes(body: Buffer, encoding: string): Buffer {
   const sample = body.subarray(0, SAMPLE_BYTES)
   if (encoding === 'base64') return Buffer.from(sample.toString('latin1'), 'base64')
   if (encoding !== 'quoted-printable') return sample
-  const text = sample
-    .toString('latin1')
+  return fromQuotedPrintable(sample.toString('latin1'))
+}
+
+/** The bytes of a text in quoted-printable. */
+export function fromQuotedPrintable(text: string): Buffer {
+  const bytes = text
     .replaceAll(/=\r?\n/g, '')
     .replaceAll(/=([\da-f]{2})/gi, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     )
-  return Buffer.from(text, 'latin1')
-}
-
-function isKnown(encoding: string): boolean {
-  try {
-    return new TextDecoder(encoding) !== undefined
-  } catch {
-    return false
-  }
+  return Buffer.from(bytes, 'latin1')
 }

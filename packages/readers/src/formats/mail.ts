@@ -45,13 +45,18 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
 const NEXT_MAIL = Buffer.from('\nFrom ')
 
 /** The mails of a mailbox, each a page. */
-export async function extractMailbox(bytes: Buffer, readers: Readers): Promise<Extracted> {
+export async function extractMailbox(bytes: Buffer, { see, extract }: Readers): Promise<Extracted> {
   const text = createBoundedText()
   const pageStarts: number[] = []
   const warnings: ReadingWarning[] = []
+  let files = 0
   for (const mail of mailsIn(bytes)) {
     pageStarts.push(text.length)
-    const { text: words, warnings: own = [] } = await extractMail(mail, readers)
+    const page = pageStarts.length
+    const { text: words, warnings: own = [] } = await extractMail(mail, {
+      see: (open, place) => see(open, { ...place, page }),
+      extract: (file) => extract(file, ++files),
+    })
     text.add(`${words.trimEnd()}\n\n`)
     warnings.push(...own.slice(0, 1 - warnings.length))
   }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { attachmentToText, MAX_WITHIN, type ReadWithin } from '../within.ts'
 
@@ -32,7 +33,7 @@ export function createAttachments(pdf: Holder) {
         const content = await pdf.getAttachmentContent(id).catch(() => undefined)
         const bytes = content instanceof Uint8Array ? Buffer.from(content) : Buffer.alloc(0)
         // An annotation may show a file that the document has, too.
-        const key = `${name} ${bytes.toString('latin1')}`
+        const key = `${name} ${hash('sha256', bytes)}`
         if (contents.has(key)) continue
         contents.add(key)
         texts.push(await attachmentToText({ name, mediaType: '', bytes }, texts.length + 1, read))

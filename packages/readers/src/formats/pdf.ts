@@ -110,7 +110,7 @@ async function unreadPages(bytes: Buffer, pages: readonly Page[]): Promise<numbe
     pages.flatMap((page, index) => (isMeant(page) ? [index + 1] : []))
   const failed = numbersOf(({ isUnread }) => isUnread === true)
   const empty = numbersOf(
-    ({ blocks, rest, isUnread }) => blocks.length === 0 && rest === '' && !isUnread,
+    ({ blocks, rest, isUnread }) => blocks.length === 0 && rest === '' && isUnread === undefined,
   )
   if (empty.length === 0) return failed
   const complaints: string[] = []
@@ -174,6 +174,7 @@ interface Page {
   blocks: readonly Block[]
   /** Text without a position: recognised in images, or rotated. */
   rest: string
+  /** Whether it cannot be read; false for a page that is not wanted. */
   isUnread?: boolean
 }
 
@@ -189,7 +190,7 @@ interface PageReader {
 
 async function readPage(reader: PageReader, number: number): Promise<Page> {
   const { pdf, sight, pictures, drawn, room, attachments } = reader
-  if (pictures?.isWanted(number) === false) return { blocks: [], rest: '' }
+  if (pictures?.isWanted(number) === false) return { blocks: [], rest: '', isUnread: false }
   try {
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()

@@ -29,12 +29,13 @@ export async function slideComments(
   slide: string,
   authors: ReadonlyMap<string, string>,
 ): Promise<string[]> {
-  const comments: string[] = []
+  const comments: string[][] = []
   for (const { type, path } of (await targetsOf(zip, slide)).values()) {
-    if (COMMENTS.test(type) && zip.has(path))
-      comments.push(...read(await zip.readText(path), authors))
+    if (COMMENTS.test(type) && zip.has(path)) {
+      comments.push(read(await zip.readText(path), authors))
+    }
   }
-  return comments
+  return comments.flat()
 }
 
 function read(xml: string, authors: ReadonlyMap<string, string>): string[] {

@@ -110,12 +110,22 @@ function cellReader(SSF: typeof Library.SSF, dayZero: number, asShown: boolean) 
 }
 
 function addFormula(rows: Cell[][], { row, column, formula }: Formula): void {
-  if (column >= MAX_COLUMNS) return
-  const cells = rows[row] ?? []
+  if (row < 0 || row >= MAX_ROWS || column >= MAX_COLUMNS) return
+  while (rows.length <= row) rows.push(EMPTY_ROW)
+  const cells = rows[row] ?? EMPTY_ROW
+  if (!isEmpty(cells[column])) return
   rows[row] = cells === EMPTY_ROW ? [] : cells
-  if (toText(cells[column]) === '') rows[row][column] = formula
+  put(rows[row], column, formula)
 }
 
+/** Without holes, which not every method of arrays passes over. */
+function put(cells: Cell[], column: number, value: Cell): void {
+  while (cells.length < column) cells.push(null)
+  cells[column] = value
+}
+
+/** As many as Excel has. */
+const MAX_ROWS = 2 ** 20
 /** A sheet may have a million of them. */
 const EMPTY_ROW: Cell[] = []
 /** Cells that merged cells fill in one sheet. */
@@ -153,7 +163,7 @@ function fillRow(cells: Cell[], value: Cell, { s: first, e: last }: Range): numb
   const columns: number[] = []
   for (let column = first.c; column < end; column++) {
     if (!isEmpty(cells[column])) continue
-    cells[column] = value
+    put(cells, column, value)
     columns.push(column)
   }
   return columns

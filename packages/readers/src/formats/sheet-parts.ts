@@ -259,17 +259,15 @@ const numberIn = (tag: string, attribute: RegExp) => Number(attribute.exec(tag)?
 
 /** Charts, SmartArt and images of a sheet are in its drawing; a sheet that is a chart has a drawing, too. */
 async function drawnOnSheet(zip: ZipArchive, sheet: string) {
-  const charts: Chart[] = []
-  const smartArt: string[] = []
-  const textBoxes: string[] = []
-  const pictures: string[] = []
-  for (const path of (await pathsOf(zip, sheet, 'drawing')).values()) {
-    textBoxes.push(...textBoxesIn(await zip.readText(path)))
-    charts.push(...(await chartsOf(zip, path)).values())
-    smartArt.push(...[...(await smartArtOf(zip, path)).values()].flat())
-    pictures.push(...(await pathsOf(zip, path, 'image')).values())
+  const drawings = [...(await pathsOf(zip, sheet, 'drawing')).values()]
+  const all = async <One>(read: (drawing: string) => Promise<Iterable<One>>) =>
+    (await Array.fromAsync(drawings, async (path) => [...(await read(path))])).flat()
+  return {
+    charts: await all(async (path) => (await chartsOf(zip, path)).values()),
+    smartArt: (await all(async (path) => (await smartArtOf(zip, path)).values())).flat(),
+    textBoxes: await all(async (path) => textBoxesIn(await zip.readText(path))),
+    pictures: await all(async (path) => (await pathsOf(zip, path, 'image')).values()),
   }
-  return { charts, smartArt, textBoxes, pictures }
 }
 
 /** Shown by programs that do not know an object: "This shape represents a slicer". */

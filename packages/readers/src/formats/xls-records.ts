@@ -1,7 +1,8 @@
 import { furnitureText } from './page-furniture.ts'
 
 // Records of Excel 97 to 2003: [MS-XLS], 2.4.
-const [BOF, EOF, CONTINUE, SHEET, TEXT_OBJECT, OBJECT] = [0x809, 0xa, 0x3c, 0x85, 0x1b6, 0x5d]
+export const [BOF, SHEET] = [0x809, 0x85]
+const [EOF, CONTINUE, TEXT_OBJECT, OBJECT] = [0xa, 0x3c, 0x1b6, 0x5d]
 const [HEADER, FOOTER, CHART_TEXT] = [0x14, 0x15, 0x100d]
 /** The kind of object that is a comment, which the library reads. */
 const COMMENT = 0x19
@@ -19,6 +20,7 @@ export interface DrawnTexts {
 
 interface XlsRecord {
   at: number
+  end: number
   type: number
   data: Buffer
 }
@@ -30,6 +32,10 @@ export function drawnTextsOf(stream: Buffer): Map<string, DrawnTexts> {
   let sheet: DrawnTexts | undefined
   let depth = 0
   let objectKind = 0
+  /** Charts within a sheet have headers and footers of their own. */
+  const setOfSheet = (furniture: Partial<DrawnTexts>) => {
+    if (sheet && depth === 1) Object.assign(sheet, furniture)
+  }
   const records = [...recordsOf(stream)]
   const readers = new Map<number, (record: XlsRecord, place: number) => void>([
     [SHEET, ({ data }) => names.set(data.readUInt32LE(0), textOf(data, data[6] ?? 0, 7))],
@@ -53,8 +59,8 @@ export function drawnTextsOf(stream: Buffer): Map<string, DrawnTexts> {
       },
     ],
     [CHART_TEXT, ({ data }) => add(sheet?.chartTexts, textOf(data, data[2] ?? 0, 3))],
-    [HEADER, ({ data }) => Object.assign(sheet ?? {}, { header: longText(data) })],
-    [FOOTER, ({ data }) => Object.assign(sheet ?? {}, { footer: longText(data) })],
+    [HEADER, ({ data }) => setOfSheet({ header: longText(data) })],
+    [FOOTER, ({ data }) => setOfSheet({ footer: longText(data) })],
   ])
   for (const [place, record] of records.entries()) readers.get(record.type)?.(record, place)
   return sheets
@@ -64,11 +70,12 @@ function add(texts: string[] | undefined, text: string): void {
   if (texts && texts.length < MAX_TEXTS && text !== '') texts.push(text)
 }
 
-function* recordsOf(stream: Buffer): Generator<XlsRecord> {
+/** The records of a workbook stream in their order. */
+export function* recordsOf(stream: Buffer): Generator<XlsRecord> {
   for (let at = 0; at + 4 <= stream.length; ) {
-    const length = stream.readUInt16LE(at + 2)
-    yield { at, type: stream.readUInt16LE(at), data: stream.subarray(at + 4, at + 4 + length) }
-    at += 4 + length
+    const end = Math.min(at + 4 + stream.readUInt16LE(at + 2), stream.length)
+    yield { at, end, type: stream.readUInt16LE(at), data: stream.subarray(at + 4, end) }
+    at = end
   }
 }
 

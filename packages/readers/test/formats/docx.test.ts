@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
+import { processorMs } from '../../../../test/support/processor-time.ts'
 import { zipFile } from '../../../../test/support/zip-file.ts'
 import { extractFile as readFile } from '../../src/extract-file.ts'
 import { extractDocx } from '../../src/formats/docx.ts'
@@ -253,6 +254,26 @@ describe('The numbers of a Word document', () => {
     expect(text).toMatch(
       /^Ida, sea: Baltic\n\n\[x\] ?Moored\n\n港\(みなと\)right\n\n## Lease\n\nThe rent is 12 crowns\.\n\nEnd\n\nPage header: Issue 6\n\nPage footer: Page \| Owner: Dock 5\n\n## Attachment: plan\.csv\n\n- quay: 7; fee: 120/,
     )
+  })
+
+  it('and a file that is part of its text and cannot be read is named', async () => {
+    const text = await numbered(
+      '<w:altChunk r:id="aFChunk"/><w:p><w:r><w:t>End</w:t></w:r></w:p>',
+      {
+        'word/chunk.html': 'MZ\u0000\u0001',
+      },
+    )
+    expect(text).toMatch(/^\(4 bytes\. .+\)\n\nEnd$/)
+  })
+
+  it('count no deeper than Word does', async () => {
+    const deep = numbering
+      .replaceAll('w:ilvl="2"', 'w:ilvl="20000000"')
+      .replace('<w:lvlOverride w:ilvl="1">', '<w:lvlOverride w:ilvl="20000000">')
+    const started = processorMs()
+    const text = await numbered(item(20_000_000, 'in coin', 3), { 'word/numbering.xml': deep })
+    expect(text.trim()).toBe('in coin')
+    expect(processorMs() - started).toBeLessThan(1_000)
   })
 
   it('are read in a file whose main part has any name', async () => {

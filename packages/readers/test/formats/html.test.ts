@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { processorMs } from '../../../../test/support/processor-time.ts'
 import { extractHtml, htmlToMarkdown } from '../../src/formats/html.ts'
 
@@ -229,6 +230,9 @@ describe('What stands above or below the line keeps apart from numbers', () => {
     ['45<sup>1</sup><sup>2</sup>', '45^12'],
     ['<b>45</b><sup>2</sup>', '**45**^2'],
     ['45<span style="vertical-align: super">2</span>', '45^2'],
+    ['45<span style="vertical-align: top">2</span>', '452'],
+    ['45<span style="vertical-align: text-bottom">2</span>', '452'],
+    ['45<span style="vertical-align:SUB">2</span>', '45_2'],
     ['12 m<sup>2</sup>', '12 m²'],
     ['the pier<sup>3</sup>', 'the pier^3'],
     ['2<sup>10</sup>4', '2^{10}4'],
@@ -304,6 +308,12 @@ describe('What a browser shows in another way is text', () => {
       return processorMs() - started
     }
     expect(await time(20_000)).toBeLessThan(6_000)
+  })
+
+  it('a table of more rows than a call takes arguments', onlyLong, async () => {
+    const rows = '<tr><td>7<td>120'.repeat(150_000)
+    const text = await htmlToMarkdown(`<table><tr><td colspan=2>a${rows}</table>`)
+    expect(text.match(/120/g)).toHaveLength(150_000)
   })
 
   it('what stands outside the main part of a page', async () => {

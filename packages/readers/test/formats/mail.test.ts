@@ -164,6 +164,15 @@ describe('The letters of a mail are kept', () => {
     )
   })
 
+  it.each(['a.eml', 'a.mbox'])('where it names the encoding, without a guess: %s', async (name) => {
+    const headers = ['Subject: Gebuehr', 'Content-Type: text/plain; charset=iso-8859-2']
+    const mail = rawMail(headers, 'Pr\u00edstav \u00b9\u00e8\u00f8')
+    const bytes = name === 'a.mbox' ? Buffer.concat([Buffer.from('From a@x\n'), mail]) : mail
+    const { text, warnings } = await extractFile({ name, mediaType: '', bytes })
+    expect(text).toContain('Prístav ščř')
+    expect(warnings).toBeUndefined()
+  })
+
   it('in a part of a part, and in a mail within a mail', async () => {
     const part = (...lines: string[]) => ['--b', ...lines]
     const inner = [...HEAD, 'Subject: Fl\u00e5den', '', 'V\u00e6rtsh\u00f8jen']

@@ -2,6 +2,7 @@ import { PDFDocument, PDFName } from '@cantoo/pdf-lib'
 import { describe, expect, it } from 'vitest'
 import { extractFile } from '../../src/extract-file.ts'
 import { extractPdf } from '../../src/formats/pdf.ts'
+import { createPictureSearch } from '../../src/pictures.ts'
 import { drawn, textOf } from './drawn-pdf.ts'
 import { rawPdf, stream, text } from './raw-pdf.ts'
 
@@ -44,6 +45,17 @@ describe('Files within a PDF', () => {
     }
   })
 
+  it('are all read where they differ, whatever they are called', async () => {
+    const names =
+      '/Names<</EmbeddedFiles<</Names[(a) 7 0 R (b) 9 0 R (c) 11 0 R]>>>>/Collection<</View/D>>'
+    const objects = ['Arholm', 'Borholm', 'Arholm'].flatMap((port, n) => [
+      file('list.txt', 8 + n * 2),
+      stream(`The port of ${port}.\n`, '/Type/EmbeddedFile'),
+    ])
+    const result = await read(rawPdf(text('Lists.', 72, 700), { catalog: names, objects }))
+    expect(result.text.match(/Arholm|Borholm/g)).toEqual(['Arholm', 'Borholm'])
+  })
+
   it('are named with the reason if they cannot be read', async () => {
     const names = '/Names<</EmbeddedFiles<</Names[(a) 7 0 R]>>>>'
     const objects = [file('tool.exe', 8), stream('MZ\0\x01\x02\xff\xfe', '/Type/EmbeddedFile')]
@@ -69,6 +81,21 @@ describe('A page that cannot be read', () => {
     expect(result.warnings).toEqual([
       { code: 'unreadable_pages', message: 'Could not be read, and was left out: page 2' },
     ])
+  })
+})
+
+describe('A page without the picture that is looked for', () => {
+  it('is not looked at, though it is damaged', async () => {
+    const pdf = await PDFDocument.load(
+      await drawn(['One', 'Two'].map((name) => ({ texts: [[name, 60, 100]] as const }))),
+    )
+    const broken = pdf.context.register(pdf.context.stream(Buffer.alloc(90, 0xff)))
+    pdf.getPages()[1]?.node.set(PDFName.of('Contents'), broken)
+    const bytes = Buffer.from(await pdf.save())
+    const search = (mark: string) =>
+      extractPdf(bytes, { pictures: createPictureSearch([mark], () => undefined) })
+    expect((await search('[Picture 1 on page 1]')).warnings).toBeUndefined()
+    await expect(search('[Picture 1 on page 2]')).rejects.toMatchObject({ code: 'empty_document' })
   })
 })
 

@@ -102,6 +102,31 @@ it('Cards are people, in any encoding, without their pictures', async () => {
   )
 })
 
+it('A card that has its name only in parts is headed by them, and keeps all figures', async () => {
+  const cards = [
+    ...['BEGIN:VCARD', 'VERSION:2.1', 'N:Ost;Jo', 'TEL:30123456', 'BDAY:19800229', 'END:VCARD'],
+    ...['BEGIN:VCARD', 'N:Tern;Ida', 'FN:Ida Tern', 'NOTE:Order 20301231', 'END:VCARD'],
+    ...['BEGIN:VCARD', 'N:Gull;Ann', 'END:VCARD'],
+  ].join('\n')
+  expect(await textOf('a.vcf', cards)).toBe(
+    '## Ost, Jo\n\n- Telephone: 30123456\n- Birthday: 1980-02-29\n\n## Ida Tern\n\n- Note: Order 20301231\n\n## Gull, Ann\n\n\n',
+  )
+})
+
+it('An appointment has the days of its repetitions, and its number as it is', async () => {
+  const calendar = [
+    'BEGIN:VEVENT',
+    'SUMMARY:Dredging',
+    'RRULE:FREQ=DAILY;UNTIL=20300908T000000Z',
+    'EXDATE;VALUE=DATE:20300903,20300904',
+    'LOCATION:Berth 20300901',
+    'END:VEVENT',
+  ].join('\n')
+  expect(await textOf('a.ics', `BEGIN:VCALENDAR\n${calendar}\nEND:VCALENDAR`)).toBe(
+    '## Dredging\n\n- Repeats: FREQ=DAILY;UNTIL=2030-09-08 00:00:00 UTC\n- Exdate: 2030-09-03,2030-09-04\n- Location: Berth 20300901\n\n',
+  )
+})
+
 it.each([
   ['a fragment', 'a.html', '', '<h1>Fees</h1><p>12 crowns</p><script>secret()</script>'],
   [

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
 import { zipFile } from '../../../../test/support/zip-file.ts'
 import { extractFile } from '../../src/extract-file.ts'
+import { drawnTextsOf } from '../../src/formats/xls-records.ts'
 
 it('A workbook of 1997 has its hidden rows and columns named as well', async () => {
   const bytes = fixture('hidden.xls')
@@ -11,6 +12,25 @@ it('A workbook of 1997 has its hidden rows and columns named as well', async () 
   expect(warnings).toEqual([
     { code: 'hidden_cells', message: 'Hidden rows or columns were read, too: Rows, Columns' },
   ])
+})
+
+it('A sheet of 1997 keeps its header and footer beside those of a chart on it', () => {
+  const record = (type: number, data: Buffer) => {
+    const head = Buffer.alloc(4)
+    head.writeUInt16LE(type)
+    head.writeUInt16LE(data.length, 2)
+    return Buffer.concat([head, data])
+  }
+  const furniture = (type: number, words: string) =>
+    record(type, Buffer.concat([Buffer.from([words.length, 0, 0]), Buffer.from(words)]))
+  const [begin, end] = [record(0x809, Buffer.alloc(16)), record(0xa, Buffer.alloc(0))]
+  const place = Buffer.from([0, 0, 0, 0, 0, 0, 5, 0, ...Buffer.from('Quays')])
+  const globals = begin.length + 4 + place.length + end.length
+  place.writeUInt32LE(globals)
+  const chart = [begin, furniture(0x14, ''), furniture(0x15, '&CChart 9'), end]
+  const sheet = [begin, furniture(0x14, '&LHarbour'), furniture(0x15, 'Dock 5'), ...chart, end]
+  const texts = drawnTextsOf(Buffer.concat([begin, record(0x85, place), end, ...sheet]))
+  expect(texts.get('Quays')).toMatchObject({ header: 'Harbour', footer: 'Dock 5' })
 })
 
 it('A workbook of 1997 that wants a password says so', async () => {

@@ -2,6 +2,7 @@ import { type BookType, utils, write } from '@e965/xlsx'
 import { strToU8, unzipSync, type Zippable, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { extractFile } from '../../src/extract-file.ts'
+import { readWorkbook } from '../../src/formats/read-workbook.ts'
 import type { PartsOfSheets } from '../../src/formats/sheet-parts.ts'
 import { extractWorkbook, rowsToText } from '../../src/formats/xlsx.ts'
 import type { TableRow } from '../../src/sheet-tables.ts'
@@ -103,6 +104,46 @@ it('Formulas without stored values are shown, with a warning', async () => {
         'Formulas without stored values are shown as formulas: Sums. To have values, open the file in a spreadsheet program, save it and send it again',
     },
   ])
+})
+
+/** A workbook with a name above, and cells as a sheet holds them. */
+function withCells(...rows: string[]) {
+  const book = write(utils.book_new(utils.aoa_to_sheet([['Quay', 'Fee']]), 'Quays'), {
+    type: 'buffer',
+  })
+  const parts: Zippable = unzipSync(book)
+  const path = 'xl/worksheets/sheet1.xml'
+  const xml = Buffer.from(unzipSync(book)[path] ?? []).toString()
+  parts[path] = strToU8(xml.replace('</sheetData>', `${rows.join('')}</sheetData>`))
+  return sourceFile('quays.xlsx', zipSync(parts))
+}
+
+it.each([
+  [
+    'behind empty rows',
+    '<row r="5"><c r="B5"><f>SUM(B1:B2)</f></c></row>',
+    'Quay; Fee\n\n=SUM(B1:B2)\n',
+  ],
+  [
+    'behind empty cells',
+    '<row r="2"><c r="A2"><v>7</v></c><c r="F2"><f>1+1</f></c></row>',
+    '- Quay: 7; =1+1\n',
+  ],
+])('A last formula without a stored value stands %s', async (_case, cells, line) => {
+  const { text } = await extractFile(withCells(cells))
+  expect(text).toContain(line)
+})
+
+it.each(['A0', 'A9999999', 'XFD2'])('A formula at %s is outside what is read', async (place) => {
+  const cell = `<row r="2"><c r="A2"><v>7</v></c><c r="${place}"><f>1+1</f></c></row>`
+  expect((await extractFile(withCells(cell))).text).not.toContain('=1+1')
+})
+
+it('A merged cell further right than its row goes leaves no holes in it', async () => {
+  const sheet = utils.aoa_to_sheet([['Quay', 'Fee', 'Days', 'Season'], [7, 120, 30, 'Summer'], [8]])
+  sheet['!merges'] = [utils.decode_range('D2:D3')]
+  const [read] = await readWorkbook(write(utils.book_new(sheet, 'Fees'), { type: 'buffer' }))
+  expect(read?.rows[2]).toStrictEqual([8, null, null, 'Summer'])
 })
 
 describe('A head', () => {
