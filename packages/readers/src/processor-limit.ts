@@ -8,8 +8,6 @@ const PAGE_BYTES = 50_000
 const RECOGNISED_PAGE_MS = 30_000
 const CHECK_MS = 500
 
-export type ProcessorLimit = ReturnType<typeof startProcessorLimit>
-
 /**
  * Bounds the processor time of one file, in a process that others may slow down but not charge. Its signal aborts with
  * the reason for which the file then fails.

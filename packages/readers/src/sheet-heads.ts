@@ -1,4 +1,4 @@
-export interface SheetHead {
+interface SheetHead {
   /** A name per column, empty if it has none; absent if no row looks like column names. */
   head: string[] | undefined
   /** Whether the values below clearly differ from the head. */

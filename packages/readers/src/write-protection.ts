@@ -2,7 +2,7 @@ import { createDecipheriv, hash } from 'node:crypto'
 import { readXml } from './formats/xml.ts'
 
 /** With this password Excel encrypts workbooks that are only protected against changes: everybody may open them. */
-const PASSWORD = Buffer.from('VelvetSweatshop', 'utf16le')
+export const PASSWORD = Buffer.from('VelvetSweatshop', 'utf16le')
 /** More rounds than any program uses. */
 const MAX_ROUNDS = 500_000
 const SEGMENT_BYTES = 4_096

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
+import { BOF, recordsOf, SHEET } from './formats/xls-records.ts'
+import { PASSWORD } from './write-protection.ts'
 
 // [MS-XLS], 2.2.10: what of a workbook stream is encrypted, and [MS-OFFCRYPTO], 2.3.6: how.
-const PASSWORD = Buffer.from('VelvetSweatshop', 'utf16le')
-const [BOF, FILE_PASS, SHEET] = [0x809, 0x2f, 0x85]
+const FILE_PASS = 0x2f
 /** Records that stay in the clear: besides these, the places of sheets. */
 const CLEAR = new Set([BOF, FILE_PASS, 0xe1, 0x138, 0x194, 0x195, 0x196])
 /** A record that readers skip: Mms. */
@@ -14,15 +15,15 @@ const RC4 = 0x0001_0001
 export function openStream(stream: Buffer): Buffer | undefined {
   const records = [...recordsOf(stream)]
   const pass = records.find(({ type }) => type === FILE_PASS)
-  const data = pass && stream.subarray(pass.at + 4, pass.end)
+  const { data = Buffer.alloc(0) } = pass ?? {}
   // RC4 of the first version; all else is rare.
-  if (!pass || !data || data.length < 54 || data.readUInt32LE(0) !== RC4) return undefined
+  if (!pass || data.length < 54 || data.readUInt32LE(0) !== RC4) return undefined
   const key = keyOf(data.subarray(6, 22))
   const verify = keystream(key, 0, 32)
   const opened = Buffer.from(
     data.subarray(22, 54).map((byte, place) => byte ^ (verify[place] ?? 0)),
   )
-  if (!hash('md5', opened.subarray(0, 16), 'buffer').equals(opened.subarray(16))) return undefined
+  if (!md5(opened.subarray(0, 16)).equals(opened.subarray(16))) return undefined
   const plain = Buffer.from(stream)
   const maskAt = createMask(key)
   for (const { type, at, end } of records.filter((record) => !CLEAR.has(record.type))) {
@@ -43,14 +44,6 @@ function createMask(key: Buffer) {
     if (next !== block) mask = keystream(key, next, BLOCK_BYTES)
     block = next
     return mask[place % BLOCK_BYTES] ?? 0
-  }
-}
-
-function* recordsOf(stream: Buffer): Generator<{ type: number; at: number; end: number }> {
-  for (let at = 0; at + 4 <= stream.length; ) {
-    const end = Math.min(at + 4 + stream.readUInt16LE(at + 2), stream.length)
-    yield { type: stream.readUInt16LE(at), at, end }
-    at = end
   }
 }
 

@@ -1,8 +1,7 @@
 /** How a text such as CSV separates and quotes its values. */
 export interface Dialect {
   delimiter: string
-  /** Empty if quotation marks are literal. */
-  quote: '"' | "'" | ''
+  quote: '"' | "'"
   /** Whether a backslash before a quotation mark makes it literal, as well as doubling it does. */
   hasBackslashes: boolean
 }
@@ -13,8 +12,6 @@ export interface DelimitedRows {
   strayQuotes: number
   /** Values that are quoted after blanks. */
   spacedQuotes: number
-  /** Where the first row begins that was not read. */
-  end: number
 }
 
 const BREAK = '\n'
@@ -28,24 +25,22 @@ export function readDelimited(
   dialect: Dialect,
   maximum = Number.POSITIVE_INFINITY,
 ): DelimitedRows {
-  const result: DelimitedRows = { rows: [], strayQuotes: 0, spacedQuotes: 0, end: 0 }
-  const readQuoted = dialect.quote === '' ? undefined : quotedReader(text, dialect, result)
+  const result: DelimitedRows = { rows: [], strayQuotes: 0, spacedQuotes: 0 }
+  const readQuoted = quotedReader(text, dialect, result)
   let at = text.startsWith('\ufeff') ? 1 : 0
   let row: string[] = []
   while (at < text.length && result.rows.length < maximum) {
-    const quoted = readQuoted?.(at)
+    const quoted = readQuoted(at)
     const end = quoted?.end ?? endOfPlain(text, at, dialect.delimiter)
     row.push(quoted?.value ?? text.slice(at, end).trim())
     at = end + 1
     const isAtEnd = end >= text.length
     if (isAtEnd || text[end] === BREAK) {
       result.rows.push(row)
-      result.end = at
       row = []
     } else if (at === text.length) {
       // The text ends in a delimiter.
       result.rows.push([...row, ''])
-      result.end = at
     }
   }
   return result

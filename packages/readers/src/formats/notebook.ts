@@ -1,3 +1,4 @@
+import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
 import { createBoundedText, type Extracted, fenced, withoutData } from '../extracted.ts'
 import { extractHtml } from './html.ts'
@@ -40,7 +41,7 @@ type Output = z.infer<typeof output>
 
 /** The cells of a notebook and the text of their outputs, without pictures. What is none is kept as JSON. */
 export async function extractNotebook(source: string): Promise<Extracted> {
-  const parsed = notebook.safeParse(parse(source))
+  const parsed = notebook.safeParse(parseJson(source))
   if (!parsed.success) return { text: fenced(source, 'json') }
   const { cells: own, worksheets = [], metadata } = parsed.data
   const language = metadata.language_info?.name ?? metadata.kernelspec?.language ?? 'python'
@@ -54,14 +55,6 @@ export async function extractNotebook(source: string): Promise<Extracted> {
     }
   }
   return { text: all.toString() }
-}
-
-function parse(source: string): unknown {
-  try {
-    return JSON.parse(source)
-  } catch {
-    return undefined
-  }
 }
 
 function shown(type: string, words: string, level: number | undefined, language: string): string {

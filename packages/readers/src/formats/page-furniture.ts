@@ -1,3 +1,5 @@
+import { oneLine } from '../extracted.ts'
+
 /** Codes in headers and footers of sheets (ECMA-376, 18.3.1.39): fonts, sizes, colours, and what differs from page to page. */
 const CODES = /&(?:"[^"]*"|K[0-9A-Fa-f]{6}|K\d\d[+-]\d{3}|\d{1,3}|[BIUSEXYPNDTFAZGOH])/g
 /** Where the left, the middle and the right part begin. */
@@ -13,7 +15,7 @@ export function furnitureText(coded: string): string {
 
 export function furnitureLine(parts: readonly string[]): string {
   return parts
-    .map((part) => part.replaceAll(/\s+/g, ' ').trim())
+    .map(oneLine)
     .filter((part) => !COUNTER.test(part))
     .join('; ')
 }

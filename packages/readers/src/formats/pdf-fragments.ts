@@ -43,6 +43,9 @@ export interface Table {
 /** Fragments on one baseline, from left to right. */
 export type Row = Fragment[]
 
+/** The middle of the letters of a text, from the top of the page. */
+export const middle = ({ base, height }: Fragment) => base - height * 0.3
+
 /** Superscripts are raised by up to this share of the height. */
 const BASELINE_SLACK = 0.45
 

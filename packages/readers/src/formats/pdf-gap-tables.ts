@@ -1,3 +1,4 @@
+import { median } from '../median.ts'
 import { type Row, type Table, toSegments } from './pdf-fragments.ts'
 import { type Aligned, alignColumns } from './pdf-table-columns.ts'
 import { widenHeads } from './pdf-table-heads.ts'
@@ -116,6 +117,3 @@ function isJustified(row: Row): boolean {
   const isEven = Math.max(...gaps) - Math.min(...gaps) < 1
   return gaps.length > 1 && isEven && !row.some(({ text }) => isValue(text))
 }
-
-const median = (numbers: readonly number[]) =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0

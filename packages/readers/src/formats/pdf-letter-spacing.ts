@@ -1,5 +1,7 @@
 import { OPS } from 'pdfjs-dist'
 import { z } from 'zod'
+import { oneLine } from '../extracted.ts'
+import { median } from '../median.ts'
 import type { Fragment } from './pdf-fragments.ts'
 import type { Operators } from './pdf-rules.ts'
 
@@ -87,9 +89,6 @@ function byGaps(run: readonly Fragment[]): string {
   return words.map((word, n) => ((gaps[n - 1] ?? 0) > most ? ` ${word}` : word)).join('')
 }
 
-const median = (numbers: readonly number[]) =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
-
 /** Fragments that follow each other on a line. */
 function runsOf(fragments: readonly Fragment[]): Fragment[][] {
   const runs: Fragment[][] = []
@@ -129,5 +128,5 @@ function textOf(glyphs: readonly unknown[]): string {
     if (typeof glyph !== 'number') return Glyph.safeParse(glyph).data?.unicode ?? ''
     return -glyph > usual * WORD_FACTOR && -glyph > usual + MIN_WORD_GAP ? ' ' : ''
   })
-  return words.join('').replaceAll(/\s+/g, ' ').trim()
+  return oneLine(words.join(''))
 }

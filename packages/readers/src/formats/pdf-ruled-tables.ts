@@ -1,4 +1,4 @@
-import { type Fragment, type Rule, toRows, toSegments } from './pdf-fragments.ts'
+import { type Fragment, middle, type Rule, toRows, toSegments } from './pdf-fragments.ts'
 import { alignColumns, type Walls } from './pdf-table-columns.ts'
 import { isTabular, toTable } from './pdf-table-grid.ts'
 
@@ -164,8 +164,6 @@ function stacksOfEqual(rules: readonly Rule[]): Rule[][] {
   }
   return stacks
 }
-
-const middle = ({ base, height }: Fragment) => base - height * 0.3
 
 function isInside(fragment: Fragment, { left, right, top, bottom }: Area): boolean {
   const y = middle(fragment)

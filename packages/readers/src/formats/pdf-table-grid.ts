@@ -1,4 +1,4 @@
-import { type Row, type Rule, type Table, tidy, toSegments } from './pdf-fragments.ts'
+import { middle, type Row, type Rule, type Table, tidy, toSegments } from './pdf-fragments.ts'
 import type { Aligned, Cell, Walls } from './pdf-table-columns.ts'
 import { widenHeads } from './pdf-table-heads.ts'
 import { isValue, type Line, textsOf, toRowGroups } from './pdf-table-rows.ts'
@@ -18,8 +18,6 @@ interface Drawn {
   isGrid: boolean
   walls: Walls
 }
-
-const middle = ({ base, height }: Cell) => base - height * 0.3
 
 /** Whether rows between two rules have the texts of a table: most have several. */
 export function isTabular(rows: readonly Row[]): boolean {

@@ -93,7 +93,7 @@ export function textsOf(group: readonly Line[], columns: number): string[] {
   return cells
 }
 
-export function joinLines(above: string, below: string): string {
+function joinLines(above: string, below: string): string {
   const [first, last] = [DIVIDED.exec(above)?.[1], REST.exec(below)?.[0]]
   if (!first || !last) return tidy(`${above} ${below}`)
   return tidy((isCompound(first, last) ? above : above.slice(0, -1)) + below)

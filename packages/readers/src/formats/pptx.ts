@@ -1,10 +1,4 @@
-import {
-  createBoundedText,
-  type Extracted,
-  listed,
-  oneLine,
-  type ReadingWarning,
-} from '../extracted.ts'
+import { createBoundedText, type Extracted, listed, oneLine, warningOf } from '../extracted.ts'
 import type { ReadWithin } from '../within.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { chartsOf, chartToText } from './chart.ts'
@@ -28,14 +22,14 @@ export async function extractPptx(
 ): Promise<Extracted> {
   const text = createBoundedText()
   const pageStarts: number[] = []
-  const hidden: number[] = []
+  const hidden: string[] = []
   const slides = await slidePaths(zip, main)
   const authors = await commentAuthors(zip, main)
   const footers = new Set<string>()
   for (const [position, path] of slides.entries()) {
     pageStarts.push(text.length)
     const slide = readSlide(await zip.readText(path), await textsOfGraphics(zip, path))
-    if (slide.isHidden) hidden.push(position + 1)
+    if (slide.isHidden) hidden.push(`${position + 1}`)
     const blocks = [
       `## ${slide.title || `Slide ${position + 1}`}\n\n${slide.body}`,
       ...slide.footers.filter((footer) => !footers.has(footer)),
@@ -47,8 +41,8 @@ export async function extractPptx(
     for (const block of blocks.filter(Boolean)) text.add(`${block}\n\n`)
   }
   text.add(await embeddedIn(zip, slides, read))
-  const warnings = hidden.length > 0 ? { warnings: [hiddenSlides(hidden)] } : {}
-  return { text: text.toString(), pageStarts, ...warnings }
+  const warnings = warningOf('hidden_slides', 'Slides that are hidden were read, too', hidden)
+  return { text: text.toString(), pageStarts, ...(warnings.length > 0 && { warnings }) }
 }
 
 /** What `see` says for the images of a slide, each once, however often it is shown. */
@@ -65,14 +59,6 @@ async function picturesOf(
   }
   return texts
 }
-
-/** Slides that a warning names. */
-const MAX_NAMED = 100
-
-const hiddenSlides = (slides: readonly number[]): ReadingWarning => ({
-  code: 'hidden_slides',
-  message: `Slides that are hidden were read, too: ${slides.slice(0, MAX_NAMED).join(', ')}`,
-})
 
 /** The slides in the order of the presentation. */
 async function slidePaths(zip: ZipArchive, main: string): Promise<string[]> {

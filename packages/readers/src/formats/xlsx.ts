@@ -25,12 +25,15 @@ export async function extractWorkbook(
   const text = createBoundedText()
   const hidden: string[] = []
   const partlyHidden: string[] = []
+  let tables = 0
   const sheets = await readWorkbook(bytes, { asShown: true, formulas })
   for (const { sheet, isHidden, rows, comments } of sheets) {
     const more = parts.get(sheet)
+    const onSheet = sheetTables(rows)
+    tables += onSheet.filter((table) => table.rows.length > 0).length
     const pictures = await Array.fromAsync(more?.pictures ?? [], show)
     const content = [
-      rowsToText(rows),
+      tablesToText(onSheet),
       ...asParagraphs(comments),
       ...drawnToText(more),
       ...asParagraphs(pictures),
@@ -42,7 +45,6 @@ export async function extractWorkbook(
     if (more && hasHidden(rows, more)) partlyHidden.push(sheet)
     text.add(`## ${sheet}\n\n${content}\n`)
   }
-  const tables = countTables(sheets.map(({ rows }) => rows))
   text.add(furnitureOf(parts))
   const warnings = [
     ...warningOf('hidden_sheets', 'Hidden sheets', hidden),
@@ -61,9 +63,6 @@ function furnitureOf(parts: PartsOfSheets): string {
   const lines = new Set([...parts.values()].flatMap(({ furniture = [] }) => furniture))
   return lines.size > 0 ? `${[...lines].join('\n\n')}\n` : ''
 }
-
-const countTables = (sheets: readonly (readonly TableRow[])[]) =>
-  sheets.flatMap(sheetTables).filter(({ rows }) => rows.length > 0).length
 
 const asParagraphs = (texts: readonly string[]) => texts.filter(Boolean).map((text) => `${text}\n`)
 
@@ -118,9 +117,11 @@ const MAX_TITLE = 120
  * Writes a line per row, with the column name before each value, so that a row can be understood wherever the table is
  * cut into chunks. Empty cells are left out. A table that is too long ends in a line that says how many rows it has.
  */
-export function rowsToText(rows: readonly TableRow[], isCut = false): string {
+export const rowsToText = (rows: readonly TableRow[], isCut = false): string =>
+  tablesToText(sheetTables(rows), isCut)
+
+function tablesToText(tables: readonly SheetTable[], isCut = false): string {
   const text = createBoundedText(Number.POSITIVE_INFINITY)
-  const tables = sheetTables(rows)
   for (const table of tables) addTable(text, table, isCut && table === tables.at(-1))
   return text.toString()
 }

@@ -1,3 +1,4 @@
+import { median } from '../median.ts'
 import type { TextBox } from './text-boxes.ts'
 
 export interface ReadBox extends TextBox {
@@ -135,7 +136,3 @@ function asLines(rows: readonly Row[]): string[] {
 }
 
 const trimmed = (lines: readonly string[]) => lines.join('\n').trim().split('\n')
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
-}
