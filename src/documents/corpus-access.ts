@@ -4,13 +4,13 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { narrowed } from '@agent-server/lib/visibility.ts'
 import type { Spend } from '@agent-server/models'
 import { tokensSpent } from '@agent-server/models'
-import { CollectionName, idIn, refuseOther } from '@agent-server/schemas/collection.ts'
+import { CollectionName, idIn, refuseOther, within } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { type Caller, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller, forCallerById } from '@agent-server/schemas/visibility.ts'
 import type { CallerSearch, Retrieval } from '../retrieval/search.ts'
 import { documentNotFound } from '../stores/document-store.ts'
-import type { DocumentLookup } from '../stores/lookup.ts'
+import type { CollectionSize, DocumentLookup } from '../stores/lookup.ts'
 import { placeInCollection } from './collections.ts'
 import type { createConversationDocuments } from './conversation-documents.ts'
 import { createLineIngestion, type LineIngestion } from './ingestion/batch.ts'
@@ -32,6 +32,8 @@ interface CorpusServices {
   retrieval: Retrieval<CallerSearch>
   /** Names of the collections that the caller may see; throws the reason of `signal`. */
   collections: (signal: AbortSignal) => Promise<string[]>
+  /** These with their sizes, the default one among them; throws the reason of `signal`. */
+  collectionSizes: (signal: AbortSignal) => Promise<CollectionSize[]>
 }
 
 /** The corpus as a caller may see and change it. */
@@ -87,7 +89,9 @@ export function corpusForCaller(caller: Caller, services: Dependencies): CorpusS
       run: (source, answer, signal) =>
         services.streams.run(shareOf(caller), () => lines.run(source, answer, signal), signal),
     },
-    collections: (signal) => services.collections(caller, signal),
+    collections: async (signal) =>
+      (await services.collections.named(caller, signal)).map(({ name }) => name),
+    collectionSizes: (signal) => services.collections.all(caller, signal),
   }
 }
 
@@ -107,10 +111,22 @@ async function spending<Result>(caller: Caller, work: (spend: Spend) => Promise<
 const MAX_COLLECTIONS = 100
 
 /** The collections with the most documents, at most 100; names that a request could not use are left out. */
-export function listCollections(lookup: Pick<DocumentLookup, 'collections'>) {
-  return async (caller: Caller, signal: AbortSignal): Promise<string[]> => {
-    const names = await lookup.collections(forCaller(caller), MAX_COLLECTIONS, signal)
-    return names.filter((name) => CollectionName.safeParse(name).success)
+export function listCollections(lookup: Pick<DocumentLookup, 'collections' | 'countDocuments'>) {
+  const named = async (caller: Caller, signal: AbortSignal): Promise<CollectionSize[]> => {
+    const sizes = await lookup.collections(forCaller(caller), MAX_COLLECTIONS, signal)
+    return sizes.filter(({ name }) => CollectionName.safeParse(name).success)
+  }
+  return {
+    named,
+    /** The default collection comes first, if it has documents. */
+    async all(caller: Caller, signal: AbortSignal): Promise<CollectionSize[]> {
+      const inDefault = within({ collection: DEFAULT_COLLECTION })
+      const [documents, others] = await Promise.all([
+        lookup.countDocuments(forCaller(caller), inDefault, signal),
+        named(caller, signal),
+      ])
+      return documents === 0 ? others : [{ name: DEFAULT_COLLECTION, documents }, ...others]
+    },
   }
 }
 

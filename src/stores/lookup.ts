@@ -20,6 +20,12 @@ export interface MetadataField {
   most: MetadataValue
 }
 
+/** A collection, and how many documents it has. */
+export interface CollectionSize {
+  name: string
+  documents: number
+}
+
 interface ValueCount {
   value: MetadataValue
   documents: number
@@ -55,7 +61,7 @@ export interface DocumentLookup {
     signal: AbortSignal,
   ): Promise<number>
   /** The collections of documents in one, those with the most documents first. */
-  collections(visibility: Visibility, limit: number, signal: AbortSignal): Promise<string[]>
+  collections(visibility: Visibility, limit: number, signal: AbortSignal): Promise<CollectionSize[]>
   /** Conversations that are gone but have documents, whether or not these are served. */
   goneConversations(visibility: Visibility, limit: number, signal: AbortSignal): Promise<string[]>
   /** The metadata fields of the documents that match a filter, the most frequent first. */

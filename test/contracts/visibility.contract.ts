@@ -104,11 +104,8 @@ const READS: Record<Exclude<Reads, 'lookup.goneConversations'>, Read> = {
     return values.reduce((sum, { documents }) => sum + documents, 0)
   },
   async 'lookup.collections'({ lookup }, of) {
-    const names = await lookup.collections(of, 99, signal)
-    const counts = names.map((collection) =>
-      lookup.countDocuments(of, { field: 'collection', eq: collection }, signal),
-    )
-    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+    const collections = await lookup.collections(of, 99, signal)
+    return collections.reduce((sum, { documents }) => sum + documents, 0)
   },
   'lookup.readText': countOf(({ lookup }, of, id) => lookup.readText(of, id, signal)),
   'lookup.readPart': countOf(({ lookup }, of, documentId) =>

@@ -1202,6 +1202,16 @@ export interface components {
             /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ. */
             supported?: boolean;
         };
+        CollectionList: {
+            /** @description `default` first, if it has documents; then those with the most documents. */
+            collections: components["schemas"]["CollectionSize"][];
+        };
+        CollectionSize: {
+            /** @description Number of its documents that queries find. */
+            documents: number;
+            /** @description Name of a collection; `default` contains the documents that are in none. */
+            name: string;
+        };
         Completion: {
             agent: components["schemas"]["AgentExtra"];
             /** @description The answer: always one choice. */
@@ -5510,6 +5520,8 @@ export type ChatRequest = components['schemas']['ChatRequest'];
 export type Chunk = components['schemas']['Chunk'];
 export type ChunkList = components['schemas']['ChunkList'];
 export type Citation = components['schemas']['Citation'];
+export type CollectionList = components['schemas']['CollectionList'];
+export type CollectionSize = components['schemas']['CollectionSize'];
 export type Completion = components['schemas']['Completion'];
 export type CompletionChunk = components['schemas']['CompletionChunk'];
 export type CompletionMessage = components['schemas']['CompletionMessage'];

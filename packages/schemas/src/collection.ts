@@ -15,6 +15,21 @@ export const InCollection = CollectionName.describe(
   'Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents.',
 )
 
+const CollectionSize = z
+  .object({
+    name: CollectionName,
+    documents: z.int().describe('Number of its documents that queries find.'),
+  })
+  .meta({ id: 'CollectionSize' })
+
+export const CollectionList = z
+  .object({
+    collections: z
+      .array(CollectionSize)
+      .describe('`default` first, if it has documents; then those with the most documents.'),
+  })
+  .meta({ id: 'CollectionList' })
+
 interface Scoped {
   filter?: Filter | undefined
   collection?: string | undefined

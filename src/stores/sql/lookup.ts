@@ -62,7 +62,10 @@ export function createLookup(ask: Ask, dialect: Dialect) {
         WHERE ${SERVED} AND collection IS NOT NULL AND ${sql}
         GROUP BY collection ORDER BY documents DESC, collection LIMIT $${values.length + 1}`
       const rows = await ask({ unprepared: query }, [...values, limit], signal)
-      return rows.map((row) => text(row, 'collection'))
+      return rows.map((row) => ({
+        name: text(row, 'collection'),
+        documents: integer(row, 'documents'),
+      }))
     },
 
     async goneConversations(visibility: Visibility, limit: number, signal?: AbortSignal) {

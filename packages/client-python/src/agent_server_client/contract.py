@@ -490,6 +490,11 @@ class Citation(TypedDict):
     supported: NotRequired[bool]
 
 
+class CollectionSize(TypedDict):
+    name: str
+    documents: int
+
+
 class Function(TypedDict):
     name: str
     arguments: str
@@ -2596,6 +2601,10 @@ class ApprovalRequiredFrame(TypedDict):
 
 class BatchFailure(TypedDict):
     error: DocumentError
+
+
+class CollectionList(TypedDict):
+    collections: list[CollectionSize]
 
 
 class Message2(TypedDict):
