@@ -24,6 +24,7 @@ import type { ArtifactLinks, ArtifactReader } from './agent/tools/artifacts.ts'
 import { type AdminServices, adminRoutes } from './api/admin.ts'
 import { type ActionServices, agentRoutes } from './api/agent.ts'
 import { artifactRoutes } from './api/artifacts.ts'
+import { collectionRoutes } from './api/collections.ts'
 import { uploadRoutes } from './api/document-uploads.ts'
 import { documentRoutes } from './api/documents.ts'
 import { feedbackRoutes } from './api/feedback.ts'
@@ -112,6 +113,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(queryRoutes, { ...corpus, ...agent })
   await app.register(uploadRoutes, corpus)
   await app.register(documentRoutes, corpus)
+  await app.register(collectionRoutes, corpus)
   await app.register(chatRoutes, { ...agent, ...conversations })
   await app.register(conversationRoutes, conversations)
   await app.register(feedbackRoutes, conversations)

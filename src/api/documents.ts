@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { attachment, sendRange } from '@agent-server/http/download.ts'
 import { groupRoutes } from '@agent-server/http/reference.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
-import { CollectionList } from '@agent-server/schemas/collection.ts'
 import {
   ChunkList,
   ChunkListQuery,
@@ -50,20 +49,6 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { cor
     },
     handler: (request, reply) =>
       corpusFor(request.caller).documents.list(request.query, callSignal(reply)),
-  })
-
-  app.get('/collections', {
-    config: { scopes: ['query', 'ingest'] },
-    schema: {
-      operationId: 'listCollections',
-      summary: 'List the collections',
-      description:
-        'Returns `default` and up to 100 collections that have documents, with their numbers of documents.',
-      response: { 200: CollectionList.describe('The collections.'), ...errorResponses() },
-    },
-    handler: async ({ caller }, reply) => ({
-      collections: await corpusFor(caller).collectionSizes(callSignal(reply)),
-    }),
   })
 
   app.get('/documents/:id', {
