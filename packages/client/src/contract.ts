@@ -8,6 +8,13 @@ export interface components {
         /** @description The JSON object of each server-sent event. */
         ActivityFrame: components["schemas"]["ActivityEvent"] | components["schemas"]["ErrorFrame"];
         Agent: {
+            /** @description Further agents that the caller may use. Absent if there are none. */
+            agents?: {
+                /** @description What it is for. */
+                description?: string;
+                /** @description What clients send as `agent` or as `model`. */
+                name: string;
+            }[];
             /** @description Name of the agent, from `agent.json`. */
             name: string;
             /** @description What the agent is and works with. */
@@ -122,6 +129,8 @@ export interface components {
          *     }
          */
         AgentQuestion: {
+            /** @description Which agent answers, by its name under `agents` in `agent.json`: see `agents` in `GET /agent`. If absent, the file’s own. */
+            agent?: string | null;
             collection?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -1127,6 +1136,8 @@ export interface components {
          *     }
          */
         ChatRequest: {
+            /** @description Which agent answers, by its name under `agents` in `agent.json`: see `agents` in `GET /agent`. If absent, the file’s own. */
+            agent?: string | null;
             collection?: string | null;
             conversation?: {
                 /** @description From `POST /v1/conversations`. */

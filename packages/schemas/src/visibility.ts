@@ -31,6 +31,13 @@ function visibleToCaller(caller: Reader) {
   return { collections: collections ?? 'all', rights, reader: shareOf(caller) } as const
 }
 
+/** Whether a caller may use what only these people may: keys may, as the operator made them, and so may administrators. */
+export function isIncluded({ person }: Reader, access: readonly string[] | undefined): boolean {
+  if (!access || !person || person.isAdministrator) return true
+  const principals = principalsOf(person)
+  return access.some((entry) => principals.includes(entry))
+}
+
 function principalsOf({ id, groups }: NonNullable<Caller['person']>): string[] {
   return [id, ...groups.map((group) => `group:${group}`), 'public']
 }
