@@ -10,6 +10,8 @@ import { modelAt, startServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
 import { textReply } from '../support/upstream-replies.ts'
 
+const ASKED = { messages: [{ role: 'user', content: 'Is it open?' }] }
+const QUESTION = { ...ASKED, stream: false }
 const ModelList = z.object({ data: z.array(z.object({ id: z.string() })) })
 
 const AGENT = {
@@ -18,6 +20,7 @@ const AGENT = {
   agents: {
     writer: { description: 'Writes letters.', prompt: 'You write letters.', model: 'large-model' },
     counter: { tools: ['tabular_data'] },
+    office: { prompt: 'You work for the office.', access: ['group:office', 'user:ada'] },
   },
 }
 const upstream = await startScriptedUpstream()
@@ -68,13 +71,47 @@ describe('An agent of the configuration, besides its own', () => {
     expect(record.agents).toEqual([
       { name: 'writer', description: 'Writes letters.' },
       { name: 'counter' },
+      { name: 'office' },
     ])
   })
 
   it('does not exist under another name', async () => {
-    const body = { messages: [{ role: 'user', content: 'Is it open?' }], agent: 'editor' }
+    const body = { ...ASKED, agent: 'editor' }
     const failure = await failureOf(await server.request('/chat', { body }))
     expect(failure).toMatchObject({ status: 404, code: 'model_not_found', param: 'agent' })
+  })
+})
+
+describe('An agent for some people', () => {
+  const groups = (...names: string[]) => ({ 'agent-user-groups': names.join(', ') })
+  const askAs = (headers: Record<string, string>, body: object) =>
+    server.request('/v1/chat/completions', { headers, body: { ...QUESTION, ...body } })
+
+  it.each([
+    ['of a group', { 'agent-user': 'eve', ...groups('sales', 'office') }],
+    ['by their id', { 'agent-user': 'ada' }],
+  ])('answers those %s, and is listed to them', async (_case, headers) => {
+    upstream.script(textReply('Yes.'))
+    expect((await askAs(headers, { model: 'office' })).status).toBe(200)
+    expect(promptOf(upstream.requests.at(-1), 'system')).toContain('You work for the office.')
+    const list = await (await server.request('/v1/models', { headers })).text()
+    expect(list).toContain('"office"')
+  })
+
+  it('is to others as if there were none', async () => {
+    const headers = { 'agent-user': 'eve', ...groups('sales') }
+    const [refused, unknown] = [
+      await failureOf(
+        await server.request('/chat', { headers, body: { ...ASKED, agent: 'office' } }),
+      ),
+      await failureOf(
+        await server.request('/chat', { headers, body: { ...ASKED, agent: 'offices' } }),
+      ),
+    ]
+    expect(refused.message).toBe('There is no agent "office"')
+    expect(unknown).toMatchObject({ status: refused.status, code: refused.code })
+    expect(await (await server.request('/v1/models', { headers })).text()).not.toContain('office')
+    expect(await (await server.request('/agent', { headers })).text()).not.toContain('office')
   })
 })
 
