@@ -522,6 +522,14 @@ export interface components {
                 /** @constant */
                 type: "base64";
             } | {
+                /**
+                 * @description A file that was uploaded before.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                file_id: string;
+                /** @constant */
+                type: "file";
+            } | {
                 /** @description Text of the document. */
                 content: string | ({
                     /** @description Text of the block. */
@@ -618,9 +626,9 @@ export interface components {
                  * @description Why the answer ended.
                  * @enum {string}
                  */
-                stop_reason: "end_turn" | "max_tokens" | "tool_use" | "refusal";
-                /** @description Always null. */
-                stop_sequence: null;
+                stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
+                /** @description Which of `stop_sequences` ended the text, if the model’s server says so. */
+                stop_sequence: string | null;
             };
             /** @constant */
             type: "message_delta";
@@ -669,9 +677,9 @@ export interface components {
             /** @constant */
             role: "assistant";
             /** @description Why the answer ended; `agent.finishReason` is more precise. */
-            stop_reason: ("end_turn" | "max_tokens" | "tool_use" | "refusal") | null;
-            /** @description Always null. */
-            stop_sequence: null;
+            stop_reason: ("end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal") | null;
+            /** @description Which of `stop_sequences` ended the text, if the model’s server says so. */
+            stop_sequence: string | null;
             /** @constant */
             type: "message";
             /** @description Tokens of the run. */
@@ -1354,8 +1362,10 @@ export interface components {
             } | {
                 /** @description The file, which the server reads. */
                 file: {
-                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
+                    /** @description Instead of that, a file that was uploaded before. */
+                    file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
                 } & {
@@ -1418,8 +1428,10 @@ export interface components {
             } | {
                 /** @description The file, which the server reads. */
                 file: {
-                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
+                    /** @description Instead of that, a file that was uploaded before. */
+                    file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
                 } & {
@@ -1459,8 +1471,10 @@ export interface components {
             } | {
                 /** @description The file, which the server reads. */
                 file: {
-                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
+                    /** @description Instead of that, a file that was uploaded before. */
+                    file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
                 } & {
@@ -1499,8 +1513,10 @@ export interface components {
             } | {
                 /** @description The file, which the server reads. */
                 file: {
-                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
+                    /** @description Instead of that, a file that was uploaded before. */
+                    file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
                 } & {
@@ -4053,7 +4069,7 @@ export interface components {
             } | {
                 /** @description The file as a data URL or in base64, which the server reads. */
                 file_data?: string | null;
-                /** @description Refused: a file is not read by its id. */
+                /** @description Instead of that, a file that was uploaded before. */
                 file_id?: string | null;
                 /** @description Refused: files are not fetched. */
                 file_url?: string | null;
@@ -4096,7 +4112,7 @@ export interface components {
             } | {
                 /** @description The file as a data URL or in base64, which the server reads. */
                 file_data?: string | null;
-                /** @description Refused: a file is not read by its id. */
+                /** @description Instead of that, a file that was uploaded before. */
                 file_id?: string | null;
                 /** @description Refused: files are not fetched. */
                 file_url?: string | null;
@@ -5087,6 +5103,92 @@ export interface components {
             /** @description Identifier of the document. */
             id: string;
         };
+        /** @description The answer, or the JSON object in each `data` line of its stream. */
+        TextCompletion: {
+            /** @description What led to the answer; in a stream, in the chunk with `finish_reason`. */
+            agent?: components["schemas"]["AgentExtra"];
+            /** @description One choice; none in the chunk with the usage. */
+            choices: {
+                /** @description Why the answer ended; null before the end. */
+                finish_reason: ("stop" | "length" | "tool_calls" | "content_filter") | null;
+                /** @description Always 0. */
+                index: number;
+                /** @description Always null. */
+                logprobs: null;
+                /** @description The answer or, in a stream, its next fragment. */
+                text: string;
+            }[];
+            /** @description When it was created, in seconds since 1970. */
+            created: number;
+            /** @description Identifier of the completion. */
+            id: string;
+            /** @description Name of the agent. */
+            model: string;
+            /** @constant */
+            object: "text_completion";
+            /** @description Tokens of the run; absent if the model does not report them. In a stream, in a last chunk of its own, if `include_usage` asks for it. */
+            usage?: components["schemas"]["CompletionUsage"];
+        };
+        /**
+         * @example {
+         *       "model": "agent",
+         *       "prompt": "When does the library open?"
+         *     }
+         */
+        TextCompletionRequest: {
+            /** @description Only 1 is supported. */
+            best_of?: 1 | null;
+            collection?: string | null;
+            conversationId?: string | null;
+            /** @description Only false is supported. */
+            echo?: false | null;
+            effort?: ("low" | "medium" | "high") | null;
+            filter?: components["schemas"]["Filter"] | null;
+            /** @description Passed to the model. */
+            frequency_penalty?: number | null;
+            /** @description Has no effect. */
+            logit_bias?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Not supported: the server does not return token probabilities. */
+            logprobs?: null;
+            /** @description Maximum number of tokens that the model may generate per call. */
+            max_tokens?: number | null;
+            minScore?: number | null;
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
+            model?: string | null;
+            /** @description Number of answers; only 1 is supported. */
+            n?: 1 | null;
+            /** @description Passed to the model. */
+            presence_penalty?: number | null;
+            /** @description The question; a list may have one text. */
+            prompt: string | string[];
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
+             * @default true
+             */
+            rewrite?: boolean | null;
+            /** @description Passed to the model. */
+            seed?: number | null;
+            /** @description Texts at which the model stops. */
+            stop?: (string | string[]) | null;
+            /** @description Whether to stream chunks. Default: false. */
+            stream?: boolean | null;
+            /** @description Options of the stream. */
+            stream_options?: {
+                /** @description Whether the last chunk has the usage. */
+                include_usage?: boolean | null;
+            } | null;
+            /** @description Only an empty one is supported. */
+            suffix?: "" | null;
+            /** @description Passed to the model. */
+            temperature?: number | null;
+            /** @description Passed to the model. */
+            top_p?: number | null;
+            topK?: number | null;
+        };
         /** @description The next fragment of the answer. */
         TextDeltaFrame: {
             /** @description The fragment. */
@@ -5703,6 +5805,8 @@ export type SyncManifest = components['schemas']['SyncManifest'];
 export type SyncRemoved = components['schemas']['SyncRemoved'];
 export type SyncUpload = components['schemas']['SyncUpload'];
 export type SyncUploaded = components['schemas']['SyncUploaded'];
+export type TextCompletion = components['schemas']['TextCompletion'];
+export type TextCompletionRequest = components['schemas']['TextCompletionRequest'];
 export type TextDeltaFrame = components['schemas']['TextDeltaFrame'];
 export type Tool = components['schemas']['Tool'];
 export type ToolCallFrame = components['schemas']['ToolCallFrame'];

@@ -47,6 +47,8 @@ export const textDelta = (text: string) => ({ type: 'text-delta' as const, text 
 export interface RunEnd {
   type: 'run-end'
   reason: RunFinishReason
+  /** Which of the request's stop sequences ended the text, if the model's server says so. */
+  stopSequence?: string | undefined
   hits: Hit[]
   /** Calls that wait for the client's approval. */
   approval?: Approval | undefined

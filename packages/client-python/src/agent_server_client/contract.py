@@ -187,24 +187,29 @@ class Source1(TypedDict):
     data: str
 
 
+class Source2(TypedDict):
+    type: Literal['file']
+    file_id: str
+
+
 class ContentItem(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Source2(TypedDict):
+class Source3(TypedDict):
     type: Literal['content']
     content: str | list[ContentItem]
 
 
-class Source3(TypedDict):
+class Source4(TypedDict):
     type: str
 
 
 class AnthropicDocumentBlock(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
-    source: Source | Source1 | Source2 | Source3
+    source: Source | Source1 | Source2 | Source3 | Source4
 
 
 class Details(TypedDict):
@@ -246,28 +251,30 @@ class AnthropicEventContentBlockStop(TypedDict):
 
 
 class Delta4(TypedDict):
-    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal']
-    stop_sequence: None
+    stop_reason: Literal[
+        'end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'
+    ]
+    stop_sequence: str | None
 
 
 class AnthropicEventMessageStop(TypedDict):
     type: Literal['message_stop']
 
 
-class Source4(TypedDict):
+class Source5(TypedDict):
     type: Literal['base64']
     media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
     data: str
 
 
-class Source5(TypedDict):
+class Source6(TypedDict):
     type: Literal['url']
     url: str
 
 
 class AnthropicImageBlock(TypedDict):
     type: Literal['image']
-    source: Source4 | Source5
+    source: Source5 | Source6
 
 
 class AnthropicRedactedThinkingBlock(TypedDict):
@@ -533,6 +540,7 @@ class Content4(TypedDict):
 class File(TypedDict):
     filename: NotRequired[str | None]
     file_data: NotRequired[str | None]
+    file_id: NotRequired[str | None]
 
 
 class Content5(TypedDict):
@@ -2290,6 +2298,16 @@ class SyncedFiles(TypedDict):
     total: int
 
 
+class Choice2(TypedDict):
+    index: int
+    text: str
+    logprobs: None
+    finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
+
+
+PromptItem: TypeAlias = str
+
+
 class TextDeltaFrame(TypedDict):
     type: Literal['text-delta']
     text: str
@@ -2959,8 +2977,10 @@ class AnthropicMessage(TypedDict):
     role: Literal['assistant']
     model: str
     content: list[AnthropicContentBlock]
-    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal'] | None
-    stop_sequence: None
+    stop_reason: (
+        Literal['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'] | None
+    )
+    stop_sequence: str | None
     usage: AnthropicUsage
     agent: NotRequired[AgentExtra]
 
@@ -3200,6 +3220,16 @@ class ResponseEvent(TypedDict):
     param: NotRequired[str | None]
 
 
+class TextCompletion(TypedDict):
+    id: str
+    object: Literal['text_completion']
+    created: int
+    model: str
+    choices: list[Choice2]
+    usage: NotRequired[CompletionUsage]
+    agent: NotRequired[AgentExtra]
+
+
 class AnthropicEventMessageStart(TypedDict):
     type: Literal['message_start']
     message: AnthropicMessage
@@ -3350,6 +3380,35 @@ class ResponseRequest(TypedDict):
     prompt: NotRequired[None]
     max_tool_calls: NotRequired[None]
     top_logprobs: NotRequired[None]
+    topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    collection: NotRequired[str | None]
+    conversationId: NotRequired[str | None]
+
+
+class TextCompletionRequest(TypedDict):
+    model: NotRequired[str | None]
+    prompt: str | list[PromptItem]
+    stream: NotRequired[bool | None]
+    stream_options: NotRequired[StreamOptions | None]
+    max_tokens: NotRequired[int | None]
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+    stop: NotRequired[str | list[StopItem] | None]
+    presence_penalty: NotRequired[float | None]
+    frequency_penalty: NotRequired[float | None]
+    seed: NotRequired[int | None]
+    n: NotRequired[Literal[1] | None]
+    best_of: NotRequired[Literal[1] | None]
+    echo: NotRequired[Literal[False] | None]
+    suffix: NotRequired[Literal[''] | None]
+    logprobs: NotRequired[None]
+    logit_bias: NotRequired[dict[str, Any] | None]
     topK: NotRequired[int | None]
     minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
