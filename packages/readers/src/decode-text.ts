@@ -75,10 +75,38 @@ export async function encodingOf(
   }
   const declaration = declaredIn(start.toString('latin1', 0, PROLOG_BYTES))
   if (declaration !== undefined && shareOfText(sample, declaration) >= LIKELY) return declaration
-  const { name, confidence } = await likeliest(sample)
-  if (name !== undefined && confidence < SURE) onGuess(name)
-  return name
+  return guessed(sample, onGuess)
 }
+
+async function guessed(sample: Buffer, onGuess: (encoding: string) => void) {
+  const { name, confidence } = await likeliest(sample)
+  if (name === undefined || confidence >= SURE) return name
+  // A few letters are in too many encodings to be told apart by how often they occur.
+  const guess = isWestern(sample) ? FALLBACK : name
+  onGuess(guess)
+  return guess
+}
+
+/** Whether all words beyond ASCII would be of Latin letters, most of them those of ASCII. */
+function isWestern(sample: Buffer): boolean {
+  const text = new TextDecoder(FALLBACK).decode(sample)
+  return wordsIn(text).every(
+    (word) => /^\p{Script=Latin}+$/u.test(word) && countOf(word, /[a-z]/gi) * 2 >= word.length,
+  )
+}
+
+/** The words with a character beyond ASCII. */
+const wordsIn = (text: string) =>
+  text.split(/[\0-@[-`{-\x7f]+/).filter((word) => /[^\0-\x7f]/.test(word))
+
+/** Whether signs that no word has are in most words: those of Polish and Slovak, read as Western. */
+function hasSignsWithin(text: string): boolean {
+  const words = wordsIn(text)
+  const odd = words.filter((word) => /\p{L}[£³¹¼¾¿]|[£³¹¼¾¿]\p{L}/u.test(word))
+  return odd.length > words.length / 2
+}
+
+const countOf = (text: string, sign: RegExp) => text.match(sign)?.length ?? 0
 
 /** The encoding that the text itself names; undefined if there is none that is known. */
 function declaredIn(prolog: string): string | undefined {
@@ -148,7 +176,7 @@ function shareOfText(sample: Buffer, encoding: string): number {
     return 0
   }
   const excerpt = text.slice(0, TESTED_CHARACTERS)
-  if (joinsMost(excerpt)) return 0
+  if (joinsMost(excerpt) || hasSignsWithin(excerpt)) return 0
   const signs = [...excerpt.replaceAll(/\s+/g, '')]
   return signs.filter((sign) => BELONGS.test(sign)).length / Math.max(signs.length, 1)
 }

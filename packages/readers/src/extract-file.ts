@@ -162,16 +162,19 @@ const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
     async read({ bytes, zip, main }, sight) {
       await zip.verify()
       const { createShowEntry } = await import('./formats/image.ts')
-      const { partsOfXlsx } = await import('./formats/sheet-parts.ts')
+      const { partsOfXlsx, sheetPaths } = await import('./formats/sheet-parts.ts')
       const { formulasOfXlsx } = await import('./formats/workbook-formulas.ts')
       const { extractWorkbook } = await import('./formats/xlsx.ts')
+      const { embeddedIn } = await import('./formats/ooxml-embedded.ts')
       const show = createShowEntry(await seePicture(sight), zip)
-      return extractWorkbook(
-        bytes,
-        await partsOfXlsx(zip, main),
-        show,
-        await formulasOfXlsx(zip, main),
-      )
+      const parts = await partsOfXlsx(zip, main)
+      const formulas = await formulasOfXlsx(zip, main)
+      const extracted = await extractWorkbook(bytes, parts, show, formulas)
+      const sheets = [...(await sheetPaths(zip, main)).values()]
+      return {
+        ...extracted,
+        text: extracted.text + (await embeddedIn(zip, sheets, withinOf(sight))),
+      }
     },
   },
   {

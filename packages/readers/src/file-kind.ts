@@ -25,11 +25,11 @@ const EXTENSIONS: readonly (readonly [TextKind, string])[] = [
     mjs cjs ml mli mts cts nim nix pas patch php pl pm properties proto ps1 py pyi r rb rs sass scala scm scss
     sh sol sql svelte swift tcl tex tf toml ts tsx v vb vhd vim vue xml xsd xsl yaml yml zig zsh`,
   ],
-  ['html', 'html htm xhtml mhtml'],
+  ['html', 'html htm xhtml'],
   ['markdown', 'md markdown mdx rst adoc'],
   ['csv', 'csv tsv tab'],
   ['json', 'json jsonl ndjson geojson'],
-  ['mail', 'eml'],
+  ['mail', 'eml mht mhtml'],
   ['mailbox', 'mbox mbx'],
   ['notebook', 'ipynb'],
   ['book', 'fb2'],
@@ -68,7 +68,7 @@ const HEADER_LINE = /^[A-Za-z][\w-]{0,70}:[ \t]/
 /** A mail has at least one of these headers, in addition to its sender. */
 const MAIL_HEADER = /^(?:Message-ID|MIME-Version|Received|Date|Return-Path):/im
 /** What a mail needs whose name says that it is one. */
-const NAMED_MAIL = /^(?:From|To|Subject):/im
+const NAMED_MAIL = /^(?:From|To|Subject|MIME-Version):/im
 
 /** Kinds that keep their name's word whatever they hold: they may well contain a page or another kind of record. */
 const BY_NAME = new Set<TextKind>(['code', 'markdown', 'notebook'])

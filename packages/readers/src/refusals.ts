@@ -74,8 +74,13 @@ export function unsupported(why: string): ExtractionError {
   return new ExtractionError('unsupported_file', `Files of this type are not read: ${why}`)
 }
 
+/** What a workbook that Excel 2003 wrote as XML has near its beginning. */
+const XML_WORKBOOK = /^\ufeff?\s*<\?xml\s[\s\S]*urn:schemas-microsoft-com:office:spreadsheet/
+const XML_PREFIX_BYTES = 4_096
+
 /** Of Excel 2 to 2003. */
 export function isOldWorkbook(content: Buffer): boolean {
+  if (XML_WORKBOOK.test(content.toString('utf8', 0, XML_PREFIX_BYTES))) return true
   if (BEGINS_WORKBOOK.some((mark) => startsWith(content, mark))) return true
   if (!startsWith(content, OFFICE_97) || content.includes(ENCRYPTED_ENTRY)) return false
   return WORKBOOK_ENTRIES.some((entry) => content.includes(entry))

@@ -169,6 +169,27 @@ describe('An encoding is decided by the whole text', () => {
   })
 })
 
+describe('An encoding of few letters is a guess', () => {
+  it.each([
+    ['a name', 'id,port\n1,G\xf6teborg\n', 'Göteborg'],
+    ['a comment', '# K\xf8benhavn\nx = 1\n', 'København'],
+    ['two names', '[{"n":1,"port":"M\xe1laga"},{"n":2,"port":"C\xe1diz"}]', 'Cádiz'],
+  ])('at the most common one: %s', async (_case, text, name) => {
+    const guesses: string[] = []
+    const bytes = Buffer.from(text, 'latin1')
+    expect(await decodeText(bytes, (guess) => guesses.push(guess))).toContain(name)
+    expect(guesses).toEqual(['windows-1252'])
+  })
+
+  it('but not at one in which signs stand within words', async () => {
+    const polish =
+      'Statki p\xb3yn\xb9 do \xa3eby, a \xbfagle stoj\xb9 w Ustce. Op\xb3ata ro\x9cnie.\n'
+    expect(await decodeText(Buffer.from(polish, 'latin1'))).toContain(
+      'płyną do Łeby, a żagle stoją',
+    )
+  })
+})
+
 describe('What is no text', () => {
   it.each([
     ['zeros', Buffer.alloc(1_000)],

@@ -150,7 +150,7 @@ describe('The time of reading grows with the file, not with its square', () => {
     expect(growth).toBeLessThanOrEqual(MOST_GROWTH)
   })
 
-  it.each(['xlsx', 'xls', 'ods'] as const)('an %s of many rows', async (bookType) => {
+  it.each(['xlsx', 'xls', 'ods', 'xlml'] as const)('an %s of many rows', async (bookType) => {
     const growth = await growthOf(`a.${bookType}`, (size) => workbook(bookType, size / 4))
     expect(growth).toBeLessThanOrEqual(MOST_GROWTH)
   })

@@ -58,10 +58,17 @@ export function readingsOf(sample: readonly string[], locale: Locale, isPlain: b
   if (texts.length === 0) return []
   const plain = PLAIN.filter(({ fits }) => texts.every((text) => fits(text)))
   if (isPlain) return plain
+  if (areVersions(texts)) return []
   const local = [...numberReadings(texts, locale), ...dateReadings(texts, locale)]
   // With a decimal comma, `1.234` is not a decimal number.
   const isInteger = plain.some(({ type }) => type === 'BIGINT')
   return usesComma(texts, locale) && !isInteger ? [...local, ...plain] : [...plain, ...local]
+}
+
+/** Versions and sections, of which 1.10 follows 1.9: programs write numbers with as many decimals, or without a last 0. */
+function areVersions(texts: readonly string[]): boolean {
+  if (!texts.every((text) => /^\d{1,3}(?:\.\d{1,2})?$/.test(text))) return false
+  return texts.some((text) => /\.\d0$/.test(text)) && texts.some((text) => /\.\d$/.test(text))
 }
 
 export const isMissing = (text: string) => text === '' || MISSING.includes(text.toLowerCase())

@@ -6,6 +6,7 @@ import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   type Cell,
   encodingOf,
+  extractFile,
   FIRST_DAY,
   isOldWorkbook,
   refuseBadZip,
@@ -204,6 +205,7 @@ function decodes(strict: TextDecoder, piece?: Buffer): boolean {
 
 async function workbookParts(source: string): Promise<Part[]> {
   const bytes = await unlockWorkbook(await readFile(source))
+  if (await isText(bytes)) return disguisedParts(source, bytes)
   if (!isOldWorkbook(bytes)) await refuseBadZip(bytes, 'The file is not a workbook')
   const sheets = await tablesOfWorkbook(bytes)
   const filled = sheets.filter(({ tables }) => tables.some(hasColumns))
@@ -213,9 +215,23 @@ async function workbookParts(source: string): Promise<Part[]> {
   return parts
 }
 
+const isText = async (bytes: Buffer) =>
+  !isOldWorkbook(bytes) &&
+  bytes.toString('latin1', 0, 2) !== 'PK' &&
+  (await encodingOf(bytes.subarray(0, SAMPLE_BYTES))) !== undefined
+
+/** Of what programs only call a workbook: a page with tables, or a text with tabs. */
+async function disguisedParts(source: string, bytes: Buffer): Promise<Part[]> {
+  await toUtf8(source)
+  const { text } = await beginningOf(source)
+  if (!/<table[\s>]/i.test(text)) return textParts(source, 'tsv')
+  const page = await extractFile({ name: 'page.html', mediaType: 'text/html', bytes })
+  return markdownParts(source, page.text)
+}
+
 /** The tables in a text, each named by the heading above it. */
-async function markdownParts(source: string): Promise<Part[]> {
-  const tables = markdownTables(await readFile(source, 'utf8'))
+async function markdownParts(source: string, text?: string): Promise<Part[]> {
+  const tables = markdownTables(text ?? (await readFile(source, 'utf8')))
   if (tables.length === 0) throw new Refusal('The file has no tables')
   return writeParts(source, [{ sheet: '', tables }], false)
 }

@@ -35,7 +35,7 @@ const MAX_TOTAL_BYTES = 5_000_000_000
 const REFUSED_MS = 600_000
 const MAX_REFUSALS = 1_000
 /** Part of each file name: raised when the conversion changes, so that older tables are converted again. */
-const FORMAT_VERSION = 7
+const FORMAT_VERSION = 8
 /** The interval at which tables of deleted or replaced documents are removed. */
 const SWEEP_INTERVAL_MS = 60_000
 

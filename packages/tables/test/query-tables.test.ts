@@ -93,6 +93,32 @@ describe('a table', () => {
     ])
   })
 
+  it.each([
+    ['a text with tabs', 'a\tb\n1\tx\n2\ty\n'],
+    ['a page', '<html><p>Quays</p><table><tr><th>a<th>b<tr><td>1<td>x<tr><td>2<td>y</table>'],
+    [
+      'XML of 2003',
+      `<?xml version="1.0"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet ss:Name="S"><Table>${[
+        ['a', 'b'],
+        ['1', 'x'],
+        ['2', 'y'],
+      ]
+        .map(
+          (row) =>
+            `<Row>${row.map((cell) => `<Cell><Data ss:Type="String">${cell}</Data></Cell>`).join('')}</Row>`,
+        )
+        .join('')}</Table></Worksheet></Workbook>`,
+    ],
+  ])('is read from what is only called a workbook: %s', async (_case, content) => {
+    const { query } = await convert(content, 'xlsx')
+    expect((await query('SELECT b FROM data ORDER BY a')).rows).toEqual([['x'], ['y']])
+  })
+
+  it('of versions and sections keeps their last 0', async () => {
+    const { query } = await convert('section,fee\n3.1,1.10\n3.9,1.90\n3.10,2.25\n')
+    expect((await query('SELECT section FROM data WHERE fee > 2')).rows).toEqual([['3.10']])
+  })
+
   it('of rows of many lengths is text, filled up', async () => {
     const { query, sheets } = await convert('a,b,c\n1,2,3\nx\n4,5,6\n')
     expect(sheets[0]?.rows).toBe(3)

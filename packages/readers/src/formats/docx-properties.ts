@@ -17,6 +17,8 @@ interface Paragraph {
 interface Run {
   style?: string
   verticalAlign?: string
+  /** Half points above the line. */
+  shift?: number
 }
 
 const PARAGRAPH: Record<string, (paragraph: Paragraph, value: string) => void> = {
@@ -30,6 +32,14 @@ const PARAGRAPH: Record<string, (paragraph: Paragraph, value: string) => void> =
 type Insert = (at: number, xml: string) => void
 
 const RAISED = new Set(['superscript', 'subscript'])
+/** Half points by which text is an exponent or the mark of a note. */
+const MIN_SHIFT = 4
+
+function shifted(shift = 0): string | undefined {
+  if (Math.abs(shift) < MIN_SHIFT) return undefined
+  return shift > 0 ? 'superscript' : 'subscript'
+}
+
 /** Properties as they were before a change that was tracked. */
 const FORMER = new Set(['w:pPrChange', 'w:rPrChange', 'w:sectPrChange'])
 
@@ -46,6 +56,7 @@ export function createProperties(styles: WordStyles, number: NumberParagraph, in
   const openRun = (name: string, value: string) => {
     if (name === 'w:rStyle' && run) run.style = value
     if (name === 'w:vertAlign' && run) run.verticalAlign = value
+    if (name === 'w:position' && run) run.shift = Number(value)
   }
   const openProperty = (name: string, value: string) => {
     if (run) openRun(name, value)
@@ -62,7 +73,7 @@ export function createProperties(styles: WordStyles, number: NumberParagraph, in
       insert(end, `<w:r><w:t xml:space="preserve">${escapeXml(label(text))}</w:t></w:r>`)
   }
   const closeRun = (start: number) => {
-    const inherited = run?.verticalAlign ?? styles.find(run?.style, 'verticalAlign') ?? ''
+    const inherited = shifted(run?.shift) ?? styles.find(run?.style, 'verticalAlign') ?? ''
     const isNew = run && run.verticalAlign === undefined && RAISED.has(inherited)
     run = undefined
     if (isNew) insert(start, `<w:vertAlign w:val="${inherited}"/>`)

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { elementToMarkdown } from './html.ts'
+import { raisedClassesOf } from './html-marks.ts'
 import { parsePage } from './html-page.ts'
 import { createShowEntry, type SeePicture, type ShowPicture } from './image.ts'
 import { readXml } from './xml.ts'
@@ -16,18 +17,41 @@ export async function extractEpub(zip: ZipArchive, see: SeePicture): Promise<Ext
     throw new ExtractionError('encrypted_file', 'The book is protected by DRM')
   }
   const show = createShowEntry(see, zip)
+  const book = { zip, show, readSheet: createReadSheet(zip) }
   const text = createBoundedText()
   for (const { path, isImage } of await chaptersOf(zip)) {
-    const chapter = isImage ? await show(path) : await readChapter(zip, path, show)
+    const chapter = isImage ? await show(path) : await readChapter(book, path)
     if (chapter !== '') text.add(`${chapter}\n\n`)
   }
   return { text: text.toString() }
 }
 
-async function readChapter(zip: ZipArchive, path: string, show: ShowPicture): Promise<string> {
-  const { body } = parsePage(asHtml(await zip.readText(path)))
-  const showFromHere = (href: string) => show(posix.join(posix.dirname(path), decodePath(href)))
-  return body ? elementToMarkdown(body, showFromHere) : ''
+async function readChapter(book: Book, path: string): Promise<string> {
+  const page = parsePage(asHtml(await book.zip.readText(path)))
+  const pathOf = (href: string) => posix.join(posix.dirname(path), decodePath(href))
+  const css = Array.from(page.querySelectorAll('style'), ({ textContent }) => textContent ?? '')
+  for (const sheet of page.querySelectorAll('link[rel~=stylesheet]')) {
+    css.push(await book.readSheet(pathOf(sheet.getAttribute('href') ?? '')))
+  }
+  const { body } = page
+  const classes = raisedClassesOf(css.join('\n'))
+  return body ? elementToMarkdown(body, (href) => book.show(pathOf(href)), classes) : ''
+}
+
+interface Book {
+  zip: ZipArchive
+  show: ShowPicture
+  readSheet(path: string): Promise<string>
+}
+
+/** Reads style sheets, each once, of which chapters share one. */
+function createReadSheet(zip: ZipArchive): Book['readSheet'] {
+  const sheets = new Map<string, string>()
+  return async (path) => {
+    const css = sheets.get(path) ?? (zip.has(path) ? await zip.readText(path) : '')
+    sheets.set(path, css)
+    return css
+  }
 }
 
 /** Chapters are XHTML, in which an empty element may be self-closing; the XML declaration would be taken for text. */

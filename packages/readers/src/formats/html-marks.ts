@@ -2,7 +2,9 @@ import { noteMark, ruby, subscript, superscript } from '../marks.ts'
 import { orderedLabel } from '../numbering.ts'
 import type { PageElement } from './html-page.ts'
 
-const RAISED = /vertical-align\s*:\s*super/i
+/** By a word, by so much that no picture is set so, or moved up. */
+const RAISED =
+  /vertical-align\s*:\s*(?:super|[2-9]\d%|0?\.[2-9]\d*(?:r?em|ex)|[3-9](?:px|pt))|position\s*:\s*relative[^}]*?[;\s]top\s*:\s*-/i
 const LOWERED = /vertical-align\s*:\s*sub/i
 /** A link with such a text leads to a note. */
 const NOTE = /^\s*\[?(?:\d{1,3}|[a-z]|[ivx]{1,5}|[*†‡§]{1,3})\]?\s*$/i

@@ -32,7 +32,7 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
     const picture = await show(source)
     if (picture !== '') text.add(`${picture}\n\n`)
   }
-  const files = attachments.filter(({ related }) => !related)
+  const files = attachments.filter((one) => !one.related && !isOfPage(one))
   for (const [index, attachment] of files.entries()) {
     const { filename, mimeType: mediaType, content } = attachment
     const file = { name: filename ?? 'without a name', mediaType, bytes: toBytes(content) }
@@ -40,6 +40,10 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
   }
   return { text: text.toString(), ...(warnings.length > 0 && { warnings: warnings.slice(0, 1) }) }
 }
+
+/** Whether a page that was saved as a mail has it only to look as it does. */
+const isOfPage = ({ filename, disposition, mimeType }: Attachment) =>
+  filename === null && disposition === null && /^text\/css$|javascript|font/.test(mimeType)
 
 /** Where a mail of a mailbox begins, behind an empty line. */
 const NEXT_MAIL = Buffer.from('\nFrom ')

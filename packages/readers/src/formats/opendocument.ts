@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { type Extracted, passwordProtected } from '../extracted.ts'
 import { label } from '../marks.ts'
 import type { ZipArchive } from '../zip-archive.ts'
@@ -32,7 +33,8 @@ export async function extractOpenDocument(
   if (kind.startsWith(SPREADSHEET)) {
     return extractWorkbook(bytes, partsOfOds(content, styles.furniture()), show)
   }
-  const text = await htmlToMarkdown(toHtml(content, styles), show)
+  const objects = await objectsIn(zip, content)
+  const text = await htmlToMarkdown(toHtml(content, styles, objects), show)
   return { text: [text, ...styles.furniture()].filter(Boolean).join('\n\n') }
 }
 
@@ -60,8 +62,25 @@ const OMITTED = new Set([
   'text:note-citation',
 ])
 
-/** The body as HTML. */
-function toHtml(xml: string, styles: OdfStyles): string {
+const OBJECT = /<draw:object\s[^<>]*?xlink:href="(?:\.\/)?([^"<>]+)"/g
+const MAX_OBJECTS = 100
+
+/** The objects within a text as HTML, by their paths: sheets, charts with their values, and formulas. */
+async function objectsIn(zip: ZipArchive, content: string): Promise<Map<string, string>> {
+  const paths = new Set(Array.from(content.matchAll(OBJECT), ([, path = '']) => path))
+  const objects = new Map<string, string>()
+  for (const path of [...paths].slice(0, MAX_OBJECTS)) {
+    const part = posix.join(path, CONTENT)
+    if (!zip.has(part)) continue
+    const xml = await zip.readText(part)
+    const [, formula] = /<annotation[^<>]*>([^<]*)<\/annotation>/.exec(xml) ?? []
+    objects.set(path, formula ?? toHtml(xml, readOdfStyles([xml]), objects))
+  }
+  return objects
+}
+
+/** The body as HTML, with the objects in it. */
+function toHtml(xml: string, styles: OdfStyles, objects: ReadonlyMap<string, string>): string {
   const body = xml.slice(Math.max(xml.indexOf('<office:body'), 0))
   const controls = controlsIn(body)
   const numbers = createOdfNumbers(styles)
@@ -99,6 +118,7 @@ function toHtml(xml: string, styles: OdfStyles): string {
     openBlock(name, attributes)
     add(escapeXml(label(text)))
     if (name === 'text:span') openSpan(attributes['text:style-name'])
+    if (name === 'draw:object') add(objects.get(objectPath(attributes)) ?? '')
     if (name === 'draw:control') add(controls.get(attributes['draw:control'] ?? '') ?? '')
     if (BLANKS.has(name)) add(' ')
   }
@@ -131,9 +151,12 @@ function toHtml(xml: string, styles: OdfStyles): string {
   return parts.join('')
 }
 
-/** How many columns and rows a cell spans, as HTML says it. */
+/** How many columns and rows a cell spans, as HTML says it; a repeated one, which is mostly empty, as one. */
 function spansOf(attributes: Record<string, string>): string {
-  const columns = Number(attributes['table:number-columns-spanned']) || 1
+  const columns =
+    Number(
+      attributes['table:number-columns-spanned'] ?? attributes['table:number-columns-repeated'],
+    ) || 1
   const rows = Number(attributes['table:number-rows-spanned']) || 1
   return `${columns > 1 ? ` colspan="${columns}"` : ''}${rows > 1 ? ` rowspan="${rows}"` : ''}`
 }
@@ -145,6 +168,9 @@ const BEGINNINGS: Record<string, (attributes: Record<string, string>) => string>
   'presentation:notes': () => '<h3>Notes</h3>',
   'text:line-break': () => '<br>',
 }
+const objectPath = (attributes: Record<string, string>) =>
+  (attributes['xlink:href'] ?? '').replace(/^\.\//, '')
+
 const BLANKS = new Set(['text:tab', 'text:s'])
 const MAX_LEVEL = 6
 

@@ -1,5 +1,7 @@
 /** A hyphen at the end of a line: the word before it, and what goes on in the next line. */
 const DIVIDED = /([\p{L}\p{N}]+)[-\u{ad}‐]\n(\p{Ll}[\p{L}\p{N}]*)/gu
+/** A code that a line divides at its own hyphen: `B-118`. */
+const CODE = /(?<=\p{Lu})([-‐])\n(?=\d)/gu
 const SOFT = '\u{ad}'
 const WORD = /[\p{L}\p{N}]+(?:[-‐][\p{L}\p{N}]+)*/gu
 /** Words that are known of a file. */
@@ -28,9 +30,11 @@ export function createJoinDivided(texts: Iterable<string>): (text: string) => st
     return words.has(`${first}-${last}`.toLowerCase()) || isCompound(first, last)
   }
   return (text) =>
-    text.replaceAll(DIVIDED, (whole, first: string, last: string) =>
-      !whole.includes(SOFT) && keepsHyphen(first, last) ? `${first}-${last}` : first + last,
-    )
+    text
+      .replaceAll(CODE, '$1')
+      .replaceAll(DIVIDED, (whole, first: string, last: string) =>
+        !whole.includes(SOFT) && keepsHyphen(first, last) ? `${first}-${last}` : first + last,
+      )
 }
 
 /** Whether two words usually have a hyphen between them. */

@@ -109,11 +109,11 @@ function cellReader(SSF: typeof Library.SSF, dayZero: number, asShown: boolean) 
   }
 }
 
-function addFormula(rows: Cell[][], { row, column, formula }: Formula): void {
+function addFormula(rows: Cell[][], { row, column, formula, isZero }: Formula): void {
   if (row < 0 || row >= MAX_ROWS || column >= MAX_COLUMNS) return
   while (rows.length <= row) rows.push(EMPTY_ROW)
   const cells = rows[row] ?? EMPTY_ROW
-  if (!isEmpty(cells[column])) return
+  if (!isEmpty(cells[column]) && !isZero) return
   rows[row] = cells === EMPTY_ROW ? [] : cells
   put(rows[row], column, formula)
 }

@@ -139,8 +139,8 @@ export function createRtfDocument() {
       if (group.aside) add(' ')
       else output.endParagraph(group)
     },
-    endCell: () => group.sink === 'text' && output.endCell(),
-    endRow: () => group.sink === 'text' && output.endRow(),
+    /** Calls `write` unless what is read is not the text itself. */
+    inText: (write: (text: typeof output) => void) => group.sink === 'text' && write(output),
     beginForm(): void {
       group.sink = 'nowhere'
       group.form = newForm()

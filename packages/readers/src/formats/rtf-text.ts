@@ -13,6 +13,34 @@ const MAX_LEVEL = 6
 const CELL_FRAME = 3
 const NUMBERED = /^\(?\w{1,5}[.)]/
 
+interface RtfRow {
+  cells: string[]
+  /** The right edges of its cells, in twips. */
+  edges: number[]
+}
+
+const MAX_EDGES = 1_000
+/** In twips: edges that are nearer are those of one column. */
+const SAME_EDGE = 60
+
+/** Puts each cell of a table into the first of the columns that it spans. */
+function inColumns(rows: readonly RtfRow[]): string[][] {
+  const widest = rows.reduce((most, row) => (row.edges.length > most.edges.length ? row : most))
+  const columns = widest.edges
+  return rows.map(({ cells, edges }) => {
+    const fits = edges.length === cells.length && cells.length < columns.length
+    if (!fits) return cells
+    const places = columns.map(() => '')
+    for (const [index, cell] of cells.entries()) {
+      const left = edges[index - 1] ?? Number.NEGATIVE_INFINITY
+      const column = columns.findIndex((edge) => edge > left + SAME_EDGE)
+      if (column < 0 || places[column] !== '') return cells
+      places[column] = cell
+    }
+    return places
+  })
+}
+
 /** Collects paragraphs and cells as Markdown. Throws `text_too_long`. */
 export function createRtfText() {
   const text = createBoundedText()
@@ -21,7 +49,8 @@ export function createRtfText() {
   let marker = ''
   let cell = ''
   let row: string[] = []
-  let rows: string[][] = []
+  let edges: number[] = []
+  let rows: RtfRow[] = []
   let isList = false
 
   const addBlock = (block: string, isItem: boolean) => {
@@ -44,14 +73,14 @@ export function createRtfText() {
     cell = ''
   }
   const endRow = () => {
-    if (row.length > 0) rows.push(row)
+    if (row.length > 0) rows.push({ cells: row, edges })
     row = []
   }
   const endTable = () => {
     if (cell.trim() !== '') row.push(cell)
     cell = ''
     endRow()
-    if (rows.length > 0) addBlock(tabled(rows), false)
+    if (rows.length > 0) addBlock(tabled(inColumns(rows)), false)
     rows = []
   }
 
@@ -81,6 +110,9 @@ export function createRtfText() {
       } else if (sign === '') addBlock(line, false)
       else addBlock(`${numbered(sign) || '- '}${line}`, true)
     },
+    beginRow: () => (edges = []),
+    /** Where the next cell of the row ends, in twips. */
+    addEdge: (edge: number) => edges.length < MAX_EDGES && edges.push(edge),
     endCell,
     endRow,
     finish(): string {

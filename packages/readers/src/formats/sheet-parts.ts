@@ -9,7 +9,7 @@ import { type DrawnTexts, drawnTextsOf } from './xls-records.ts'
 import { furnitureInBinary, sheetsInBinary } from './xlsb-records.ts'
 import { readXml, unescapeXml } from './xml.ts'
 
-const WORKBOOK = 'xl/workbook.xml'
+export const WORKBOOK = 'xl/workbook.xml'
 /** Rows and columns with attributes that hide them. */
 const HIDDEN = /<(?:\w+:)?(row|col)\s([^<>]*?\s)?hidden="(?:1|true)"[^<>]*>/g
 /** More columns no sheet can have. */

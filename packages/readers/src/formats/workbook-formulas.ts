@@ -1,11 +1,13 @@
 import type { ZipArchive } from '../zip-archive.ts'
-import { sheetPaths } from './sheet-parts.ts'
+import { sheetPaths, WORKBOOK } from './sheet-parts.ts'
 import { unescapeXml } from './xml.ts'
 
 export interface Formula {
   /** Places from 0. */
   row: number
   column: number
+  /** Whether its stored value is 0, which was not calculated either. */
+  isZero: boolean
   /** As it is typed: `=SUM(A1:A3)`. */
   formula: string
 }
@@ -15,26 +17,46 @@ export type Formulas = ReadonlyMap<string, readonly Formula[]>
 
 /** Cells with a formula and without a value: programs such as openpyxl do not calculate. */
 const UNCALCULATED =
-  /<(?:\w+:)?c\s([^<>]*)>\s*<(?:\w+:)?f(?:\s[^<>]*)?(?:\/>|>([^<>]*)<\/(?:\w+:)?f>)\s*(?:(?:<(?:\w+:)?v\s*\/>|<(?:\w+:)?v><\/(?:\w+:)?v>)\s*)?<\/(?:\w+:)?c>/g
+  /<(?:\w+:)?c\s([^<>]*)>\s*<(?:\w+:)?f(?:\s[^<>]*)?(?:\/>|>([^<>]*)<\/(?:\w+:)?f>)\s*(?:(?:<(?:\w+:)?v\s*\/>|<(?:\w+:)?v>(0?)<\/(?:\w+:)?v>)\s*)?<\/(?:\w+:)?c>/g
 const PLACE = /(?:^|\s)r="([A-Z]{1,3})([0-9]{1,7})"/
 const MAX_FORMULAS = 200_000
 
+/** How programs such as XlsxWriter, which write 0 for each value, ask to be calculated. */
+const TO_CALCULATE = /<(?:\w+:)?calcPr\s[^<>]*fullCalcOnLoad="(?:1|true)"/
+
 export async function formulasOfXlsx(zip: ZipArchive, main?: string): Promise<Formulas> {
-  const formulas = new Map<string, Formula[]>()
+  const sheets = new Map<string, SheetFormulas>()
   for (const [name, path] of await sheetPaths(zip, main)) {
-    const found = uncalculatedIn(await zip.readText(path))
-    if (found.length > 0) formulas.set(name, found)
+    sheets.set(name, uncalculatedIn(await zip.readText(path)))
   }
-  return formulas
+  const all = [...sheets.values()]
+  // Where any formula has another value, a 0 may well be one.
+  const mayBeZero =
+    all.every(({ count, formulas }) => count === formulas.length) &&
+    TO_CALCULATE.test(await zip.readText(main ?? WORKBOOK))
+  const shown = [...sheets].map(
+    ([name, { formulas }]) =>
+      [name, mayBeZero ? formulas : formulas.filter(({ isZero }) => !isZero)] as const,
+  )
+  return new Map(shown.filter(([, formulas]) => formulas.length > 0))
 }
 
-function uncalculatedIn(xml: string): Formula[] {
+interface SheetFormulas {
+  /** Those without a value, or with 0. */
+  formulas: Formula[]
+  /** How many formulas there are. */
+  count: number
+}
+
+function uncalculatedIn(xml: string): SheetFormulas {
   const formulas: Formula[] = []
-  for (const [, attributes = '', formula = ''] of xml.matchAll(UNCALCULATED)) {
+  const count = xml.match(/<(?:\w+:)?f[\s/>]/g)?.length ?? 0
+  for (const [, attributes = '', formula = '', value] of xml.matchAll(UNCALCULATED)) {
     const [, letters = '', number = ''] = PLACE.exec(attributes) ?? []
     if (letters === '' || formulas.length >= MAX_FORMULAS) continue
     const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
-    formulas.push({ row: Number(number) - 1, column, formula: `=${unescapeXml(formula)}` })
+    const place = { row: Number(number) - 1, column, isZero: value === '0' }
+    formulas.push({ ...place, formula: `=${unescapeXml(formula)}` })
   }
-  return formulas
+  return { formulas, count }
 }

@@ -232,6 +232,8 @@ describe('The numbers of a Word document', () => {
       `<w:r><w:rPr>${properties}</w:rPr><w:t>${text}</w:t></w:r>`
     const body = `<w:p>${run('45', '')}${run('2', '<w:rStyle w:val="Raised"/>')}${run(' crowns, 10', '')}${run('6', '<w:vertAlign w:val="superscript"/>')}</w:p>`
     expect(await numbered(body)).toBe('45^2 crowns, 10^6')
+    const shifted = `<w:p>${run('Dues 80', '')}${run('4', '<w:position w:val="6"/>')}${run(' a day, x', '')}${run('1', '<w:position w:val="-6"/>')}${run(' and y', '<w:position w:val="2"/>')}</w:p>`
+    expect(await numbered(shifted)).toBe('Dues 80^4 a day, x₁ and y')
   })
 
   it('and all that its parts and fields say are there', async () => {

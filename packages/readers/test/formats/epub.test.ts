@@ -70,6 +70,20 @@ describe('A book', () => {
     },
   )
 
+  it('has what its style sheets raise apart from numbers', async () => {
+    const one = chapter('<p>Dues 80<span class="note">4</span></p>').replace(
+      '<title/>',
+      '<link rel="stylesheet" href="../book.css"/><link rel="stylesheet" href="gone.css"/>',
+    )
+    const sheet = '.note { font-size: 60%; vertical-align: super }'
+    const { text } = await extract({
+      ...ENTRIES,
+      'book/text/one.xhtml': one,
+      'book/book.css': sheet,
+    })
+    expect(text).toContain('Dues 80^4')
+  })
+
   it('is refused where a shop protects it', async () => {
     await expect(extract({ ...ENTRIES, 'META-INF/rights.xml': '<rights/>' })).rejects.toMatchObject(
       {

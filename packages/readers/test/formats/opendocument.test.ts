@@ -89,6 +89,34 @@ describe('A text of OpenDocument', () => {
     ])
   })
 
+  it('keeps values under their heads behind empty cells, and the sheets and formulas within it', async () => {
+    const cell = (text: string) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`
+    const row = (...cells: string[]) => `<table:table-row>${cells.join('')}</table:table-row>`
+    const object = (name: string) =>
+      `<draw:frame><draw:object xlink:href="./${name}"/></draw:frame>`
+    const table = (...rows: string[]) => `<table:table>${rows.join('')}</table:table>`
+    const empty = '<table:table-cell table:number-columns-repeated="2"/>'
+    const file = openDocument(
+      'text',
+      `<office:text>${table(row(...['Quay', 'Car', 'Bus', 'Lorry'].map(cell)), row(cell('7'), empty, cell('9')))}
+        <text:p>Area: ${object('Object 3')}</text:p><text:p>Ships: ${object('Object 4')}${object('Gone')}</text:p></office:text>`,
+      [
+        {
+          name: 'Object 3/content.xml',
+          content: '<math><semantics><mi>r</mi><annotation>pi r^2</annotation></semantics></math>',
+        },
+        {
+          name: 'Object 4/content.xml',
+          content: `<office:body><office:spreadsheet>${table(row(cell('Year'), cell('Ships')), row(cell('2031'), cell('77')))}</office:spreadsheet></office:body>`,
+        },
+      ],
+    )
+    const text = await textOf('quays.odt', file)
+    expect(text).toContain('| 7 |  |  | 9 |')
+    expect(text).toContain('Area: pi r^2')
+    expect(text).toMatch(/Ships:\s+\| Year \| Ships \|\n.*\n\| 2031 \| 77 \|/)
+  })
+
   it('of slides has a heading for each, and their notes', async () => {
     const slides = `<office:presentation><draw:page draw:name="Owls"><draw:frame><draw:text-box><text:p>Owls hunt at night.</text:p></draw:text-box></draw:frame><presentation:notes><text:p>Say it slowly.</text:p></presentation:notes></draw:page></office:presentation>`
     const text = await textOf('owls.odp', openDocument('presentation', slides))

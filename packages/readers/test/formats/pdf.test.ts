@@ -168,6 +168,7 @@ describe('The text of a page', () => {
   it('joins a word that a line’s end divides', () => {
     expect(toPageText(linesOf('they eat lem-', 'mings'))).toBe('they eat lemmings')
     expect(toPageText(linesOf('im Früh-', 'ling'))).toBe('im Frühling')
+    expect(toPageText(linesOf('at berth B-', '118 today'))).toBe('at berth B-118 today')
   })
 
   it.each([

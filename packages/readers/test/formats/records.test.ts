@@ -113,6 +113,29 @@ it('A card that has its name only in parts is headed by them, and keeps all figu
   )
 })
 
+it('A page that a browser saved as a mail is its text', async () => {
+  const saved = [
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/related; type="text/html"; boundary="part"',
+    '',
+    '--part',
+    'Content-Type: text/html; charset=utf-8',
+    'Content-Transfer-Encoding: quoted-printable',
+    '',
+    '<p>The sluice is =',
+    'closed =E2=80=93 today.</p>',
+    '--part',
+    'Content-Type: text/css',
+    'Content-Location: https://example.org/a.css',
+    '',
+    'p { color: red }',
+    '--part--',
+  ].join('\n')
+  const text = await textOf('page.mhtml', saved)
+  expect(text).toContain('The sluice is closed – today.')
+  expect(text).not.toMatch(/color|Attachment/)
+})
+
 it('An appointment has the days of its repetitions, and its number as it is', async () => {
   const calendar = [
     'BEGIN:VEVENT',

@@ -68,6 +68,17 @@ describe('Rich text', () => {
     expect(textOf(`${HEAD} ${shape}Sum ${equation}\\par}`)).toBe('In a box\n\nSum ab')
   })
 
+  it('has a cell that is as wide as several in the first of their columns', () => {
+    const row = (edges: number[], ...cells: string[]) =>
+      String.raw`\trowd${edges.map((edge) => String.raw`\cellx${edge}`).join('')}\intbl ${cells.map((cell) => String.raw`${cell}\cell `).join('')}\row `
+    const table = [
+      row([900, 2000, 3000], 'Quay', 'Car', 'Bus'),
+      row([2010, 3000], 'Both', '12'),
+      row([900, 3000], '7', 'closed'),
+    ].join('')
+    expect(textOf(`${HEAD}${table}}`)).toContain('| Both |  | 12 |\n| 7 | closed |  |')
+  })
+
   it('keeps what looks like markup, and its line breaks', () => {
     expect(textOf(`${HEAD} a\\{b\\}\\\\c\\line d\\\ne\\_f\\-g}`)).toBe('a{b}\\c\nd\n\ne-fg')
   })

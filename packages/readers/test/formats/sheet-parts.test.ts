@@ -1,4 +1,4 @@
-import { CFB } from '@e965/xlsx'
+import { CFB, utils, write } from '@e965/xlsx'
 import { expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
 import { zipFile } from '../../../../test/support/zip-file.ts'
@@ -31,6 +31,20 @@ it('A sheet of 1997 keeps its header and footer beside those of a chart on it', 
   const sheet = [begin, furniture(0x14, '&LHarbour'), furniture(0x15, 'Dock 5'), ...chart, end]
   const texts = drawnTextsOf(Buffer.concat([begin, record(0x85, place), end, ...sheet]))
   expect(texts.get('Quays')).toMatchObject({ header: 'Harbour', footer: 'Dock 5' })
+})
+
+it('A workbook that Excel 2003 wrote as XML is read as one', async () => {
+  const bookType = 'xlml'
+  const book = utils.book_new(
+    utils.aoa_to_sheet([
+      ['Quay', 'Fee'],
+      [7, 120],
+    ]),
+    'Quays',
+  )
+  const bytes = Buffer.from(write(book, { type: 'buffer', bookType }))
+  const { text } = await extractFile({ name: 'quays.xls', mediaType: '', bytes })
+  expect(text).toBe('## Quays\n\n- Quay: 7; Fee: 120\n\n')
 })
 
 it('A workbook of 1997 that wants a password says so', async () => {

@@ -106,6 +106,45 @@ it('Formulas without stored values are shown, with a warning', async () => {
   ])
 })
 
+it.each([
+  ['shown if the program asks to calculate them', ['0', '0'], 'fullCalcOnLoad="1"', '=A2*9'],
+  ['values if any other has one', ['0', '27'], 'fullCalcOnLoad="1"', '0'],
+  ['values else', ['0', '0'], '', '0'],
+])('Formulas with 0 for a value are %s', async (_case, values, how, shown) => {
+  const book = utils.book_new(utils.aoa_to_sheet([['Qty', 'Fee'], [2], [3]]), 'Fees')
+  const parts: Zippable = unzipSync(write(book, { type: 'buffer' }))
+  const edit = (path: string, change: (xml: string) => string) => {
+    const xml = Buffer.from(unzipSync(write(book, { type: 'buffer' }))[path] ?? []).toString()
+    parts[path] = strToU8(change(xml))
+  }
+  const cell = (row: number) => `<c r="B${row}"><f>A${row}*9</f><v>${values[row - 2]}</v></c>`
+  edit('xl/worksheets/sheet1.xml', (xml) =>
+    xml
+      .replace('</row><row r="3"', `${cell(2)}</row><row r="3"`)
+      .replace('</row></sheetData>', `${cell(3)}</row></sheetData>`),
+  )
+  edit('xl/workbook.xml', (xml) => xml.replace('</workbook>', `<calcPr ${how}/></workbook>`))
+  const { text } = await extractFile(sourceFile('fees.xlsx', zipSync(parts)))
+  expect(text).toContain(`- Qty: 2; Fee: ${shown}\n`)
+})
+
+it('Files that are embedded in a sheet follow it', async () => {
+  const book = utils.book_new(
+    utils.aoa_to_sheet([
+      ['Quay', 'Fee'],
+      [7, 120],
+    ]),
+    'Quays',
+  )
+  const parts: Zippable = unzipSync(write(book, { type: 'buffer' }))
+  parts['xl/worksheets/_rels/sheet1.xml.rels'] = strToU8(
+    '<Relationships><Relationship Id="e" Type="x/package" Target="../embeddings/terms.txt"/></Relationships>',
+  )
+  parts['xl/embeddings/terms.txt'] = strToU8('Notice is three weeks.')
+  const { text } = await extractFile(sourceFile('quays.xlsx', zipSync(parts)))
+  expect(text).toMatch(/Quay: 7; Fee: 120[\s\S]*## Attachment: terms\.txt\n\nNotice is three weeks/)
+})
+
 /** A workbook with a name above, and cells as a sheet holds them. */
 function withCells(...rows: string[]) {
   const book = write(utils.book_new(utils.aoa_to_sheet([['Quay', 'Fee']]), 'Quays'), {
