@@ -31,7 +31,7 @@ export const agentRoutes: FastifyPluginAsyncZod<AgentServices> = async (app, ser
         'Returns what clients need to present the agent. Prompts, keys and addresses are not included.',
       response: { 200: AgentRecord.describe('The agent.'), ...errorResponses() },
     },
-    handler: ({ caller }) => description.agent(caller),
+    handler: () => description.agent(),
   })
 
   app.get('/agent/tools', {

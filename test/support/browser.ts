@@ -44,7 +44,6 @@ export function useBrowser(): Profiles {
 export const PAGES = [
   'overview',
   'documents',
-  'collections',
   'search',
   'agent',
   'models',

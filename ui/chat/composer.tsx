@@ -1,6 +1,5 @@
 import type { Signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { ChosenCollection } from '../collections/collection-chooser.tsx'
 import { chosenFiles } from '../documents/dropped-files.ts'
 import { Button, boundBox, Field, Form } from '../parts/controls.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
@@ -50,7 +49,8 @@ export function Composer() {
       <FileChips />
       <PictureChips pictures={pictures} />
       <ErrorNote message={refusal.value} />
-      <div class="composer-field">
+      <div class="search-form">
+        <ClipButton />
         <QuestionField
           label="Question"
           placeholder="Ask a question"
@@ -58,26 +58,22 @@ export function Composer() {
           field={field}
           onAsk={() => void send()}
         />
-        <div class="composer-bar">
-          <ClipButton />
-          <ChosenCollection />
-          <Settings />
-          {isAnswering.value ? (
-            <Button icon="stop" onClick={() => void stop()}>
-              Stop
-            </Button>
-          ) : (
-            <Button
-              icon="send"
-              type="submit"
-              class="primary"
-              disabled={question.value.trim() === '' || awaitsFiles.value}
-            >
-              Send
-            </Button>
-          )}
-        </div>
+        {isAnswering.value ? (
+          <Button icon="stop" onClick={() => void stop()}>
+            Stop
+          </Button>
+        ) : (
+          <Button
+            icon="send"
+            type="submit"
+            class="primary"
+            disabled={question.value.trim() === '' || awaitsFiles.value}
+          >
+            Send
+          </Button>
+        )}
       </div>
+      <Settings />
     </Form>
   )
 }

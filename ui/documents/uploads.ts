@@ -36,8 +36,6 @@ export interface Upload {
   sentBytes: number
   failure: string
   to: UploadTarget | undefined
-  /** Empty for the default one. */
-  collection: string
   /** The document created from it. */
   documentId?: string
   /** Another document that has the same file. */
@@ -66,7 +64,6 @@ let lastId = 0
 onSignOut(() => {
   cancelAll(uploads.value)
   uploads.value = []
-  uploadCollection.value = ''
 })
 
 /** A file as it was dropped or chosen, with its place in a folder. */
@@ -74,9 +71,6 @@ export interface ChosenFile {
   path: string
   file: File
 }
-
-/** The collection that documents are added to; empty for the default one. */
-export const uploadCollection = signal('')
 
 /** Puts files into the queue; answers how many were too many. */
 export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): number {
@@ -90,7 +84,6 @@ export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): numbe
       path,
       file,
       to,
-      collection: to ? '' : uploadCollection.value,
       state: 'waiting',
       sentBytes: 0,
       failure: '',
@@ -224,13 +217,12 @@ async function sendFiles(batch: readonly Upload[], signal: AbortSignal): Promise
   return [await documents.upload(first.file, { ...sentOf(first), ...options })]
 }
 
-function sentOf({ file, path, to, key, collection }: Upload) {
+function sentOf({ file, path, to, key }: Upload) {
   const isInFolder = path.includes('/')
   return {
     file,
     idempotencyKey: key,
     ...(to && { conversation: to.conversation }),
-    ...(collection !== '' && { collection }),
     // To filter by, and to tell apart files of one name.
     ...(isInFolder && { metadata: { path: path.slice(0, 500) } }),
   }

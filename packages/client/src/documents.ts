@@ -2,7 +2,6 @@ import { type Call, mapCall, Pages } from './call.ts'
 import type {
   Chunk,
   ChunkList,
-  CollectionList,
   Deletion,
   Document,
   DocumentBatchResult,
@@ -183,15 +182,6 @@ export class Documents {
         ({ documents, nextCursor, total }) => ({ items: documents, nextCursor, total }),
       )
     })
-  }
-
-  /** Lists the collections that have documents, `default` first. */
-  collections(options?: RequestOptions): Call<CollectionList['collections']> {
-    const request: Request = { method: 'GET', path: '/collections' }
-    return mapCall(
-      this.#transport.json<CollectionList>(request, options),
-      ({ collections }) => collections,
-    )
   }
 
   /** Reads the document's state and metadata. Throws `NotFoundError`. */

@@ -44,10 +44,9 @@ export function toAgentRequest(
   caller: Caller,
   settings: DialectSettings,
 ): AgentRequest {
-  const { messages, agent = settings.modelName } = body
+  const { messages } = body
   return {
     ...readAgentFields(body, settings),
-    ...(agent !== settings.modelName && { agent }),
     caller,
     messages: messages.flatMap((message, index) =>
       toModelMessage(message, `messages.${index}.images`, settings),

@@ -1,9 +1,10 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
+import type { ChatModel } from '@agent-server/models'
 import type { CodeSandbox } from '@agent-server/sandboxes'
 import type { SkillList, SkillReload } from '@agent-server/schemas/agent.ts'
 import type { DraftFrame } from '@agent-server/schemas/chat.ts'
-import type { Agent, DialectSettings } from '@agent-server/wire'
+import type { Agent } from '@agent-server/wire'
 import type { AgentConfiguration } from '../../agent/configuration.ts'
 import type { Mcp } from '../../agent/mcp/mcp.ts'
 
@@ -16,7 +17,7 @@ export type AgentTrials = ReturnType<typeof createAgentTrials>
 /** An agent that is opened for one question. */
 export interface DraftAgent extends Pick<DraftFrame, 'unavailable'>, AsyncDisposable {
   agent: Agent
-  dialects: DialectSettings
+  dialects: { modelName: string; defaultTopK: number; chatModel: ChatModel }
 }
 
 interface Dependencies {

@@ -32,14 +32,6 @@ const STOP_REASON: Record<ReturnType<typeof finishOf>, StopReason> = {
   tool_calls: 'tool_use',
 }
 
-function stopOf(end: RunEnd): { stop_reason: StopReason; stop_sequence: string | null } {
-  const { stopSequence } = end
-  const reason = STOP_REASON[finishOf(end)]
-  return reason === 'end_turn' && stopSequence !== undefined
-    ? { stop_reason: 'stop_sequence', stop_sequence: stopSequence }
-    : { stop_reason: reason, stop_sequence: null }
-}
-
 /** Converts a run into the events of a message, and collects them into one. */
 export function createMessageWriter(options: WriterOptions) {
   const { model, showsThinking, isJsonAsked } = options
@@ -48,6 +40,7 @@ export function createMessageWriter(options: WriterOptions) {
     type: 'message' as const,
     role: 'assistant' as const,
     model,
+    stop_sequence: null,
   }
   const run = new RunCollector()
   const blocks = createBlocks((text) => toCitations(text, run.hits, isJsonAsked))
@@ -58,7 +51,7 @@ export function createMessageWriter(options: WriterOptions) {
     ...blocks.close(),
     {
       type: 'message_delta',
-      delta: stopOf(end),
+      delta: { stop_reason: STOP_REASON[finishOf(end)], stop_sequence: null },
       usage: toUsage(end.usage),
       agent: toAgentExtra(end),
     },
@@ -100,7 +93,7 @@ export function createMessageWriter(options: WriterOptions) {
       hasBegun ||= begins
       if (!begins) return output
       const usage = { ...toUsage(undefined), input_tokens: inputTokens }
-      const message = { ...head, content: [], stop_reason: null, stop_sequence: null, usage }
+      const message = { ...head, content: [], stop_reason: null, usage }
       return [{ type: 'message_start', message }, ...output]
     },
     whole(): Message {
@@ -108,7 +101,7 @@ export function createMessageWriter(options: WriterOptions) {
       return {
         ...head,
         content: blocks.content,
-        ...stopOf(end),
+        stop_reason: STOP_REASON[finishOf(end)],
         usage: toUsage(end.usage),
         agent: toAgentExtra(end),
       }
