@@ -1,5 +1,6 @@
 import { endsInCodeName } from '@agent-server/lib/markdown/code-names.ts'
 import type { Span } from '@agent-server/lib/markdown/code-spans.ts'
+import { createRest, piecesOf, SHORT_PIECE } from '@agent-server/lib/text/slices.ts'
 import { AnswerScanner } from './answer-code.ts'
 
 /** Influences the output: receives all text and marks in their order. */
@@ -154,7 +155,7 @@ export class CitationCheck {
 const MAX_MARK = 200
 /** Placeholder for a mark; does not occur in messages. */
 const NO_MARK = '\u0000'
-const MARKS = new RegExp(` *(?:${NO_MARK}|\\[\\?\\])+`, 'g')
+const MARKS = new RegExp(`(?<! ) *(?:${NO_MARK}|\\[\\?\\])+`, 'g')
 /** Maximum numbers in a range such as `[2-9]`; a wider one is not a citation. */
 const MAX_RANGE = 50
 /** Longer unknown numbers are years and the like, not citations. */
@@ -252,11 +253,19 @@ export function citationsIn(text: string, count: number, isJsonAsked: boolean) {
   return Array.from(marks, ({ 1: number, index }) => ({ number: Number(number), index }))
 }
 
-/** Removes the citations of an earlier answer, whose numbers belong to another run. Code keeps its brackets. */
-export function withoutCitations(text: string): string {
+/**
+ * Removes the citations of an earlier answer, whose numbers belong to another run. Code keeps its brackets. Others have
+ * their turn meanwhile: a client sends answers as long as it likes. Throws the reason of `signal`.
+ */
+export async function withoutCitations(text: string, signal: AbortSignal): Promise<string> {
   if (!OPENING.test(text)) return text
   const has = (number: number) => String(number).length <= MAX_DIGITS
   const check = new CitationCheck({ has, onUnknown: () => undefined, mark: () => NO_MARK })
-  const unmarked = check.write(text) + check.end()
-  return unmarked.replaceAll(MARKS, '')
+  const rest = createRest(signal)
+  let unmarked = ''
+  for (const piece of piecesOf(text, SHORT_PIECE)) {
+    unmarked += check.write(piece)
+    await rest()
+  }
+  return (unmarked + check.end()).replaceAll(MARKS, '')
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { longestTurn } from '../../../test/support/turn-probe.ts'
 import { CitationCheck, citationsIn, withoutCitations } from '../src/citation-check.ts'
 
 /** Three things were retrieved. */
@@ -206,9 +207,18 @@ describe('The text of an earlier answer', () => {
     ['`row[1]` and a [1](https://example.org)', '`row[1]` and a [1](https://example.org)'],
     ['```\nrows[2]\n[3]\n```', '```\nrows[2]\n[3]\n```'],
     ['No numbers [at all].', 'No numbers [at all].'],
-  ])('loses its numbers, but for code and links: %s', (text, expected) => {
-    expect(withoutCitations(text)).toBe(expected)
+  ])('loses its numbers, but for code and links: %s', async (text, expected) => {
+    expect(await withoutCitations(text, new AbortController().signal)).toBe(expected)
   })
+
+  it.each([' ', '$', '\\(', '[ '])(
+    'leaves others their turn where it is long: %j',
+    async (shape) => {
+      const text = `[${shape.repeat(500_000)}`
+      const { signal } = new AbortController()
+      expect(await longestTurn(() => withoutCitations(text, signal))).toBeLessThan(250)
+    },
+  )
 })
 
 it('What a text cites is found at its place, and no number that was given to nothing', () => {

@@ -2,10 +2,20 @@ import type { ModelMessage } from '@agent-server/models'
 import { sizeOfMessages } from '@agent-server/models'
 import { withoutCitations } from '@agent-server/wire'
 
-/** Removes citations of earlier runs, whose numbers now refer to other chunks. */
-export function withoutMarks(message: ModelMessage): ModelMessage {
-  if (message.role !== 'assistant') return message
-  return { ...message, content: withoutCitations(message.content) }
+/** Removes citations of earlier runs, whose numbers now refer to other chunks. Throws the reason of `signal`. */
+export async function withoutMarks(
+  messages: readonly ModelMessage[],
+  signal: AbortSignal,
+): Promise<ModelMessage[]> {
+  const unmarked: ModelMessage[] = []
+  for (const message of messages) {
+    const { role, content } = message
+    const isAnswer = role === 'assistant'
+    unmarked.push(
+      isAnswer ? { ...message, content: await withoutCitations(content, signal) } : message,
+    )
+  }
+  return unmarked
 }
 
 /** Groups messages into turns: each begins with a user message and keeps tool calls and results together. */

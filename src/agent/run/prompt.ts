@@ -3,7 +3,7 @@ import type { ModelMessage, ModelTool, Sampling } from '@agent-server/models'
 import { sizeOfMessages } from '@agent-server/models'
 import type { AgentRequest } from '@agent-server/wire'
 import { asData, type Citations, type NumberedHit, renderChunks } from '../citations/citations.ts'
-import { asSent, latestTurns, toTurns, withoutMarks } from './history.ts'
+import { asSent, latestTurns, toTurns } from './history.ts'
 import type { ModelWindow } from './window.ts'
 
 /** The server's part of every system prompt. Chosen by measurement: docs/internals/prompt.md. */
@@ -116,7 +116,7 @@ export function fitPrompt(parts: PromptParts, window: ModelWindow): FittedPrompt
   room -= Buffer.byteLength(files)
 
   const passagesSize = sizeOfChunks(chunks ?? [])
-  const plain = toTurns(earlier).map((turn) => turn.map(withoutMarks))
+  const plain = toTurns(earlier)
   const turns = asSent(plain, parts.recalled, (room - passagesSize) * HISTORY_SHARE)
   const before = passagesSize + sizeOfMessages(turns.flat())
   const work = fitResults([...after, ...added], Math.max(room * WORK_SHARE, room - before))
@@ -191,7 +191,7 @@ function splitAtLastQuestion(messages: readonly ModelMessage[]) {
   return {
     earlier: messages.slice(0, Math.max(index, 0)),
     question: index === -1 ? [] : messages.slice(index, index + 1),
-    after: messages.slice(index + 1).map(withoutMarks),
+    after: messages.slice(index + 1),
   }
 }
 

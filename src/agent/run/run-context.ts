@@ -13,6 +13,7 @@ import type { ToolCall, ToolRegistry } from '../tools/registry.ts'
 import { readWaitedCalls } from './answered-calls.ts'
 import type { RunLimits } from './budget.ts'
 import { findChunks, scopeOf } from './find-chunks.ts'
+import { withoutMarks } from './history.ts'
 import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filter.ts'
 import { AnswerText } from './model-turn.ts'
 import type { OpenRun } from './open-run.ts'
@@ -59,8 +60,7 @@ export async function* begin(
   start: OpenRun,
   signal: AbortSignal,
 ) {
-  const { prompt, window } = parts
-  const { messages, instructions, attached, clientTools, sampling, topK, isPlain } = request
+  const { instructions, attached, clientTools, sampling, topK, isPlain } = request
   const { sessionId, budget, paused, trace } = start
   checkEffort(request.effort ?? 'low', parts.model)
   const owner = ownerIdOf(request.caller)
@@ -94,7 +94,7 @@ export async function* begin(
     const { supportsTools } = parts.model
     const fitted = fitPrompt(
       {
-        ...prompt,
+        ...parts.prompt,
         messages,
         instructions,
         attached,
@@ -110,14 +110,15 @@ export async function* begin(
         offered: (tokens) =>
           supportsTools && !isPlain ? tools.offered(tokens).map(toModelTool) : [],
       },
-      window,
+      parts.window,
     )
     if (supportsTools && !isPlain)
-      window.warnAboutOmittedTools(leftOut(tools.offered(), fitted.tools))
+      parts.window.warnAboutOmittedTools(leftOut(tools.offered(), fitted.tools))
     return fitted
   }
-  await window.learn(signal)
+  await parts.window.learn(signal)
   const recalled = await parts.sentQuestions.recall(request)
+  const messages = await withoutMarks(request.messages, signal)
   const found = paused
     ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
     : yield* findChunks(parts, request, { spend: budget.spend, promptFor: fit }, signal)

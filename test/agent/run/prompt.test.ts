@@ -2,6 +2,7 @@ import type { ModelMessage, ModelTool } from '@agent-server/models'
 import { sizeOfMessages } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
+import { withoutMarks } from '../../../src/agent/run/history.ts'
 import {
   EXAMPLE,
   type FittedPrompt,
@@ -233,8 +234,9 @@ describe('the tools', () => {
   })
 })
 
-describe('earlier turns', () => {
-  const messages = [user('One?'), assistant('Yes [1].'), user('Two?'), assistant('No[2].')]
+describe('earlier turns', async () => {
+  const said = [user('One?'), assistant('Yes [1].'), user('Two?'), assistant('No[2].')]
+  const messages = await withoutMarks(said, new AbortController().signal)
 
   it('are sent without the numbers of their passages, and the same each time', () => {
     const first = promptOf([...messages.slice(0, 2), user('Two?')]).messages

@@ -170,7 +170,7 @@ export class CodeScanner {
     if (at > 0) return { text: line.slice(0, at), code: 'none' }
     if (line[0] === '`') return this.#inlineCode(line, isWaiting)
     if (line.length === 1 && isWaiting) return undefined
-    const formula = this.#formulaLength(line, !isEnd)
+    const formula = this.#formulaLength(line, isEnd)
     if (formula === undefined) return undefined
     if (formula > 0) return { text: this.#pending.slice(0, formula), code: 'likely' }
     const tag = this.#codeTag(line, isWaiting)
@@ -181,10 +181,10 @@ export class CodeScanner {
   }
 
   /** The length of the formula at the beginning, which may go on over the ends of lines; undefined if more is needed. */
-  #formulaLength(line: string, isWaiting: boolean): number | undefined {
+  #formulaLength(line: string, isEnd: boolean): number | undefined {
     if (!FORMULA.test(line) || WITHIN_WORD.test(this.#last)) return 0
-    if (this.#isUnclosed(this.#pending, this.#position)) return 0
-    return formulaLength(this.#pending, { beginsLine: this.#isHead, isWaiting })
+    if (this.#isUnclosed(this.#pending, this.#position, isEnd)) return 0
+    return formulaLength(this.#pending, { beginsLine: this.#isHead, isWaiting: !isEnd })
   }
 
   /** The code between backticks at the beginning, or the backticks alone if no others on the line close them. */

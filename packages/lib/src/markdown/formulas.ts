@@ -18,43 +18,62 @@ const OPEN_IN_TEXT =
 const OPEN_ON_LINES =
   /^(?:\$\$?|\$\$(?:\\.|[^\\$]){1,2000}\\?\$?|\\\[(?:\\[^\]]|[^\\]){0,2000}\\?)$/s
 const BLANK_LINE = /\n[ \t]*\n/
-/** Of a formula in brackets, with its marks: each of 2,000 characters may be escaped. */
-const MAX_IN_BRACKETS = 4_004
+/** Of a formula in brackets, with its marks. */
+const MAX_IN_BRACKETS = 2_004
+/** A closing bracket whose backslash is not itself escaped. */
+const CLOSING = { '(': /(?<!\\)(?:\\\\)*\\\)/g, '[': /(?<!\\)(?:\\\\)*\\\]/g }
+
+/** Where the next bracket closes, or up to where none does so far, in the whole text. */
+interface Closing {
+  at: number
+  isThere: boolean
+}
 
 /**
  * Checks a text and what remains of it, again and again, in linear time: the next closing bracket is looked for once.
- * `position` is how much of the whole text went before.
+ * `position` is how much of the whole text went before, and `isEnd` whether all of it is there.
  */
 export function createUnclosed() {
-  /** By the closing bracket: where the next one stands, and from where on that holds. */
-  const next = new Map<string, { from: number; at: number }>()
-  return (text: string, position: number): boolean => {
-    if (!/^\\[[(]/.test(text)) return false
-    const closing = text[1] === '(' ? '\\)' : '\\]'
-    const known = next.get(closing)
-    const isKnown = known && known.from <= position && position + 2 <= known.at
-    const at = isKnown ? known.at : position + indexIn(text, closing)
-    next.set(closing, { from: isKnown ? known.from : position, at })
-    return at - position > MAX_IN_BRACKETS
+  const next = new Map<string, Closing>()
+  return (text: string, position: number, isEnd: boolean): boolean => {
+    const bracket = text[1]
+    if (text[0] !== '\\' || (bracket !== '(' && bracket !== '[')) return false
+    const known = next.get(bracket)
+    const isKnown = known?.isThere && position + 2 <= known.at
+    const closing = isKnown ? known : closingIn(text, position, bracket, known)
+    next.set(bracket, closing)
+    if (isEnd && !closing.isThere) return true
+    return closing.at - position > MAX_IN_BRACKETS - 2
   }
 }
 
-/** Where it is, or else where it may still come. */
-function indexIn(text: string, closing: string): number {
-  const index = text.indexOf(closing, 2)
-  return index === -1 ? text.length - 1 : index
+function closingIn(
+  text: string,
+  position: number,
+  bracket: keyof typeof CLOSING,
+  known: Closing | undefined,
+): Closing {
+  const from = Math.max(known && !known.isThere ? known.at - position : 0, 2)
+  const pattern = CLOSING[bracket]
+  pattern.lastIndex = from
+  if (pattern.test(text)) return { at: position + pattern.lastIndex - 2, isThere: true }
+  let end = text.length
+  while (end > from && text[end - 1] === '\\') end -= 1
+  return { at: position + end, isThere: false }
 }
 
 /** The formula that a text begins with. */
 export function formulaInText(text: string): string | undefined {
   const [formula] = IN_TEXT.exec(text) ?? []
-  return formula && !AMOUNT.test(formula) ? formula : undefined
+  if (!formula || AMOUNT.test(formula)) return undefined
+  return formula.startsWith('\\(') && formula.length > MAX_IN_BRACKETS ? undefined : formula
 }
 
 /** The formula on lines of its own that a text begins with, with the end of its last line. */
 export function formulaOnLines(text: string): string | undefined {
   const [formula, inBrackets = '='] = ON_LINES.exec(text) ?? []
-  return formula && MATHEMATICAL.test(inBrackets) ? formula : undefined
+  if (!formula || inBrackets.length > MAX_IN_BRACKETS) return undefined
+  return MATHEMATICAL.test(inBrackets) ? formula : undefined
 }
 
 /**

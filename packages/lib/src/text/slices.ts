@@ -4,6 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 const SLICE_MS = 20
 /** UTF-16 code units of a piece, and of its end in which white space is looked for. */
 const PIECE = 65_536
+/** Of a text that is read sign by sign, as Markdown is: some 10 ms at most. */
+export const SHORT_PIECE = 4_096
 const MAX_BACK = 1_000
 
 /** To be awaited between the pieces of long work: lets others have a turn. Throws the reason of `signal`. */
@@ -17,11 +19,11 @@ export function createRest(signal: AbortSignal) {
   }
 }
 
-/** The pieces of a text, cut at white space, if there is any, and never within a surrogate pair. */
-export function* piecesOf(text: string): Generator<string> {
+/** The pieces of a text of so many UTF-16 code units, more than 1,000, cut at white space, if there is any, and never within a surrogate pair. */
+export function* piecesOf(text: string, size = PIECE): Generator<string> {
   let start = 0
-  while (text.length - start > PIECE) {
-    const end = start + PIECE
+  while (text.length - start > size) {
+    const end = start + size
     const tail = text.slice(end - MAX_BACK, end)
     const space = Math.max(tail.lastIndexOf(' '), tail.lastIndexOf('\n'))
     const isPair = /[\uD800-\uDBFF]/.test(text.charAt(end - 1))

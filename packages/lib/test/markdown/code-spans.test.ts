@@ -83,7 +83,8 @@ it.each(['\\(', '\\[\n', '\\(a\\[b\n', '$a ', '``a`', '<code>', '~~~\n', '> - `a
     const timeOf = (characters: number) => {
       const began = processorMs()
       const scanner = new CodeScanner()
-      scanner.write(shape.repeat(characters / shape.length))
+      const text = shape.repeat(characters / shape.length)
+      for (let at = 0; at < text.length; at += 4_000) scanner.write(text.slice(at, at + 4_000))
       scanner.end()
       return processorMs() - began
     }
@@ -91,3 +92,18 @@ it.each(['\\(', '\\[\n', '\\(a\\[b\n', '$a ', '``a`', '<code>', '~~~\n', '> - `a
     expect(timeOf(1_000_000)).toBeLessThan(2_000)
   },
 )
+
+it.each([
+  '\\('.repeat(2_000),
+  `${'\\('.repeat(1_900)}\\\\)`,
+  `${'\\('.repeat(900)}${'a'.repeat(2_050)}\\)`,
+  `${'\\['.repeat(900)}\\]`,
+])('Short texts take no longer than a long one: %.8s', (text) => {
+  const began = processorMs()
+  for (let time = 0; time < 250; time += 1) {
+    const scanner = new CodeScanner()
+    scanner.write(text)
+    scanner.end()
+  }
+  expect(processorMs() - began).toBeLessThan(2_000)
+})

@@ -1,3 +1,4 @@
+import { createRest, piecesOf, SHORT_PIECE } from '@agent-server/lib/text/slices.ts'
 import type { ModelEvent, ModelRequest } from '../chat-model.ts'
 import { AnswerBody } from './answer-body.ts'
 import { askForAnswer, type ModelServer } from './connection.ts'
@@ -49,6 +50,9 @@ export class ModelCall implements Disposable {
   #isRead = false
   #failure: UpstreamFailure | undefined
   #learned: Learned | undefined
+  /** What is left of a long text: whoever reads it is to leave others their turn. */
+  #pieces: ModelEvent[][] = []
+  readonly #rest: () => Promise<void>
 
   constructor(server: ChatServer, options: ModelCallOptions, signal: AbortSignal) {
     const { protocol, request, isThinkingOpen } = options
@@ -56,20 +60,32 @@ export class ModelCall implements Disposable {
     this.#server = server
     this.#options = options
     this.#signal = signal
+    this.#rest = createRest(signal)
     this.#patience = new Patience(server, signal)
     this.#answer = protocol.createReader({ offered: searchedFor(request), isThinkingOpen, stop })
   }
 
   /** Known once the answer is whole. */
   get learned(): Learned | undefined {
-    return this.#learned
+    return this.#pieces.length > 0 ? undefined : this.#learned
   }
 
   /**
-   * The events that came in one read of the network, if any; undefined after the last of them. Throws UpstreamFailure, or
-   * the signal's reason, once what came before was returned.
+   * The events that came in one read of the network, if any, and of long texts a piece; undefined after the last of them.
+   * Throws UpstreamFailure, or the signal's reason, once what came before was returned.
    */
   async next(): Promise<ModelEvent[] | undefined> {
+    if (this.#pieces.length > 0) {
+      await this.#rest()
+      return this.#pieces.shift()
+    }
+    const events = await this.#nextRead()
+    if (!events?.some(isLong)) return events
+    this.#pieces = inPieces(events)
+    return this.#pieces.shift()
+  }
+
+  async #nextRead(): Promise<ModelEvent[] | undefined> {
     if (this.#learned) return undefined
     let events: ModelEvent[] = []
     if (!this.#isRead) {
@@ -172,6 +188,25 @@ function joined(events: readonly ModelEvent[]): ModelEvent[] {
     }
   }
   return result
+}
+
+function isLong(event: ModelEvent): event is Extract<ModelEvent, { type: 'text-delta' }> {
+  return event.type === 'text-delta' && event.text.length > SHORT_PIECE
+}
+
+/** The events with a long text cut; those after its last piece stay with it. */
+function inPieces(events: ModelEvent[]): ModelEvent[][] {
+  const batches: ModelEvent[][] = [[]]
+  for (const event of events) {
+    const pieces = isLong(event)
+      ? Array.from(piecesOf(event.text, SHORT_PIECE), (text) => ({ ...event, text }))
+      : [event]
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) batches.push([])
+      batches.at(-1)?.push(piece)
+    }
+  }
+  return batches
 }
 
 /** Answers that are shorter, in tokens or time, say nothing of the speed. */
