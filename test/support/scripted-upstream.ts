@@ -64,10 +64,12 @@ const MODELS = { object: 'list', data: [{ id: 'scripted', object: 'model', owned
 /**
  * A chat-completions server on 127.0.0.1 that plays what a test scripts; see `upstream-replies.ts`
  * for ready-made answers. Closes itself, but in a hook and outside vitest.
- * `keepAliveTimeout` is how long a connection waits for its next request, in milliseconds.
+ * `keepAliveTimeout` is how long a connection waits for its next request, in milliseconds; `forgets` lets go of requests
+ * that are answered, where there are too many to keep.
  */
 export async function startScriptedUpstream({
   keepAliveTimeout = 5_000,
+  forgets = false,
 } = {}): Promise<ScriptedUpstream> {
   const requests: RecordedRequest[] = []
   const scripts: Script[] = []
@@ -79,7 +81,7 @@ export async function startScriptedUpstream({
   const answer = async (incoming: IncomingMessage, response: ServerResponse) => {
     if (tell(told, incoming, response)) return
     const request = await record(incoming, response)
-    requests.push(request)
+    if (!forgets) requests.push(request)
     for (const resolve of waiting.splice(0)) resolve(request)
     const script = scripts.shift() ?? fallback
     await play(typeof script === 'function' ? script(request) : script, request, response)

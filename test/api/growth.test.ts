@@ -1,0 +1,138 @@
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { Conversation } from '../../src/dialects/conversations/schema.ts'
+import { readContract } from '../support/contract.ts'
+import { echo } from '../support/growth/echo.ts'
+import { FLOOR_MS, growthOf } from '../support/growth/judge.ts'
+import {
+  type FieldRequest,
+  fieldsOfOperations,
+  type OperationField,
+} from '../support/growth/operation-fields.ts'
+import { filled, SHAPES } from '../support/growth/shapes.ts'
+import { isLong, long } from '../support/long.ts'
+import { createRandom } from '../support/random.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, TEST_KEY } from '../support/server.ts'
+import { MAIN, startServerProcess } from '../support/server-process.ts'
+
+const LENGTH = 40_000
+const MAX_HELD_MS = 50
+/** Sent at once: only if together they take long, one after the other. */
+const AT_ONCE = 6
+const PATIENCE_MS = 60_000
+/** Of all shapes of all fields, as many as there is time for, in an order that the seed decides. */
+const SECONDS = isLong ? 210 : 6
+const SEED = Number(process.env.TEST_SEED ?? 51)
+
+const PROBE = fileURLToPath(new URL('../support/growth/probe.ts', import.meta.url))
+const SAID = /probe at (\S+)/
+const Probed = z.object({ used: z.number(), longest: z.number() })
+
+const upstream = await startScriptedUpstream({ forgets: true })
+upstream.always(echo)
+const server = await startServerProcess(modelAt(upstream), {
+  command: [process.execPath, '--import', PROBE, MAIN],
+})
+const [, probe = ''] = SAID.exec(await server.said(SAID)) ?? []
+
+const id = await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
+const conversation = Conversation.parse(
+  await (await server.request('/v1/conversations', { body: {} })).json(),
+)
+const IDS = Object.entries({
+  '/documents/': id,
+  '/v1/files/': id,
+  '/v1/conversations/': conversation.id,
+  '/v1/models': 'agent',
+})
+const fields = fieldsOfOperations(
+  await readContract(server),
+  ({ path }) => IDS.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'owls',
+)
+
+interface Try {
+  field: OperationField
+  shape: string
+  /** At most. */
+  length: number
+}
+
+async function send({ path, method, body, headers }: FieldRequest): Promise<number> {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TEST_KEY}`, ...headers },
+    ...(body !== undefined && { body }),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+/** The processor time that the server used meanwhile, and how long at most its main thread gave nothing else a turn. */
+async function costOf(work: () => Promise<unknown>) {
+  const ask = async () => Probed.parse(await (await fetch(probe)).json())
+  const before = await ask()
+  await work()
+  const { used, longest } = await ask()
+  return { used: used - before.used, longest }
+}
+
+const accepted = new Set<string>()
+
+async function sendShape({ field, shape }: Try, length: number) {
+  const status = await send(field.request(filled(shape, length)))
+  if (status < 300) accepted.add(field.name)
+}
+
+/** What is wrong with a field that is filled with a shape. */
+async function faultsOf(each: Try): Promise<string[]> {
+  let held = Number.POSITIVE_INFINITY
+  const growth = await growthOf(each.length, async (length) => {
+    const { used, longest } = await costOf(() => sendShape(each, length))
+    if (length === each.length) held = Math.min(held, longest)
+    return used
+  })
+  const what = `${each.field.name}, ${JSON.stringify(each.shape)}`
+  return [
+    ...(growth ? [`${what}: ${growth}`] : []),
+    ...(held > MAX_HELD_MS ? [`${what}: nobody else for ${held.toFixed(0)} ms`] : []),
+  ]
+}
+
+async function tryAll(tries: readonly Try[]) {
+  const deadline = performance.now() + SECONDS * 1_000
+  const faults: string[] = []
+  let count = 0
+  while (count < tries.length && performance.now() < deadline) {
+    const batch = tries.slice(count, count + AT_ONCE)
+    const { used } = await costOf(() =>
+      Promise.all(batch.map((each) => sendShape(each, each.length))),
+    )
+    // Whatever is above the floor alone is so together with others.
+    if (used > FLOOR_MS) for (const each of batch) faults.push(...(await faultsOf(each)))
+    count += batch.length
+  }
+  return { faults, count }
+}
+
+it('The processor time of a request grows no faster than any text in it, and none holds up others', {
+  ...long,
+  timeout: 290_000,
+}, async () => {
+  const random = createRandom(SEED)
+  const tries = fields
+    .flatMap((field) => SHAPES.map((shape) => ({ field, shape, order: random.next() })))
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ field, shape }): Try => {
+      return { field, shape, length: Math.min(LENGTH, field.lengthOf(shape)) }
+    })
+  const { faults, count } = await tryAll(tries)
+  process.stdout.write(
+    `${count} of ${tries.length} shapes of ${fields.length} fields were tried, in the order of seed ${SEED}\n`,
+  )
+  expect(faults).toEqual([])
+  // What is refused for another reason than its text shows little.
+  expect(accepted.size).toBeGreaterThan(isLong ? 200 : 20)
+})
