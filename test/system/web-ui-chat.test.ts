@@ -155,7 +155,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     )
     const [large = 0, less = 0, least = 0] = sizes.map(Number.parseFloat)
     expect(large > less && less > least && large < 24).toBe(true)
-    expect(await styleOf('.answer > p:last-child', 'direction')).toBe('rtl')
+    expect(await styleOf('.answer-part > p:last-child', 'direction')).toBe('rtl')
     expect(complaints).toEqual([])
     await upstream.close()
   })

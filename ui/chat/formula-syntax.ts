@@ -1,5 +1,6 @@
 import { formulaInText, formulaOnLines } from '@agent-server/lib/markdown/formulas.ts'
 import type { TokenizerAndRendererExtension } from 'marked'
+import { nextBlock, nextInline } from './next-start.ts'
 
 /** Reads LaTeX in Markdown, as `$…$`, `\(…\)`, `$$…$$` and `\[…\]`, and leaves it as it is written, to be drawn later. */
 export function formulaSyntax(escaped: (text: string) => string): TokenizerAndRendererExtension[] {
@@ -11,7 +12,7 @@ export function formulaSyntax(escaped: (text: string) => string): TokenizerAndRe
       name: 'formula',
       level: 'inline',
       // Not within a word.
-      start: (text) => placeOf(/(?<![\p{L}\p{N}])\$|\\\(/u, text),
+      start: (text) => nextInline(text, (part) => part.search(/(?<![\p{L}\p{N}])\$|\\\(/u)),
       tokenizer(text) {
         const raw = formulaInText(text)
         return raw === undefined ? undefined : { type: 'formula', raw }
@@ -21,7 +22,7 @@ export function formulaSyntax(escaped: (text: string) => string): TokenizerAndRe
     {
       name: 'formulaOnLines',
       level: 'block',
-      start: (text) => placeOf(/(?<=\n) {0,3}(?:\$\$|\\\[)/, text),
+      start: (text) => nextBlock(text, (part) => part.search(/(?<=\n) {0,3}(?:\$\$|\\\[)/)),
       tokenizer(text) {
         const raw = formulaOnLines(text)
         return raw === undefined ? undefined : { type: 'formulaOnLines', raw }
@@ -29,9 +30,4 @@ export function formulaSyntax(escaped: (text: string) => string): TokenizerAndRe
       renderer: ({ raw }) => `<p>${asWritten(raw.trim())}</p>\n`,
     },
   ]
-}
-
-function placeOf(pattern: RegExp, text: string): number | undefined {
-  const place = text.search(pattern)
-  return place === -1 ? undefined : place
 }

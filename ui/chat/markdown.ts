@@ -5,7 +5,8 @@ import { h, render } from 'preact'
 import { copyText } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { boundedNesting } from './bounded-nesting.ts'
-import { footnotes, linkFootnotes } from './footnotes.ts'
+import { footnotes, noteLabels, noteLetters } from './footnote-syntax.ts'
+import { linkFootnotes } from './footnotes.ts'
 import { formulaSyntax } from './formula-syntax.ts'
 
 /** What an answer may consist of: no images, no forms, nothing that calls out or runs. */
@@ -68,8 +69,8 @@ const markdown = new Marked({
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     // The page has a title and each answer a place below it.
     heading({ tokens, depth }) {
-      const level = Math.min(depth + 2, 6)
-      return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
+      const tag = tagOf(depth)
+      return `<${tag}>${this.parser.parseInline(tokens)}</${tag}>\n`
     },
   },
 })
@@ -77,11 +78,25 @@ const markdown = new Marked({
 markdown.setOptions({ tokenizer: boundedNesting() })
 markdown.use(footnotes())
 
+/** What stands around a part of a text. */
+interface MarkdownContext {
+  /** The depths of the headings that it stands below. */
+  above?: readonly number[]
+  /** The letters of the notes of all of the text, by their labels. */
+  notes?: ReadonlyMap<string, string>
+}
+
+const tagOf = (depth: number) => `h${Math.min(depth + 2, 6)}`
+
 /**
  * Markdown as nodes that are safe to show; `[n]` becomes a button where `hits` has an n-th, and a mark of the same look
  * while they are awaited, which come after the text.
  */
-export function renderMarkdown(text: string, hits: number | 'awaited'): DocumentFragment {
+export function renderMarkdown(
+  text: string,
+  hits: number | 'awaited',
+  { above = [], notes = noteLetters(noteLabels(text)) }: MarkdownContext = {},
+): DocumentFragment {
   const html = markdown.parse(text, { async: false })
   const fragment = purify.sanitize(html, {
     ALLOWED_TAGS,
@@ -90,12 +105,12 @@ export function renderMarkdown(text: string, hits: number | 'awaited'): Document
     ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,
   })
-  nestHeadings(fragment)
+  nestHeadings(fragment, above)
   for (const block of fragment.querySelectorAll<HTMLElement>(BLOCKS)) block.dir = 'auto'
   for (const item of fragment.querySelectorAll('li')) {
     item.classList.toggle('task', /^[☑☐] /.test(item.textContent ?? ''))
   }
-  linkFootnotes(fragment)
+  linkFootnotes(fragment, notes)
   for (const link of fragment.querySelectorAll('a')) showTarget(link)
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table)
   for (const code of fragment.querySelectorAll('pre')) addCopyButton(code)
@@ -106,8 +121,8 @@ export function renderMarkdown(text: string, hits: number | 'awaited'): Document
 }
 
 /** No heading stands more than one level below the one that it belongs to, wherever the text begins. */
-function nestHeadings(fragment: DocumentFragment): void {
-  const above: string[] = []
+function nestHeadings(fragment: DocumentFragment, depths: readonly number[]): void {
+  const above = depths.map(tagOf)
   for (const heading of fragment.querySelectorAll('h3, h4, h5, h6')) {
     const level = heading.localName
     while ((above.at(-1) ?? '') >= level) above.pop()

@@ -12,6 +12,7 @@ import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { openReader } from '../reader/reader.tsx'
 import { href } from '../route.ts'
+import { drawAnswer } from './answer-drawing.ts'
 import { AnswerFeedback } from './answer-feedback.tsx'
 import { ask, decide } from './answering.ts'
 import { Citations, markUnsupported } from './citations.tsx'
@@ -25,9 +26,6 @@ import {
 } from './conversation.ts'
 import { draftOf, putBack } from './draft.ts'
 import { withSources } from './export.ts'
-import { drawFormulas } from './formulas.ts'
-import { highlightCode } from './highlighting.ts'
-import { redraw, renderMarkdown } from './markdown.ts'
 import { QuestionField } from './question-field.tsx'
 import { Steps } from './steps.tsx'
 import { type FinishReason, type Turn, versionsOf } from './turns.ts'
@@ -189,22 +187,37 @@ function Versions({ turn, failure }: { turn: Turn; failure: Signal<string> }) {
   )
 }
 
+/** Of an answer, in UTF-16 code units; more is drawn where it is wanted. */
+const MAX_DRAWN = 100_000
+
+/** Ends with a line, so that no block is cut where it need not be. */
+function beginning(text: string, length: number): string {
+  if (text.length <= length) return text
+  const end = text.lastIndexOf('\n', length)
+  return text.slice(0, end > 0 ? end : length)
+}
+
 function Answer({ turn }: { turn: Turn }) {
   const place = useRef<HTMLDivElement>(null)
+  const drawn = useSignal(MAX_DRAWN)
+  const shown = beginning(turn.answer, drawn.value)
   useLayoutEffect(() => {
     if (!place.current) return
     const isAwaiting = turn.state === 'answering' && turn.hits.length === 0
-    const answer = renderMarkdown(turn.answer, isAwaiting ? 'awaited' : turn.hits.length)
-    drawFormulas(answer)
-    highlightCode(answer)
-    redraw(place.current, answer)
+    drawAnswer(place.current, shown, isAwaiting ? 'awaited' : turn.hits.length)
     markUnsupported(place.current, turn.citations)
-  }, [turn.answer, turn.state, turn.hits, turn.citations])
+  }, [shown, turn.state, turn.hits, turn.citations])
+  const more = turn.answer.length - shown.length
   return (
     <>
       <Citations hits={turn.hits} citations={turn.citations}>
         <div ref={place} class="answer" dir="auto" />
       </Citations>
+      {more > 0 && (
+        <Button icon="next" onClick={() => (drawn.value += MAX_DRAWN)}>
+          Show more of the answer ({formatNumber(more)} characters)
+        </Button>
+      )}
       {turn.state === 'answering' && (turn.answer === '' || turn.isLost) && (
         <Progress turn={turn} />
       )}

@@ -1,0 +1,59 @@
+import { type AnswerPart, answerParts } from './answer-parts.ts'
+import { noteLabels, noteLetters } from './footnote-syntax.ts'
+import { drawFormulas } from './formulas.ts'
+import { highlightCode } from './highlighting.ts'
+import { redraw, renderMarkdown } from './markdown.ts'
+
+/** What an element shows. */
+interface Drawing {
+  parts: readonly AnswerPart[]
+  /** What of other parts and of the passages it was drawn with. */
+  around: string
+}
+
+const drawings = new WeakMap<Element, Drawing>()
+/** `[name]: address`, which any part may refer to; with a number it is a citation or a note. */
+const DEFINITION = /^ {0,3}\[(?!\^|\d{1,3}\])[^\]\n]{1,200}\]:[ \t]*\S+.*$/gm
+
+/** Draws an answer into an element, of which only what is new is read and drawn, as it may be long and grow. */
+export function drawAnswer(element: Element, text: string, hits: number | 'awaited'): void {
+  const before = drawings.get(element)
+  const parts = answerParts(text, before?.parts)
+  const labels = parts.flatMap(labelsIn)
+  const definitions = parts.flatMap(definitionsIn).join('\n')
+  const around = JSON.stringify([hits, labels, definitions])
+  const notes = noteLetters(labels)
+  for (const [place, part] of parts.entries()) {
+    const known = before?.parts[place]
+    const isSame = known?.text === part.text && known.above.join() === part.above.join()
+    // A part without a bracket refers to nothing.
+    if (isSame && (before?.around === around || !part.text.includes('['))) continue
+    const source = definitions === '' ? part.text : `${definitions}\n\n${part.text}`
+    const fragment = renderMarkdown(source, hits, { above: part.above, notes })
+    drawFormulas(fragment)
+    highlightCode(fragment)
+    redraw(element.children[place] ?? newPart(element), fragment)
+  }
+  for (const left of [...element.children].slice(parts.length)) left.remove()
+  drawings.set(element, { parts, around })
+}
+
+function newPart(answer: Element): Element {
+  const part = document.createElement('div')
+  part.className = 'answer-part'
+  answer.append(part)
+  return part
+}
+
+/** Of parts that stay the same while others grow. */
+const labelsIn = kept((part) => noteLabels(part.text))
+const definitionsIn = kept((part) => part.text.match(DEFINITION) ?? [])
+
+function kept(read: (part: AnswerPart) => readonly string[]) {
+  const known = new WeakMap<AnswerPart, readonly string[]>()
+  return (part: AnswerPart): readonly string[] => {
+    const result = known.get(part) ?? read(part)
+    known.set(part, result)
+    return result
+  }
+}
