@@ -48,6 +48,17 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   plugins: { plugins: ['./plugins/desk.mjs'] },
   sandbox: { sandbox: { kind: 'docker', limits: { seconds: 60, memoryMegabytes: 1_024 } } },
   limits: { limits: { rounds: 12, seconds: 120 } },
+  agents: {
+    agents: {
+      letters: {
+        description: 'Drafts letters from the rules of the house.',
+        prompt: 'Write a letter. Quote the rule that it follows.',
+        tools: ['semantic_search'],
+        mcpServers: [],
+        access: ['group:office'],
+      },
+    },
+  },
 }
 
 /** The sections of the page, with the fields of each. */
@@ -60,6 +71,7 @@ const AREAS: readonly [title: string, example: string, fields: readonly string[]
   ['Plugins', 'plugins', ['plugins']],
   ['Sandbox', 'sandbox', ['sandbox']],
   ['Limits', 'limits', ['limits']],
+  ['Further agents', 'agents', ['agents']],
 ]
 
 function jsonSchema(): Root {

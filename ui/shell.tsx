@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { RestartBanner } from './admin/restart-banner.tsx'
@@ -6,6 +7,7 @@ import { serverState } from './admin/server-state.ts'
 import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
 import { ChatPage } from './pages/chat.tsx'
+import { CollectionsPage } from './pages/collections.tsx'
 import { DeployPage } from './pages/deploy.tsx'
 import { DocumentsPage } from './pages/documents.tsx'
 import { KeysPage } from './pages/keys.tsx'
@@ -13,8 +15,9 @@ import { ModelsPage } from './pages/models.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
-import { isPaletteOpen, Palette } from './palette.tsx'
+import { Palette } from './palette.tsx'
 import { Button } from './parts/controls.tsx'
+import { Dialog } from './parts/dialog.tsx'
 import { Icon, type IconName } from './parts/icon.tsx'
 import { href, route } from './route.ts'
 import { signOut, version } from './session.ts'
@@ -29,22 +32,44 @@ interface PageEntry {
   Page: ComponentType<{ id?: string | undefined }>
 }
 
-/** In the order of the navigation. A page has its entry here once all of it works. */
-const PAGES: readonly PageEntry[] = [
-  { path: 'overview', title: 'Overview', Page: OverviewPage, isAlways: true },
-  { path: 'documents', title: 'Documents', Page: DocumentsPage },
-  { path: 'search', title: 'Search', Page: SearchPage },
-  { path: 'chat', title: 'Chat', Page: ChatPage },
-  { path: 'agent', title: 'Agent', Page: AgentPage, isAlways: true },
-  { path: 'models', title: 'Models', Page: ModelsPage, isAlways: true },
-  { path: 'keys', title: 'Keys', Page: KeysPage },
-  { path: 'activity', title: 'Activity', Page: ActivityPage, isAlways: true },
-  { path: 'deploy', title: 'Deploy', Page: DeployPage, isAlways: true },
-  { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },
-]
+/** Those of a part of the navigation; the first has no name. */
+interface PageGroup {
+  title?: string
+  pages: readonly PageEntry[]
+}
 
-/** Pages that a narrow screen has room for, beside the current one; the palette leads to the others. */
-const FIRST_PAGES = 4
+/** In the order of the navigation. A page has its entry here once all of it works. */
+const GROUPS: readonly PageGroup[] = [
+  {
+    pages: [
+      { path: 'chat', title: 'Chat', Page: ChatPage },
+      { path: 'documents', title: 'Documents', Page: DocumentsPage },
+      { path: 'collections', title: 'Collections', Page: CollectionsPage },
+      { path: 'search', title: 'Search', Page: SearchPage },
+    ],
+  },
+  {
+    title: 'Configure',
+    pages: [
+      { path: 'agent', title: 'Agent', Page: AgentPage, isAlways: true },
+      { path: 'models', title: 'Models', Page: ModelsPage, isAlways: true },
+      { path: 'keys', title: 'Keys', Page: KeysPage },
+      { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },
+    ],
+  },
+  {
+    title: 'Operate',
+    pages: [
+      { path: 'overview', title: 'Overview', Page: OverviewPage, isAlways: true },
+      { path: 'activity', title: 'Activity', Page: ActivityPage, isAlways: true },
+      { path: 'deploy', title: 'Deploy', Page: DeployPage, isAlways: true },
+    ],
+  },
+]
+const PAGES = GROUPS.flatMap(({ pages }) => pages)
+
+/** Pages that a narrow screen has room for, beside the current one; a sheet leads to the others. */
+const NARROW_PAGES: ReadonlySet<string> = new Set(['chat', 'documents', 'search', 'overview'])
 
 export function Shell() {
   const [path = 'overview', id] = route.value
@@ -65,23 +90,13 @@ export function Shell() {
           Agent Server
         </a>
         <Palette pages={PAGES} />
-        <nav aria-label="Pages">
-          <ul>
-            {PAGES.map((page, place) => (
-              <li key={page.path} class={place < FIRST_PAGES ? '' : 'not-narrow'}>
-                <a href={href(page.path)} aria-current={page.path === path ? 'page' : undefined}>
-                  <Icon name={page.path} />
-                  {page.title}
-                </a>
-              </li>
-            ))}
-            <li class="more-pages">
-              <Button icon="more" onClick={() => (isPaletteOpen.value = true)}>
-                More
-              </Button>
-            </li>
-          </ul>
+        <nav aria-label="Pages" class="pages">
+          <PageLinks current={path} />
+          <Button icon="more" class="more-pages" onClick={() => (isSheetOpen.value = true)}>
+            More
+          </Button>
         </nav>
+        {isSheetOpen.value && <PageSheet current={path} />}
         <Foot />
       </header>
       <main ref={main} id="main" tabIndex={-1} class={`page ${path}`}>
@@ -89,6 +104,45 @@ export function Shell() {
         <PageOf entry={entry} id={id} />
       </main>
     </div>
+  )
+}
+
+function PageLinks({ current }: { current: string }) {
+  return GROUPS.map(({ title, pages }) => (
+    <div key={title} class="page-group">
+      {title && <p class="hint">{title}</p>}
+      <ul aria-label={title}>
+        {pages.map(({ path, title }) => (
+          <li key={path} class={NARROW_PAGES.has(path) ? '' : 'not-narrow'}>
+            <a href={href(path)} aria-current={path === current ? 'page' : undefined}>
+              <Icon name={path} />
+              {title}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  ))
+}
+
+/** Whether all pages are shown over a narrow screen. */
+const isSheetOpen = signal(false)
+
+/** All pages, for screens on which the navigation has room for a few. */
+function PageSheet({ current }: { current: string }) {
+  const close = () => {
+    isSheetOpen.value = false
+  }
+  useEffect(() => {
+    window.addEventListener('hashchange', close)
+    return () => window.removeEventListener('hashchange', close)
+  }, [])
+  return (
+    <Dialog title="Pages" onClose={close}>
+      <nav aria-label="All pages" class="page-sheet">
+        <PageLinks current={current} />
+      </nav>
+    </Dialog>
   )
 }
 

@@ -4,6 +4,7 @@ import { boundedText } from '@agent-server/lib/fields.ts'
 import { readIfPresent } from '@agent-server/lib/files.ts'
 import { placeOfJsonMistake, reasonOfJsonMistake } from '@agent-server/lib/text/json.ts'
 import { writtenText } from '@agent-server/lib/text/written-text.ts'
+import { Access } from '@agent-server/schemas/access.ts'
 import { type Issue, issuesOf } from '@agent-server/schemas/invalid-request.ts'
 import { z } from 'zod'
 import { McpServers } from './mcp/settings.ts'
@@ -23,6 +24,62 @@ const Switches = Object.fromEntries(described) as Record<keyof typeof TOOL_SWITC
 /** Plugins run as code of the server, so no other folder will do, and no other kind of file. */
 const PLUGIN = /^(?:\.\/)?plugins\/(?:[\w-][\w.-]*\/)*[A-Za-z\d][\w-]{0,23}\.[cm]?[jt]s$/
 
+const Limits = z.strictObject({
+  rounds: z.int().min(1).max(100).default(8).describe('Maximum number of model calls.'),
+  toolCalls: z.int().min(0).max(1_000).default(64).describe('Maximum number of tool calls.'),
+  seconds: z
+    .int()
+    .min(1)
+    .max(3_600)
+    .default(300)
+    .describe('Seconds after which no more tools are run, from the model’s first output on.'),
+  tokens: z
+    .int()
+    .min(1_000)
+    .max(100_000_000)
+    .default(1_000_000)
+    .describe('Maximum number of tokens, sent and received.'),
+})
+
+const Description = boundedText(2_000)
+const Prompt = boundedText(100_000)
+
+/** As models are named in other protocols, where a colon separates the name of a collection. */
+const AgentName = z
+  .string()
+  .regex(
+    /^[A-Za-z\d][\w.-]{0,63}$/,
+    'must start with a letter or digit, followed by up to 63 of A-Z a-z 0-9 _ . -',
+  )
+const MAX_AGENTS = 50
+const Names = z.array(boundedText(200)).max(500)
+
+/** Another agent of the file: what it leaves out is as for the file's own agent. */
+const NamedAgent = z
+  .strictObject({
+    description: Description.optional().describe('Description of the agent, shown to clients.'),
+    prompt: Prompt.optional().describe('The system prompt, in place of the file’s.'),
+    model: boundedText(200)
+      .min(1)
+      .optional()
+      .describe('The chat model, from the server that has `CHAT_MODEL`.'),
+    tools: z
+      .array(z.enum(SWITCH_NAMES))
+      .optional()
+      .describe('The only built-in tools it has, of those that are on.'),
+    skills: Names.optional().describe('The only skills it has, by their names.'),
+    mcpServers: Names.optional().describe(
+      'The only MCP servers whose tools it has, by their names.',
+    ),
+    plugins: Names.optional().describe('The only plugins whose tools it has, by their names.'),
+    limits: Limits.optional().describe('Limits for answering one question.'),
+    access: Access.optional().describe(
+      'The people who may use it: `user:<id>`, `group:<id>`. Without it, everybody. API keys may use every agent.',
+    ),
+  })
+  .meta({ id: 'NamedAgent' })
+export type NamedAgent = z.output<typeof NamedAgent>
+
 /** The agent's configuration file. */
 export const AgentConfiguration = z
   .strictObject({
@@ -34,12 +91,10 @@ export const AgentConfiguration = z
       .regex(/^\S(.*\S)?$/, 'must not be empty or padded')
       .default('agent')
       .describe('Name of the agent, and of the model in other protocols.'),
-    description: boundedText(2_000)
-      .default('Answers questions from the ingested documents.')
-      .describe('Description of the agent, shown to clients.'),
-    prompt: boundedText(100_000)
-      .default('')
-      .describe('The system prompt, which follows the server’s own rules.'),
+    description: Description.default('Answers questions from the ingested documents.').describe(
+      'Description of the agent, shown to clients.',
+    ),
+    prompt: Prompt.default('').describe('The system prompt, which follows the server’s own rules.'),
     tools: z
       .strictObject(Switches)
       .prefault({})
@@ -65,25 +120,29 @@ export const AgentConfiguration = z
       .default([])
       .describe('ES modules with tools, in the folder `plugins` beside this file.'),
     sandbox: SandboxSection.default('auto').describe('Where code is run, and its limits.'),
-    limits: z
-      .strictObject({
-        rounds: z.int().min(1).max(100).default(8).describe('Maximum number of model calls.'),
-        toolCalls: z.int().min(0).max(1_000).default(64).describe('Maximum number of tool calls.'),
-        seconds: z
-          .int()
-          .min(1)
-          .max(3_600)
-          .default(300)
-          .describe('Seconds after which no more tools are run, from the model’s first output on.'),
-        tokens: z
-          .int()
-          .min(1_000)
-          .max(100_000_000)
-          .default(1_000_000)
-          .describe('Maximum number of tokens, sent and received.'),
+    limits: Limits.prefault({}).describe('Limits for answering one question.'),
+    agents: z
+      .record(AgentName, NamedAgent)
+      .refine((agents) => Object.keys(agents).length <= MAX_AGENTS, {
+        error: `must not have more than ${MAX_AGENTS}`,
       })
-      .prefault({})
-      .describe('Limits for answering one question.'),
+      .default({})
+      .describe(
+        'Further agents by name, which clients choose as their model: each with its prompt, and some of the tools, skills and connections of this file.',
+      ),
+  })
+  .superRefine(({ name, agents, mcpServers }, context) => {
+    for (const [other, { mcpServers: used = [] }] of Object.entries(agents)) {
+      if (other === name || other === `${name}-plain`) {
+        const message = 'is the name of the file’s own agent'
+        context.addIssue({ code: 'custom', path: ['agents', other], message })
+      }
+      for (const [index, server] of used.entries()) {
+        if (Object.hasOwn(mcpServers, server)) continue
+        const path = ['agents', other, 'mcpServers', index]
+        context.addIssue({ code: 'custom', path, message: 'is no connection of this file' })
+      }
+    }
   })
   .meta({ id: 'AgentConfiguration' })
 

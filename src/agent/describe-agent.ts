@@ -1,9 +1,11 @@
 import type { ChatModel } from '@agent-server/models'
 import type { CodeSandbox } from '@agent-server/sandboxes'
 import type { AgentRecord, Capabilities, ToolList } from '@agent-server/schemas/agent.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { isIncluded } from '@agent-server/schemas/visibility.ts'
 import type { VectorBacklog } from '../documents/embedding/backlog.ts'
 import type { Embedding } from '../retrieval/embedding.ts'
-import type { AgentConfiguration } from './configuration.ts'
+import type { AgentConfiguration, NamedAgent } from './configuration.ts'
 import type { Mcp } from './mcp/mcp.ts'
 import type { PromptOptions } from './run/prompt.ts'
 import type { ModelWindow } from './run/window.ts'
@@ -19,6 +21,7 @@ interface DescribedAgent {
   skills: Pick<Skills, 'records'>
   plugins: Pick<Plugins, 'records'>
   sandbox: Pick<CodeSandbox, 'record'>
+  named: ReadonlyMap<string, Pick<NamedAgent, 'access' | 'description'>>
 }
 
 interface Dependencies {
@@ -65,14 +68,19 @@ export function describeAgent(dependencies: Dependencies) {
   }
 
   return {
-    agent(): AgentRecord {
-      const { name, description } = current().configuration
+    agent(caller: Caller): AgentRecord {
+      const { named, configuration } = current()
+      const { name, description } = configuration
+      const others = [...named]
+        .filter(([, { access }]) => isIncluded(caller, access))
+        .map(([name, { description }]) => ({ name, description }))
       return {
         name,
         profile: { description, model: model.name, retrieval },
         tools: records()
           .filter(({ state }) => state === 'on')
           .map((tool) => ({ name: tool.name, source: tool.source })),
+        ...(others.length > 0 && { agents: others }),
       }
     },
     tools: (): ToolList => ({ tools: records() }),

@@ -31,7 +31,7 @@ export const agentRoutes: FastifyPluginAsyncZod<AgentServices> = async (app, ser
         'Returns what clients need to present the agent. Prompts, keys and addresses are not included.',
       response: { 200: AgentRecord.describe('The agent.'), ...errorResponses() },
     },
-    handler: () => description.agent(),
+    handler: ({ caller }) => description.agent(caller),
   })
 
   app.get('/agent/tools', {

@@ -76,7 +76,7 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { cor
       response: {
         200: { description: 'The text of the document.', content: TEXT },
         206: { description: 'The requested byte range.', content: TEXT },
-        ...errorResponses(404, 416),
+        ...errorResponses(404, 409, 416),
       },
     },
     async handler(request, reply) {

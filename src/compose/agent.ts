@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { settlesWithin } from '@agent-server/lib/abort.ts'
 import { type Environment, secretsIn, variablesIn } from '@agent-server/lib/environment.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { invalidRequest } from '@agent-server/schemas/invalid-request.ts'
+import { isIncluded } from '@agent-server/schemas/visibility.ts'
 import { stopWordsOf } from '@agent-server/search'
 import { createTables } from '@agent-server/tables'
+import type { Agent, AgentRequest } from '@agent-server/wire'
 import { AgentHost } from '../agent/agent-host.ts'
 import { inMode } from '../agent/configuration.ts'
 import { createPauses } from '../agent/run/pause.ts'
@@ -19,6 +22,7 @@ import type { DraftAgent } from '../operator/admin/agent-trials.ts'
 import { logRuns, type Metrics } from '../operator/ops/metrics.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
 import { onlyCompared, openMcpCalls } from './capabilities.ts'
+import { createModel } from './models.ts'
 import {
   type AgentParts,
   type OpenAgent,
@@ -79,6 +83,7 @@ export async function openAgentSide({
     limiter: newLimiter(),
     acceptedTools: store.acceptedTools,
     skillCopies: store.skillCopies,
+    modelNamed: createOtherModels(config, log),
   }
   const traced = (setup: Setup) => {
     const secrets = secretsOf(setup, environment)
@@ -88,7 +93,7 @@ export async function openAgentSide({
   const first = { ...traced({ configuration, environment }), sandboxOwner: config.DATA_DIR }
   const host = new AgentHost<OpenAgent>(await openAgent(first), log)
   const agent: SearchingAgent = {
-    run: (request, signal) => host.current.agent.run(request, signal),
+    run: (request, signal) => agentFor(host.current, request).run(request, signal),
     query: (query, from, signal) => host.current.agent.query(query, from, signal),
   }
 
@@ -130,6 +135,27 @@ export async function openAgentSide({
       await calls.close()
       tables.close()
     },
+  }
+}
+
+/** Throws AppError `model_not_found` for an agent that the caller may not use, too. */
+function agentFor({ agent, named }: OpenAgent, { agent: name, caller }: AgentRequest): Agent {
+  if (name === undefined) return agent
+  const other = named.get(name)
+  if (other && (!caller || isIncluded(caller, other.access))) return other.agent
+  throw new AppError('model_not_found', `There is no agent "${name}"`, { param: 'agent' })
+}
+
+/** Each made once, so that what its server has taught is not forgotten. */
+function createOtherModels(config: Config, log: Shared['log']) {
+  const models = new Map<string, Pick<Shared, 'model' | 'window'>>()
+  return (name: string) => {
+    const known = models.get(name)
+    if (known) return known
+    const model = createModel({ ...config, CHAT_MODEL: name }, log)
+    const window = createWindow({ model, contextTokens: config.CHAT_CONTEXT_TOKENS, log })
+    models.set(name, { model, window })
+    return { model, window }
   }
 }
 
@@ -202,11 +228,14 @@ async function unavailableIn({ mcp, skills, plugins }: OpenAgent) {
 /** What dialects read of the agent that answers at the moment. */
 function dialectsOf(
   { config, model }: Pick<Shared, 'config' | 'model'>,
-  current: () => Pick<OpenAgent, 'configuration'>,
+  current: () => Pick<OpenAgent, 'configuration' | 'named'>,
 ) {
   return {
     get modelName() {
       return current().configuration.name
+    },
+    get agents() {
+      return current().named
     },
     defaultTopK: config.TOP_K,
     publicUrl: config.PUBLIC_URL,

@@ -109,7 +109,7 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
   const { agent, dialects, host, model, artifacts, artifactLinks } = parts.agents
   const { store, embedding, metrics } = knowledge
   const { corpusFor } = corpus
-  const readFiles = createAttachedFiles(knowledge)
+  const readFiles = createAttachedFiles({ ...knowledge, corpusFor })
   // Loaded only now, while a thread loads the index, like the routes.
   const { composeConversations } = await import('./conversations.ts')
   return {

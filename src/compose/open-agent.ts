@@ -24,6 +24,7 @@ import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 import { composeMcp, composeSandbox, composeSkills, type McpCalls } from './capabilities.ts'
+import { openNamedAgents } from './named-agents.ts'
 
 /** What the agents of a server share, whatever their configuration. */
 export interface Shared {
@@ -65,6 +66,8 @@ export interface AgentParts extends Setup {
   acceptedTools: Pick<AcceptedTools, 'see' | 'accept'>
   skillCopies: SkillCopies
   sandboxOwner: string
+  /** Another chat model than the server's, from the same place. */
+  modelNamed: (name: string) => Pick<Shared, 'model' | 'window'>
   /** The agent whose sandbox and connections are used where their settings are the same. */
   existing?: ExistingAgent | undefined
   /** Those whose code does not run again. */
@@ -100,16 +103,16 @@ export async function openAgent(parts: AgentParts) {
     configuration: config.AGENT_CONFIG,
     log,
   })
+  const registry = { isEnabled: builtIn.isEnabled, log }
+  const sources = { builtIn: () => builtIn.tools, plugins: plugins.tools, mcp: mcp.tools }
   const tools = new ToolRegistry({
-    sources: [() => builtIn.tools, skills.tools, plugins.tools, mcp.tools],
-    isEnabled: builtIn.isEnabled,
-    log,
+    ...registry,
+    sources: [sources.builtIn, skills.tools, sources.plugins, sources.mcp],
   })
   const prompt = { prompt: configuration.prompt, catalogue: skills.catalogue }
   const users = new Users()
-  const agent = createAgent({
+  const common = {
     ...shared,
-    tools,
     prompt,
     limits: configuration.limits,
     limiter: parts.limiter,
@@ -117,13 +120,17 @@ export async function openAgent(parts: AgentParts) {
     traces: parts.traces,
     links: configuration.links,
     hosts: hostsIn(JSON.stringify(configuration)),
-    endSession: (sessionId) => void sandbox.end(sessionId),
-  })
+    endSession: (sessionId: string) => void sandbox.end(sessionId),
+  }
+  const { modelNamed } = parts
+  const whole = { agent: common, sources, skills, registry, modelNamed }
   opened.move()
   return {
     configuration,
     environment,
-    agent,
+    agent: createAgent({ ...common, tools }),
+    /** The others of the file, by their names. */
+    named: openNamedAgents(configuration.agents, whole),
     mcp,
     plugins,
     prompt,

@@ -16,10 +16,8 @@ export interface DocumentFailure {
   message: string
 }
 
-export interface NewDocument extends Partial<Omit<Labels, 'access'>> {
+export interface NewDocument extends Partial<Labels> {
   id: string
-  /** Null for that of its collection; a document that is replaced keeps its own without it. */
-  access?: readonly string[] | null | undefined
   /** Empty if ingestion has to read it from `file`. */
   text: string
   file?: NewFile | undefined
@@ -39,7 +37,7 @@ export interface Idempotency {
 }
 
 /** What belongs to a revision of a document, besides its text. */
-export interface DocumentContent extends Pick<Labels, 'access' | 'collection' | 'metadata'> {
+export interface DocumentContent extends Pick<Labels, 'collection' | 'metadata'> {
   title: string | undefined
   url: string | undefined
   /** The file it was sent as, if it was not sent as text. */
@@ -192,8 +190,6 @@ export interface LabelsPatch {
   metadata?: MetadataPatch | undefined
   /** Null takes the document out of its conversation. */
   conversation?: null | undefined
-  /** Null for that of its collection. */
-  access?: readonly string[] | null | undefined
 }
 
 export interface DocumentPage {

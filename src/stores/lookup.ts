@@ -20,9 +20,9 @@ export interface MetadataField {
   most: MetadataValue
 }
 
-export interface CollectionCount {
+/** A collection, and how many documents it has. */
+export interface CollectionSize {
   name: string
-  /** Whatever their status. */
   documents: number
 }
 
@@ -61,13 +61,7 @@ export interface DocumentLookup {
     signal: AbortSignal,
   ): Promise<number>
   /** The collections of documents in one, those with the most documents first. */
-  collections(visibility: Visibility, limit: number, signal: AbortSignal): Promise<string[]>
-  /** The collections that have documents, by name; `default` among them. */
-  countByCollection(
-    visibility: Visibility,
-    limit: number,
-    signal: AbortSignal,
-  ): Promise<CollectionCount[]>
+  collections(visibility: Visibility, limit: number, signal: AbortSignal): Promise<CollectionSize[]>
   /** Conversations that are gone but have documents, whether or not these are served. */
   goneConversations(visibility: Visibility, limit: number, signal: AbortSignal): Promise<string[]>
   /** The metadata fields of the documents that match a filter, the most frequent first. */

@@ -1,4 +1,5 @@
 import { AgentRecord, Capabilities, ToolList } from '@agent-server/schemas/agent.ts'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
 import { AgentConfiguration } from '../../src/agent/configuration.ts'
 import { describeAgent } from '../../src/agent/describe-agent.ts'
@@ -17,6 +18,7 @@ function describeTest({
     mcp: { records: async () => [] },
     skills: { records: () => [] },
     plugins: { records: () => [{ name: 'desk', state: 'on' }] },
+    named: new Map(),
     sandbox: { record: async () => ({ kind: 'none', state: 'off' }) },
     tools: new ToolRegistry({
       sources: [() => [toolAnswering('look', 'seen')]],
@@ -35,7 +37,7 @@ function describeTest({
 
 describe('the agent', () => {
   it('is its name, its profile and its loaded tools', () => {
-    const agent = describeTest().agent()
+    const agent = describeTest().agent(MASTER)
     expect(AgentRecord.parse(agent)).toEqual(agent)
     expect(agent).toEqual({
       name: 'desk',
@@ -48,7 +50,7 @@ describe('the agent', () => {
     ['is switched off', { enabled: false }],
     ['cannot be called by the model', { supportsTools: false }],
   ])('does not show a tool that %s', (_case, options) => {
-    expect(describeTest(options).agent().tools).toEqual([])
+    expect(describeTest(options).agent(MASTER).tools).toEqual([])
   })
 })
 

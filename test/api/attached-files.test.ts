@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { modelRequest } from '../support/model-request.ts'
 import { pdfFile } from '../support/pdf-file.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer } from '../support/server.ts'
+import { modelAt, requester, startServer, TEST_KEY } from '../support/server.ts'
 import { textReply } from '../support/upstream-replies.ts'
 
 const upstream = await startScriptedUpstream()
@@ -265,10 +266,10 @@ describe('Files as programs send them', () => {
       'messages.0.content.0.input_audio',
     ],
     [
-      'a file by its id',
+      'a file of nobody',
       '/v1/chat/completions',
       asked({ type: 'file', file: { file_id: 'file-1' } }),
-      'messages.0.content.0.file.file_data',
+      'messages.0.content.0.file.file_id',
     ],
     [
       'an address',
@@ -303,6 +304,58 @@ describe('Files as programs send them', () => {
     ],
   ])('are refused by their field: %s', async (_case, path, body, param) => {
     expect(await failure(await post(path, body))).toMatchObject({ status: 400, param })
+  })
+})
+
+describe('A file that was uploaded before', () => {
+  const ask = {
+    '/v1/chat/completions': (file_id: string) => ({
+      messages: [{ role: 'user', content: [{ type: 'file', file: { file_id } }] }],
+    }),
+    '/v1/messages': (file_id: string) => ({
+      messages: [
+        { role: 'user', content: [{ type: 'document', source: { type: 'file', file_id } }] },
+      ],
+    }),
+    '/v1/responses': (file_id: string) => ({
+      max_tokens: undefined,
+      input: [{ role: 'user', content: [{ type: 'input_file', file_id }] }],
+    }),
+  }
+
+  it.each(Object.entries(ask))(
+    'is read by its id, as soon as it can be, in %s',
+    async (path, of) => {
+      const form = new FormData()
+      form.append('file', new File([Buffer.from(OWLS.data, 'base64')], 'owls.pdf'))
+      form.append('purpose', 'user_data')
+      const headers = { authorization: `Bearer ${TEST_KEY}` }
+      const uploaded = await fetch(`${server.url}/v1/files`, {
+        method: 'POST',
+        headers,
+        body: form,
+      })
+      const { id } = z.looseObject({ id: z.string() }).parse(await uploaded.json())
+      const response = await post(path, of(id))
+      expect(response.status, await response.text()).toBe(200)
+      expect(question()).toMatch(/<file>\n[^\n]*owls[\s\S]*five lemmings[\s\S]*<\/file>/i)
+      expect(question()).toContain(`[file: ${id}]`)
+    },
+  )
+
+  it.each(Object.entries(ask))('is refused to who may not read it, in %s', async (path, of) => {
+    const id = await server.ingest({ title: 'Plans', text: 'Secret.', collection: 'plans' })
+    const created = await server.request('/admin/keys', {
+      body: { name: `birds-${path}`, scopes: ['chat'], collections: ['birds'] },
+    })
+    const request = requester(server.url, ApiKeyCreated.parse(await created.json()).secret)
+    const body = { model: 'agent', max_tokens: 100, stream: false, ...of(id) }
+    const refused = await failure(await request(path, { body }))
+    expect(refused).toMatchObject({
+      status: 400,
+      param: expect.stringMatching(/file_id$/),
+      message: expect.stringMatching(/cannot be read: There is no document/),
+    })
   })
 })
 

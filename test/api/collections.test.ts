@@ -72,6 +72,17 @@ describe.each(CASES)('The collection %s', (collection, titles) => {
 })
 
 describe('Collections', () => {
+  it('are listed with their numbers of documents, the default one first', async () => {
+    const response = await server.request('/collections')
+    expect(await response.json()).toEqual({
+      collections: [
+        { name: 'default', documents: 1 },
+        { name: 'hr', documents: 2 },
+        { name: 'law', documents: 1 },
+      ],
+    })
+  })
+
   it('are models', async () => {
     const { data } = ModelList.parse(await (await server.request('/v1/models')).json())
     expect(data.map(({ id }) => id)).toEqual(['agent', 'agent:hr', 'agent:law', 'agent-plain'])
@@ -127,6 +138,9 @@ describe('a key with a small collection beside a hundred larger ones', () => {
       Listed.parse(await (await request(path)).json()).data.map(({ id }) => id)
     expect(await idsAt('/v1/models')).toEqual(['agent', 'agent:small', 'agent-plain'])
     expect((await request('/v1/models/agent:small')).status).toBe(200)
+    expect(await (await request('/collections')).json()).toEqual({
+      collections: [{ name: 'small', documents: 1 }],
+    })
     expect(await idsAt('/v1/vector_stores')).toEqual(['corpus', 'vs_small'])
   })
 })

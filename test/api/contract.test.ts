@@ -30,6 +30,7 @@ function errorSchemaOf({ path }: ContractOperation): string {
 /** Areas of OpenAI's and Anthropic's protocols. */
 const VERSIONED = [
   'chat',
+  'completions',
   'conversations',
   'embeddings',
   'files',
@@ -237,6 +238,7 @@ describe('GET /openapi.json', () => {
         'POST /chat',
         'POST /mcp',
         'POST /v1/chat/completions',
+        'POST /v1/completions',
         'POST /v1/messages',
         'POST /v1/responses',
       ])

@@ -1,6 +1,7 @@
 import { Message, MessageEvent } from '@agent-server/compat'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readAllBlocks } from '../support/event-stream-reader.ts'
+import { messageStart, messagesEvent, textBlock } from '../support/messages-replies.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
@@ -180,6 +181,52 @@ describe('A message', () => {
     const talk = [...messages, { role: 'assistant', content }, { role: 'user', content: 'Why?' }]
     expect((await whole({ messages: talk })).content).toEqual([{ type: 'text', text: 'Yes' }])
     expect(JSON.stringify(sent())).not.toContain('Hm.')
+  })
+
+  it('says which of its texts the model stopped at, where the server says so', async () => {
+    const asked = { stop_sequences: ['END'] }
+    const last = chunk({}, 'stop')
+    const named = {
+      send: last.send.replace('"finish_reason"', '"stop_reason":"END","finish_reason"'),
+    }
+    upstream.always(streamReply(chunk({ content: 'Yes' }), named, DONE))
+    expect(await whole(asked)).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' })
+    expect((await events(asked)).at(-2)).toMatchObject({
+      delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' },
+    })
+    upstream.always(textReply('Yes'))
+    expect(await whole(asked)).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null })
+  })
+
+  it('says the same of a server that speaks this protocol', async () => {
+    const claude = await startScriptedUpstream()
+    const ending = messagesEvent('message_delta', {
+      delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' },
+      usage: { output_tokens: 7 },
+    })
+    claude.always({
+      steps: [messageStart(), ...textBlock(0, 'Yes'), ending, messagesEvent('message_stop')],
+    })
+    const other = await startServer({ ...modelAt(claude), CHAT_API: 'messages' })
+    const body = { ...ASKED, stop_sequences: ['END'] }
+    const answer = Message.parse(await (await other.request(PATH, { body })).json())
+    expect(answer).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' })
+  })
+
+  it('names the tools that a search of the client found', async () => {
+    const found = [{ type: 'tool_reference', tool_name: 'lamp' }]
+    await whole({
+      tools: [LAMP, { name: 'find_tools', input_schema: { type: 'object' } }],
+      messages: [
+        ...messages,
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'c1', name: 'find_tools', input: {} }],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: found }] },
+      ],
+    })
+    expect(sent().messages.at(-1)).toMatchObject({ role: 'tool', content: 'lamp' })
   })
 
   it('passes on instructions, sampling, images and documents', async () => {

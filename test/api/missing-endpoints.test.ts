@@ -9,9 +9,9 @@ const file = new File(['RIFF'], 'talk.wav')
 
 it.each<[string, () => Promise<unknown>, RegExp]>([
   [
-    '/v1/completions',
-    () => client.completions.create({ model: 'agent', prompt: 'Owls' }),
-    /Use \/v1\/chat\/completions/,
+    '/v1/responses/compact',
+    () => client.responses.compact({ model: 'gpt-5.1', input: 'Owls' }),
+    /Send the conversation as it is/,
   ],
   ['/v1/moderations', () => client.moderations.create({ input: 'Owls' }), /model’s provider/],
   [

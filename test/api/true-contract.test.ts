@@ -11,7 +11,6 @@ import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { type ContractOperation, operationsOf, readContract } from '../support/contract.ts'
 import {
-  COLLECTION_CALLS,
   EVALUATION_CALLS,
   FILE_CALLS,
   feedbackCalls,
@@ -115,7 +114,6 @@ const CALLS: Record<string, OperationCall[]> = {
   getDocumentFile: [{ path: '/documents/unknown/file' }],
   deleteDocument: [{ path: '/documents/unknown' }, { path: '/documents/DELETABLE' }],
   retryDocument: [{}, { path: '/documents/unknown/retry' }],
-  ...COLLECTION_CALLS,
   chat: [
     { body: { messages }, script: [textReply('Owls [1].')] },
     { body: { messages, includeSteps: true }, script: [SEARCH, textReply('Owls [1].')] },
@@ -125,6 +123,11 @@ const CALLS: Record<string, OperationCall[]> = {
     { body: {} },
   ],
   agentChat: [{ body: { messages }, script: [textReply('Owls [1].')] }, { body: {} }],
+  createCompletion: [
+    { body: { prompt: 'Who?' }, script: [textReply('Owls [1].')] },
+    { body: { prompt: 'Who?', stream: true }, script: [textReply('Owls [1].')] },
+    { body: {} },
+  ],
   createChatCompletion: [
     { body: { messages }, script: [textReply('Owls [1].')] },
     { body: { messages, stream: false }, script: [textReply('Owls [1].')] },

@@ -17,7 +17,7 @@ const usage = {
 }
 const END: AgentEvent = { type: 'run-end', reason: 'stop', hits: [], usage, ...NOTHING_MORE }
 const chatModel = { name: 'scripted', generates: true, supportsTools: true, supportsImages: true }
-const settings = { modelName: 'agent', defaultTopK: 5, chatModel }
+const settings = { modelName: 'agent', agents: new Map(), defaultTopK: 5, chatModel }
 const messages = [{ role: 'user', content: 'When?' }]
 /** Keeps nothing. */
 const history = {

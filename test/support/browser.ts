@@ -44,6 +44,7 @@ export function useBrowser(): Profiles {
 export const PAGES = [
   'overview',
   'documents',
+  'collections',
   'search',
   'agent',
   'models',

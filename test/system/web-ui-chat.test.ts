@@ -20,7 +20,7 @@ import {
 } from '../support/upstream-replies.ts'
 
 const browser = useBrowser()
-const FIRST_PAGES = ['Overview', 'Documents', 'Search', 'Chat']
+const FIRST_PAGES = ['Chat', 'Documents', 'Search', 'Overview']
 
 describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
   it('can be stopped, asked again, and says what went wrong with the model', async () => {
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
         .locator(selector)
         .last()
         .evaluate((element) => element.matches(':dir(rtl)'))
-    expect(await isRightToLeft('.search-form textarea')).toBe(true)
+    expect(await isRightToLeft('.composer-field > textarea')).toBe(true)
     await page.keyboard.press('Enter')
     await page.getByText(/tokens/).waitFor()
     const source = page.getByRole('button', { name: 'Source 1' })
@@ -345,9 +345,9 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     expect(await navigation.getByRole('link').allInnerTexts()).toEqual(FIRST_PAGES)
     expect((await navigation.boundingBox())?.y).toBeGreaterThan(640)
     await navigation.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('option', { name: 'Settings' }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'Settings' }).click()
     await page.getByRole('heading', { name: 'Settings' }).waitFor()
-    expect(await navigation.getByRole('link').last().innerText()).toBe('Settings')
+    expect(await navigation.getByRole('link', { name: 'Settings' }).isVisible()).toBe(true)
     await goTo(page, 'Chat')
     const last = page.getByText('Line 59.')
     await expect.poll(async () => ((await last.boundingBox())?.y ?? Infinity) < 740).toBe(true)

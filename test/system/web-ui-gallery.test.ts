@@ -135,6 +135,16 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
       },
     ],
   ],
+  collections: [
+    ['list', (page) => page.getByRole('link', { name: 'handbooks' }).waitFor()],
+    [
+      'rename',
+      async (page) => {
+        await page.getByRole('button', { name: 'Rename handbooks' }).click()
+        await confirmTitle(page).waitFor()
+      },
+    ],
+  ],
   search: [
     [
       'results',

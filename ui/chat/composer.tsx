@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { ChosenCollection } from '../collections/collection-chooser.tsx'
 import { chosenFiles } from '../documents/dropped-files.ts'
 import { Button, boundBox, Field, Form } from '../parts/controls.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
@@ -49,8 +50,7 @@ export function Composer() {
       <FileChips />
       <PictureChips pictures={pictures} />
       <ErrorNote message={refusal.value} />
-      <div class="search-form">
-        <ClipButton />
+      <div class="composer-field">
         <QuestionField
           label="Question"
           placeholder="Ask a question"
@@ -58,22 +58,26 @@ export function Composer() {
           field={field}
           onAsk={() => void send()}
         />
-        {isAnswering.value ? (
-          <Button icon="stop" onClick={() => void stop()}>
-            Stop
-          </Button>
-        ) : (
-          <Button
-            icon="send"
-            type="submit"
-            class="primary"
-            disabled={question.value.trim() === '' || awaitsFiles.value}
-          >
-            Send
-          </Button>
-        )}
+        <div class="composer-bar">
+          <ClipButton />
+          <ChosenCollection />
+          <Settings />
+          {isAnswering.value ? (
+            <Button icon="stop" onClick={() => void stop()}>
+              Stop
+            </Button>
+          ) : (
+            <Button
+              icon="send"
+              type="submit"
+              class="primary"
+              disabled={question.value.trim() === '' || awaitsFiles.value}
+            >
+              Send
+            </Button>
+          )}
+        </div>
       </div>
-      <Settings />
     </Form>
   )
 }

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import type { ChatRequest, Conversation } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
+import { chosenCollection } from '../collections/collections.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { replaceRoute } from '../route.ts'
 import { onSignOut } from '../session.ts'
@@ -134,6 +135,7 @@ export function askedWith(): Partial<ChatRequest> {
       reasoningEffort: settings.reasoningEffort.value,
     }),
     ...(filter && { filter }),
+    ...(chosenCollection.value !== '' && { collection: chosenCollection.value }),
     includeSteps: settings.showsSteps.value,
   }
 }

@@ -3,15 +3,20 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { NewDocument } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
+import { CollectionField } from '../collections/collection-chooser.tsx'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { DropPlace } from './drop-place.tsx'
 import { chosenFiles } from './dropped-files.ts'
-import { addFiles, type ChosenFile, MAX_FILES } from './uploads.ts'
+import { addFiles, type ChosenFile, MAX_FILES, uploadCollection } from './uploads.ts'
 
-/** Buttons for files, folders and text, and the whole page as a place to drop them. */
-export function AddDocuments({ onAdded }: { onAdded: () => void }) {
+/** Buttons for files, folders and text, and the whole page as a place to drop them; `to` is the collection shown. */
+export function AddDocuments({ onAdded, to }: { onAdded: () => void; to: string }) {
+  // What is added to the collection that is shown is shown.
+  useEffect(() => {
+    if (to !== '') uploadCollection.value = to
+  }, [to])
   const isPasting = useSignal(false)
   const isFetching = useSignal(false)
   const note = useSignal('')
@@ -25,6 +30,9 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
   return (
     <>
       <div class="row">
+        <span class="small-field">
+          <CollectionField text={uploadCollection} label="Add to collection" isSmall />
+        </span>
         <FileButton label="Add files" onChosen={add} isPrimary />
         <FileButton label="Add folder" onChosen={add} isFolder />
         <Button icon="paste" onClick={() => (isPasting.value = true)}>
@@ -35,7 +43,10 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
         </Button>
       </div>
       <ErrorNote message={note.value} />
-      <DropPlace label="Drop to add" onDropped={add} />
+      <DropPlace
+        label={`Drop to add${uploadCollection.value && ` to ${uploadCollection.value}`}`}
+        onDropped={add}
+      />
       {isPasting.value && (
         <PasteDialog onClose={() => (isPasting.value = false)} onAdded={onAdded} />
       )}
@@ -106,7 +117,11 @@ function AddDialog({
   const busy = useSignal(false)
   const submit = async () => {
     busy.value = true
-    const isAdded = await attempt(failure, () => client.documents.create(document()))
+    const { value: collection } = uploadCollection
+    const place = collection === '' ? {} : { collection }
+    const isAdded = await attempt(failure, () =>
+      client.documents.create({ ...document(), ...place }),
+    )
     busy.value = false
     if (!isAdded) return
     onAdded()
@@ -116,6 +131,7 @@ function AddDialog({
     <Dialog title={title} onClose={onClose} wide>
       <Form class="stack" onSubmit={submit}>
         {children}
+        <CollectionField text={uploadCollection} label="Add to collection" />
         <ErrorNote message={failure.value} />
         <div class="dialog-foot">
           <Button icon="cancel" onClick={onClose}>

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals'
 import type { Document } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
+import { CollectionField } from '../collections/collection-chooser.tsx'
 import { counted, formatNumber } from '../format.ts'
 import { Button, Form } from '../parts/controls.tsx'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { bulkWork, canRetry, doToAll, exportDocuments, stopBulkWork } from './bulk-work.ts'
 import { type DocumentListing, MAX_CHECKED } from './document-list.ts'
-import { CollectionField } from './filters.tsx'
 
 /** What can be done to the documents that are checked. */
 export function BulkBar({ list, onDone }: { list: DocumentListing; onDone: () => void }) {
@@ -54,7 +54,6 @@ export function BulkBar({ list, onDone }: { list: DocumentListing; onDone: () =>
       </span>
       {asking.value === 'move' && (
         <MoveDialog
-          list={list}
           count={documents.length}
           onClose={close}
           onMove={(collection) => void run('Moving', documents, moveIn(list, collection))}
@@ -108,7 +107,8 @@ function MoreThanShown({ list, count }: { list: DocumentListing; count: number }
   )
 }
 
-function Progress() {
+/** How far the work is that is done to many documents. */
+export function Progress() {
   const { name, done, total } = bulkWork.value ?? { name: '', done: 0, total: 1 }
   return (
     <section class="bulk-bar" aria-label={name}>
@@ -124,12 +124,10 @@ function Progress() {
 }
 
 function MoveDialog({
-  list,
   count,
   onMove,
   onClose,
 }: {
-  list: DocumentListing
   count: number
   onMove: (collection: string) => void
   onClose: () => void
@@ -138,7 +136,7 @@ function MoveDialog({
   return (
     <Dialog title={`Move ${counted(count, 'document')}`} onClose={onClose}>
       <Form class="stack" onSubmit={() => onMove(collection.value.trim())}>
-        <CollectionField list={list} text={collection} />
+        <CollectionField text={collection} />
         <p class="hint">
           A new name creates a collection. Leave it empty for the default collection.
         </p>

@@ -1,6 +1,7 @@
-import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useId } from 'preact/hooks'
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { DocumentStatus, Readiness } from '../../packages/client/src/agent-server.ts'
+import { CollectionChooser } from '../collections/collection-chooser.tsx'
 import { formatNumber } from '../format.ts'
 import { bound, Choice, Field } from '../parts/controls.tsx'
 import { replaceAddress } from '../route.ts'
@@ -39,7 +40,10 @@ export function Filters(properties: { list: DocumentListing; counts: Readiness['
       />
       <div class="document-filters">
         <Typed list={list} name="title" label="Title contains" maxLength={200} />
-        <Typed list={list} name="collection" label="Collection" maxLength={64} />
+        <CollectionChooser
+          value={list.shown.collection}
+          onChoose={(collection) => showInstead(list, { collection })}
+        />
         <Typed list={list} name="metadata" label="Metadata" placeholder="year = 2026" />
         <Field label="Type">
           <select
@@ -59,7 +63,7 @@ export function Filters(properties: { list: DocumentListing; counts: Readiness['
   )
 }
 
-type TypedName = 'title' | 'collection' | 'metadata'
+type TypedName = 'title' | 'metadata'
 
 /** A field whose value is used once typing has paused. */
 function Typed({
@@ -83,27 +87,10 @@ function Typed({
     const timer = setTimeout(() => showInstead(list, { [name]: typed.value }), TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed.value])
-  if (name === 'collection') return <CollectionField list={list} text={typed} />
   const { label, ...rest } = field
   return (
     <Field label={label}>
       <input type="search" {...rest} {...bound(typed)} />
-    </Field>
-  )
-}
-
-/** The name of a collection; those of the documents in sight are offered. */
-export function CollectionField({ list, text }: { list: DocumentListing; text: Signal<string> }) {
-  const id = useId()
-  const named = list.items.value.flatMap(({ metadata }) => metadata?.collection ?? [])
-  return (
-    <Field label="Collection">
-      <input type="search" list={id} maxLength={64} autocomplete="off" {...bound(text)} />
-      <datalist id={id}>
-        {[...new Set(named)].map((name) => (
-          <option key={name} value={String(name)} />
-        ))}
-      </datalist>
     </Field>
   )
 }

@@ -36,6 +36,8 @@ export interface Upload {
   sentBytes: number
   failure: string
   to: UploadTarget | undefined
+  /** Empty for the default one. */
+  collection: string
   /** The document created from it. */
   documentId?: string
   /** Another document that has the same file. */
@@ -64,6 +66,7 @@ let lastId = 0
 onSignOut(() => {
   cancelAll(uploads.value)
   uploads.value = []
+  uploadCollection.value = ''
 })
 
 /** A file as it was dropped or chosen, with its place in a folder. */
@@ -71,6 +74,9 @@ export interface ChosenFile {
   path: string
   file: File
 }
+
+/** The collection that documents are added to; empty for the default one. */
+export const uploadCollection = signal('')
 
 /** Puts files into the queue; answers how many were too many. */
 export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): number {
@@ -84,6 +90,7 @@ export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): numbe
       path,
       file,
       to,
+      collection: to ? '' : uploadCollection.value,
       state: 'waiting',
       sentBytes: 0,
       failure: '',
@@ -217,12 +224,13 @@ async function sendFiles(batch: readonly Upload[], signal: AbortSignal): Promise
   return [await documents.upload(first.file, { ...sentOf(first), ...options })]
 }
 
-function sentOf({ file, path, to, key }: Upload) {
+function sentOf({ file, path, to, key, collection }: Upload) {
   const isInFolder = path.includes('/')
   return {
     file,
     idempotencyKey: key,
     ...(to && { conversation: to.conversation }),
+    ...(collection !== '' && { collection }),
     // To filter by, and to tell apart files of one name.
     ...(isInFolder && { metadata: { path: path.slice(0, 500) } }),
   }

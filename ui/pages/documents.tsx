@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Document, Readiness } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
+import { refreshCollections } from '../collections/collections.ts'
 import { AddDocuments } from '../documents/add-documents.tsx'
 import { BulkBar, retryIn } from '../documents/bulk-bar.tsx'
 import { bulkWork, canRetry, doToAll } from '../documents/bulk-work.ts'
@@ -34,6 +35,7 @@ function DocumentsList() {
   const leaving = useSignal<Document | undefined>(undefined)
   const edited = useSignal<Document | undefined>(undefined)
   const refresh = useRefresh(list, async () => {
+    void refreshCollections()
     counts.value = (await client.admin.readiness()).documents
   })
   useLayoutEffect(() => window.scrollTo(0, list.place), [list])
@@ -55,7 +57,7 @@ function DocumentsList() {
     <>
       <div class="page-head">
         <h1>Documents</h1>
-        <AddDocuments onAdded={refresh} />
+        <AddDocuments onAdded={refresh} to={list.shown.collection} />
       </div>
       <UploadPanel />
       <Filters list={list} counts={counts.value} />

@@ -23,6 +23,7 @@ import addFolderIcon from 'lucide/dist/esm/icons/folder-plus.mjs'
 import webIcon from 'lucide/dist/esm/icons/globe.mjs'
 import overviewIcon from 'lucide/dist/esm/icons/house.mjs'
 import keysIcon from 'lucide/dist/esm/icons/key-round.mjs'
+import collectionsIcon from 'lucide/dist/esm/icons/library.mjs'
 import listIcon from 'lucide/dist/esm/icons/list.mjs'
 import signInIcon from 'lucide/dist/esm/icons/log-in.mjs'
 import signOutIcon from 'lucide/dist/esm/icons/log-out.mjs'
@@ -58,6 +59,7 @@ import { h } from 'preact'
 const ICONS = {
   overview: overviewIcon,
   documents: documentsIcon,
+  collections: collectionsIcon,
   search: searchIcon,
   chat: chatIcon,
   agent: agentIcon,

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { Hit } from '../../packages/client/src/agent-server.ts'
+import { ChosenCollection } from '../collections/collection-chooser.tsx'
 import { formatSeconds } from '../format.ts'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
 import { Button, bound, Form } from '../parts/controls.tsx'
@@ -165,6 +166,7 @@ export function SearchForm({ onSubmit }: { onSubmit: () => void }) {
         placeholder="A question or keywords"
         {...bound(search.query)}
       />
+      <ChosenCollection />
       <Button icon="search" type="submit" class="primary" disabled={search.isBusy.value}>
         {search.isBusy.value ? 'Searching' : 'Search'}
       </Button>

@@ -5,6 +5,7 @@ import type {
   QueryResponse,
 } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { chosenCollection } from '../collections/collections.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { onSignOut } from '../session.ts'
 
@@ -27,7 +28,15 @@ function createTrial(topK: string) {
     const filter = parseFilter(trial.filter.value)
     const { value: mode } = trial.mode
     const count = trial.topK.value === '' ? {} : { topK: Number(trial.topK.value) }
-    return { query, ...count, ...(filter && { filter }), ...(mode && { mode }), explain: true }
+    const { value: collection } = chosenCollection
+    return {
+      query,
+      ...count,
+      ...(filter && { filter }),
+      ...(collection !== '' && { collection }),
+      ...(mode && { mode }),
+      explain: true,
+    }
   }
 
   const run = async (query: string) => {
@@ -85,6 +94,8 @@ export function searchAs(query: string, [first, second]: [Searched, Searched?]):
     trial.filter.value = filterOf(ways[place])
     trial.topK.value = '10'
   }
+  // An evaluation searches all documents, or what its filter says.
+  chosenCollection.value = ''
   search.isComparing.value =
     second !== undefined && (first.mode !== second.mode || filterOf(first) !== filterOf(second))
   void runSearch()

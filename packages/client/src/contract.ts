@@ -8,6 +8,13 @@ export interface components {
         /** @description The JSON object of each server-sent event. */
         ActivityFrame: components["schemas"]["ActivityEvent"] | components["schemas"]["ErrorFrame"];
         Agent: {
+            /** @description Further agents that the caller may use. Absent if there are none. */
+            agents?: {
+                /** @description What it is for. */
+                description?: string;
+                /** @description What clients send as `agent` or as `model`. */
+                name: string;
+            }[];
             /** @description Name of the agent, from `agent.json`. */
             name: string;
             /** @description What the agent is and works with. */
@@ -122,6 +129,8 @@ export interface components {
          *     }
          */
         AgentQuestion: {
+            /** @description Which agent answers, by its name under `agents` in `agent.json`: see `agents` in `GET /agent`. If absent, the file’s own. */
+            agent?: string | null;
             collection?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -513,6 +522,14 @@ export interface components {
                 /** @constant */
                 type: "base64";
             } | {
+                /**
+                 * @description A file that was uploaded before.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                file_id: string;
+                /** @constant */
+                type: "file";
+            } | {
                 /** @description Text of the document. */
                 content: string | ({
                     /** @description Text of the block. */
@@ -609,9 +626,9 @@ export interface components {
                  * @description Why the answer ended.
                  * @enum {string}
                  */
-                stop_reason: "end_turn" | "max_tokens" | "tool_use" | "refusal";
-                /** @description Always null. */
-                stop_sequence: null;
+                stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
+                /** @description Which of `stop_sequences` ended the text, if the model’s server says so. */
+                stop_sequence: string | null;
             };
             /** @constant */
             type: "message_delta";
@@ -660,9 +677,9 @@ export interface components {
             /** @constant */
             role: "assistant";
             /** @description Why the answer ended; `agent.finishReason` is more precise. */
-            stop_reason: ("end_turn" | "max_tokens" | "tool_use" | "refusal") | null;
-            /** @description Always null. */
-            stop_sequence: null;
+            stop_reason: ("end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal") | null;
+            /** @description Which of `stop_sequences` ended the text, if the model’s server says so. */
+            stop_sequence: string | null;
             /** @constant */
             type: "message";
             /** @description Tokens of the run. */
@@ -1127,6 +1144,8 @@ export interface components {
          *     }
          */
         ChatRequest: {
+            /** @description Which agent answers, by its name under `agents` in `agent.json`: see `agents` in `GET /agent`. If absent, the file’s own. */
+            agent?: string | null;
             collection?: string | null;
             conversation?: {
                 /** @description From `POST /v1/conversations`. */
@@ -1202,49 +1221,15 @@ export interface components {
             /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ. */
             supported?: boolean;
         };
-        /** @description A collection of documents; its lists are shown to whoever may change them. */
-        Collection: {
-            /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
-            access?: string[];
-            /** @description Who may also add documents, and change their own. */
-            contributors?: string[];
-            /**
-             * Format: date-time
-             * @description When it was created; absent if it exists only by the documents in it.
-             */
-            createdAt?: string;
-            /** @description The person who created it, as `user:<id>`. */
-            creator?: string;
-            /** @description Number of documents in it that you may read. */
+        CollectionList: {
+            /** @description `default` first, if it has documents; then those with the most documents. */
+            collections: components["schemas"]["CollectionSize"][];
+        };
+        CollectionSize: {
+            /** @description Number of its documents that queries find. */
             documents: number;
             /** @description Name of a collection; `default` contains the documents that are in none. */
             name: string;
-            /** @description Who may also change and delete all documents that they may read, and these lists. */
-            owners?: string[];
-            /**
-             * @description What you may do in it as a person; absent for API keys and administrators, who may do what an owner may, and if you may only read single documents.
-             * @enum {string}
-             */
-            role?: "reader" | "contributor" | "owner";
-        };
-        CollectionList: {
-            /** @description All that you may see, by name. */
-            collections: components["schemas"]["Collection"][];
-        };
-        /**
-         * @example {
-         *       "access": [
-         *         "group:staff"
-         *       ]
-         *     }
-         */
-        CollectionPatch: {
-            /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
-            access?: string[];
-            /** @description Who may also add documents, and change their own. */
-            contributors?: string[];
-            /** @description Who may also change and delete all documents that they may read, and these lists. */
-            owners?: string[];
         };
         Completion: {
             agent: components["schemas"]["AgentExtra"];
@@ -1377,8 +1362,10 @@ export interface components {
             } | {
                 /** @description The file, which the server reads. */
                 file: {
-                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
+                    /** @description Instead of that, a file that was uploaded before. */
+                    file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
                 } & {
@@ -1441,8 +1428,10 @@ export interface components {
             } | {
                 /** @description The file, which the server reads. */
                 file: {
-                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
+                    /** @description Instead of that, a file that was uploaded before. */
+                    file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
                 } & {
@@ -1482,8 +1471,10 @@ export interface components {
             } | {
                 /** @description The file, which the server reads. */
                 file: {
-                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
+                    /** @description Instead of that, a file that was uploaded before. */
+                    file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
                 } & {
@@ -1522,8 +1513,10 @@ export interface components {
             } | {
                 /** @description The file, which the server reads. */
                 file: {
-                    /** @description The file as a data URL or in base64. A file is not read by its id. */
+                    /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
+                    /** @description Instead of that, a file that was uploaded before. */
+                    file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
                 } & {
@@ -1838,8 +1831,6 @@ export interface components {
             }[];
         };
         Document: {
-            /** @description Who may read it besides the person who added it; absent if its collection says, and to those who may not change it. */
-            access?: string[];
             /** @description Number of ingestion attempts. */
             attempts: number;
             /** @description Length of the text in UTF-16 code units, the unit of every offset. */
@@ -1853,8 +1844,6 @@ export interface components {
              * @description When the document was created.
              */
             createdAt: string;
-            /** @description The person who added it, as `user:<id>`; absent for an API key, and to those who may not change it. */
-            creator?: string;
             /** @description Progress of the embeddings; absent if search is lexical only. */
             embeddings?: {
                 /** @description Chunks that have no embedding yet and are found by keywords only. */
@@ -1973,14 +1962,6 @@ export interface components {
          *     }
          */
         DocumentPatch: {
-            /**
-             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
-             * @example [
-             *       "group:hr",
-             *       "user:ada"
-             *     ]
-             */
-            access?: string[] | null;
             /** @description Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted. */
             conversation?: null;
             /** @description Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `changed_meanwhile`. */
@@ -2141,7 +2122,7 @@ export interface components {
              * @description Stable error code, listed in docs/reference/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "not_permitted" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "collection_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "collection_exists" | "collection_not_empty" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and how to fix it. */
             message: string;
             /** @description Dotted path of the invalid field, or null. */
@@ -3039,24 +3020,6 @@ export interface components {
         };
         /**
          * @example {
-         *       "name": "handbook",
-         *       "access": [
-         *         "group:staff"
-         *       ]
-         *     }
-         */
-        NewCollection: {
-            /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
-            access?: string[];
-            /** @description Who may also add documents, and change their own. */
-            contributors?: string[];
-            /** @description Name of a collection; `default` contains the documents that are in none. */
-            name: string;
-            /** @description Who may also change and delete all documents that they may read, and these lists. */
-            owners?: string[];
-        };
-        /**
-         * @example {
          *       "metadata": {
          *         "topic": "library"
          *       }
@@ -3094,14 +3057,6 @@ export interface components {
          *     }
          */
         NewDocument: {
-            /**
-             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
-             * @example [
-             *       "group:hr",
-             *       "user:ada"
-             *     ]
-             */
-            access?: string[] | null;
             /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
             conversation?: string | null;
@@ -3123,11 +3078,6 @@ export interface components {
          *     }
          */
         NewDocumentFile: {
-            /**
-             * @description As in NewDocument, as a JSON array; none if empty.
-             * @example
-             */
-            access?: string;
             /**
              * @description The collection of the document.
              * @example default
@@ -3168,14 +3118,6 @@ export interface components {
          *     }
          */
         NewDocumentItem: {
-            /**
-             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
-             * @example [
-             *       "group:hr",
-             *       "user:ada"
-             *     ]
-             */
-            access?: string[] | null;
             /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
             /** @description Creates or replaces the document with this id, as `PUT /documents/{id}` does, which makes retries safe. */
@@ -3342,14 +3284,6 @@ export interface components {
          *     }
          */
         NewSite: {
-            /**
-             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
-             * @example [
-             *       "group:hr",
-             *       "user:ada"
-             *     ]
-             */
-            access?: string[] | null;
             /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
             /**
@@ -4135,7 +4069,7 @@ export interface components {
             } | {
                 /** @description The file as a data URL or in base64, which the server reads. */
                 file_data?: string | null;
-                /** @description Refused: a file is not read by its id. */
+                /** @description Instead of that, a file that was uploaded before. */
                 file_id?: string | null;
                 /** @description Refused: files are not fetched. */
                 file_url?: string | null;
@@ -4178,7 +4112,7 @@ export interface components {
             } | {
                 /** @description The file as a data URL or in base64, which the server reads. */
                 file_data?: string | null;
-                /** @description Refused: a file is not read by its id. */
+                /** @description Instead of that, a file that was uploaded before. */
                 file_id?: string | null;
                 /** @description Refused: files are not fetched. */
                 file_url?: string | null;
@@ -4542,7 +4476,7 @@ export interface components {
                  * @description Stable error code, listed in docs/reference/errors.md.
                  * @enum {string}
                  */
-                code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "not_permitted" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "collection_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "collection_exists" | "collection_not_empty" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+                code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
                 /** @description What went wrong and how to fix it. */
                 message: string;
             };
@@ -5169,6 +5103,92 @@ export interface components {
             /** @description Identifier of the document. */
             id: string;
         };
+        /** @description The answer, or the JSON object in each `data` line of its stream. */
+        TextCompletion: {
+            /** @description What led to the answer; in a stream, in the chunk with `finish_reason`. */
+            agent?: components["schemas"]["AgentExtra"];
+            /** @description One choice; none in the chunk with the usage. */
+            choices: {
+                /** @description Why the answer ended; null before the end. */
+                finish_reason: ("stop" | "length" | "tool_calls" | "content_filter") | null;
+                /** @description Always 0. */
+                index: number;
+                /** @description Always null. */
+                logprobs: null;
+                /** @description The answer or, in a stream, its next fragment. */
+                text: string;
+            }[];
+            /** @description When it was created, in seconds since 1970. */
+            created: number;
+            /** @description Identifier of the completion. */
+            id: string;
+            /** @description Name of the agent. */
+            model: string;
+            /** @constant */
+            object: "text_completion";
+            /** @description Tokens of the run; absent if the model does not report them. In a stream, in a last chunk of its own, if `include_usage` asks for it. */
+            usage?: components["schemas"]["CompletionUsage"];
+        };
+        /**
+         * @example {
+         *       "model": "agent",
+         *       "prompt": "When does the library open?"
+         *     }
+         */
+        TextCompletionRequest: {
+            /** @description Only 1 is supported. */
+            best_of?: 1 | null;
+            collection?: string | null;
+            conversationId?: string | null;
+            /** @description Only false is supported. */
+            echo?: false | null;
+            effort?: ("low" | "medium" | "high") | null;
+            filter?: components["schemas"]["Filter"] | null;
+            /** @description Passed to the model. */
+            frequency_penalty?: number | null;
+            /** @description Has no effect. */
+            logit_bias?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Not supported: the server does not return token probabilities. */
+            logprobs?: null;
+            /** @description Maximum number of tokens that the model may generate per call. */
+            max_tokens?: number | null;
+            minScore?: number | null;
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
+            model?: string | null;
+            /** @description Number of answers; only 1 is supported. */
+            n?: 1 | null;
+            /** @description Passed to the model. */
+            presence_penalty?: number | null;
+            /** @description The question; a list may have one text. */
+            prompt: string | string[];
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
+             * @default true
+             */
+            rewrite?: boolean | null;
+            /** @description Passed to the model. */
+            seed?: number | null;
+            /** @description Texts at which the model stops. */
+            stop?: (string | string[]) | null;
+            /** @description Whether to stream chunks. Default: false. */
+            stream?: boolean | null;
+            /** @description Options of the stream. */
+            stream_options?: {
+                /** @description Whether the last chunk has the usage. */
+                include_usage?: boolean | null;
+            } | null;
+            /** @description Only an empty one is supported. */
+            suffix?: "" | null;
+            /** @description Passed to the model. */
+            temperature?: number | null;
+            /** @description Passed to the model. */
+            top_p?: number | null;
+            topK?: number | null;
+        };
         /** @description The next fragment of the answer. */
         TextDeltaFrame: {
             /** @description The fragment. */
@@ -5613,9 +5633,8 @@ export type ChatRequest = components['schemas']['ChatRequest'];
 export type Chunk = components['schemas']['Chunk'];
 export type ChunkList = components['schemas']['ChunkList'];
 export type Citation = components['schemas']['Citation'];
-export type Collection = components['schemas']['Collection'];
 export type CollectionList = components['schemas']['CollectionList'];
-export type CollectionPatch = components['schemas']['CollectionPatch'];
+export type CollectionSize = components['schemas']['CollectionSize'];
 export type Completion = components['schemas']['Completion'];
 export type CompletionChunk = components['schemas']['CompletionChunk'];
 export type CompletionMessage = components['schemas']['CompletionMessage'];
@@ -5692,7 +5711,6 @@ export type ModelList = components['schemas']['ModelList'];
 export type ModelTest = components['schemas']['ModelTest'];
 export type ModelTestRequest = components['schemas']['ModelTestRequest'];
 export type NewApiKey = components['schemas']['NewApiKey'];
-export type NewCollection = components['schemas']['NewCollection'];
 export type NewConversation = components['schemas']['NewConversation'];
 export type NewConversationItems = components['schemas']['NewConversationItems'];
 export type NewDocument = components['schemas']['NewDocument'];
@@ -5787,6 +5805,8 @@ export type SyncManifest = components['schemas']['SyncManifest'];
 export type SyncRemoved = components['schemas']['SyncRemoved'];
 export type SyncUpload = components['schemas']['SyncUpload'];
 export type SyncUploaded = components['schemas']['SyncUploaded'];
+export type TextCompletion = components['schemas']['TextCompletion'];
+export type TextCompletionRequest = components['schemas']['TextCompletionRequest'];
 export type TextDeltaFrame = components['schemas']['TextDeltaFrame'];
 export type Tool = components['schemas']['Tool'];
 export type ToolCallFrame = components['schemas']['ToolCallFrame'];

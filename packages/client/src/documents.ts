@@ -2,6 +2,7 @@ import { type Call, mapCall, Pages } from './call.ts'
 import type {
   Chunk,
   ChunkList,
+  CollectionList,
   Deletion,
   Document,
   DocumentBatchResult,
@@ -182,6 +183,15 @@ export class Documents {
         ({ documents, nextCursor, total }) => ({ items: documents, nextCursor, total }),
       )
     })
+  }
+
+  /** Lists the collections that have documents, `default` first. */
+  collections(options?: RequestOptions): Call<CollectionList['collections']> {
+    const request: Request = { method: 'GET', path: '/collections' }
+    return mapCall(
+      this.#transport.json<CollectionList>(request, options),
+      ({ collections }) => collections,
+    )
   }
 
   /** Reads the document's state and metadata. Throws `NotFoundError`. */

@@ -134,8 +134,7 @@ const ofConversation = (id: string) => wordOf('~of', id)
 
 /** The payload keys that tell what is visible besides `is`; undefined if they cannot. */
 export function keysFor(visibility: Visibility): string[] | undefined {
-  const { collections, rights, conversations, filter } = visibility
-  if (rights !== 'all') return undefined
+  const { collections, conversations, filter } = visibility
   if (collections.length === 0 || conversations === 'all') return undefined
   if (conversations !== 'none' && conversations.id === undefined) return undefined
   return filter ? rangeKeysIn(filter) : []

@@ -49,7 +49,7 @@ describe('an answer of the agent', () => {
       ],
     })
     const chatModel = { name: 'm', generates: true, supportsTools: true, supportsImages: true }
-    const settings = { modelName: 'agent', defaultTopK: 5, chatModel }
+    const settings = { modelName: 'agent', agents: new Map(), defaultTopK: 5, chatModel }
     expect(toAgentRequest({ question: 'When?', topK: 3 }, MASTER, settings)).toMatchObject({
       topK: 3,
       messages: [{ role: 'user', content: 'When?' }],

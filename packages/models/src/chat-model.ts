@@ -128,6 +128,8 @@ export type ModelEvent =
   | {
       type: 'finish'
       reason: FinishReason
+      /** Which of the request's stop sequences ended the text, if the server says so. */
+      stopSequence?: string | undefined
       usage: ModelUsage | undefined
       /** What goes back to the provider with the results of the calls. */
       reasoning?: readonly ReasoningPart[] | undefined

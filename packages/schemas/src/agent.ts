@@ -26,6 +26,15 @@ export const AgentRecord = z
         }),
       )
       .describe('The tools that the agent can use now.'),
+    agents: z
+      .array(
+        z.object({
+          name: z.string().describe('What clients send as `agent` or as `model`.'),
+          description: z.string().optional().describe('What it is for.'),
+        }),
+      )
+      .optional()
+      .describe('Further agents that the caller may use. Absent if there are none.'),
   })
   .meta({ id: 'Agent' })
 

@@ -107,6 +107,9 @@ const ChatFields = {
     })
     .describe('The conversation. The last user message is answered.'),
   ...AgentFields,
+  agent: optional(boundedText(64)).describe(
+    'Which agent answers, by its name under `agents` in `agent.json`: see `agents` in `GET /agent`. If absent, the file’s own.',
+  ),
   reasoningEffort: optional(ReasoningEffort),
   includeSteps: optionalOr(z.boolean(), false).describe(
     'Whether to also stream steps of the search, tool calls, tool results, reasoning and progress.',

@@ -1,8 +1,7 @@
 import type { Rights, Visibility } from '@agent-server/lib/visibility.ts'
 import { type Caller, ownerIdOf, shareOf } from './operator/api-key.ts'
 
-/** Whose rights a visibility is made of. */
-export type Reader = Pick<Caller, 'collections' | 'key' | 'person'>
+type Reader = Pick<Caller, 'collections' | 'key' | 'person'>
 
 /** For lists and searches: the documents of a conversation are found only in that conversation. */
 export function forCaller(caller: Reader, conversationId?: string): Visibility {
@@ -18,11 +17,7 @@ export function forCallerById(caller: Reader): Visibility {
 
 /** What a caller may change, delete or share, of what `forCallerById` sees. */
 export function forChanges(caller: Reader): Visibility {
-  return toChange(forCallerById(caller))
-}
-
-/** What of it may be changed, too. */
-export function toChange(visibility: Visibility): Visibility {
+  const visibility = forCallerById(caller)
   const { rights } = visibility
   return rights === 'all' ? visibility : { ...visibility, rights: { ...rights, to: 'change' } }
 }
@@ -34,6 +29,13 @@ function visibleToCaller(caller: Reader) {
       ? { person: person.id, principals: principalsOf(person), to: 'read' }
       : 'all'
   return { collections: collections ?? 'all', rights, reader: shareOf(caller) } as const
+}
+
+/** Whether a caller may use what only these people may: keys may, as the operator made them, and so may administrators. */
+export function isIncluded({ person }: Reader, access: readonly string[] | undefined): boolean {
+  if (!access || !person || person.isAdministrator) return true
+  const principals = principalsOf(person)
+  return access.some((entry) => principals.includes(entry))
 }
 
 function principalsOf({ id, groups }: NonNullable<Caller['person']>): string[] {

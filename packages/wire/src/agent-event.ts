@@ -47,6 +47,8 @@ export const textDelta = (text: string) => ({ type: 'text-delta' as const, text 
 export interface RunEnd {
   type: 'run-end'
   reason: RunFinishReason
+  /** Which of the request's stop sequences ended the text, if the model's server says so. */
+  stopSequence?: string | undefined
   hits: Hit[]
   /** Calls that wait for the client's approval. */
   approval?: Approval | undefined
@@ -92,6 +94,8 @@ export interface AgentRequest {
   files?: readonly AttachedText[] | undefined
   /** The item that the stored conversation holds the answer in, by which the run is found later. */
   answerItemId?: string | undefined
+  /** One of the further agents of the configuration, by its name; absent for the first. */
+  agent?: string | undefined
   /** Whether the model answers alone, without the server's tools and documents, as for tasks of front ends. */
   isPlain?: boolean | undefined
   /** Number of chunks to retrieve for the question; 0 retrieves none. */

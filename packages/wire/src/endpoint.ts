@@ -8,7 +8,7 @@ import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply } from 'fastify'
 import { type Agent, type AgentEvent, type AgentRequest, asksForJson } from './agent-event.ts'
-import { plainName } from './models.ts'
+import { type AgentNames, plainName } from './models.ts'
 import { attachFiles, type ReadFiles, type SentFile } from './sent-files.ts'
 
 /** A protocol in which the agent's answers are streamed to clients. */
@@ -48,10 +48,8 @@ interface WholeExchange<Event, Whole> extends Exchange<Event> {
   whole(): Whole
 }
 
-/** What a dialect needs to know of the agent. Read at each request: the name changes with the configuration. */
-export interface DialectSettings {
-  /** The agent's model name in OpenAI's protocols; `<name>:<collection>` is the agent over a collection. */
-  readonly modelName: string
+/** What a dialect needs to know of the agent. */
+export interface DialectSettings extends AgentNames {
   defaultTopK: number
   /** The address at which clients reach the server, if it is configured. */
   publicUrl?: string | undefined
@@ -183,7 +181,7 @@ export async function* answerEvents<Event>(
 /** The part of a run's request that has the same fields in every protocol. */
 export function readAgentFields(
   fields: AgentFields & { model?: string | null | undefined },
-  { modelName, defaultTopK }: DialectSettings,
+  { modelName, agents, defaultTopK }: DialectSettings,
 ) {
   const {
     topK,
@@ -197,17 +195,26 @@ export function readAgentFields(
     model,
   } = fields
   const isPlain = model === plainName(modelName)
-  const prefix = `${modelName}:`
-  const named = model?.startsWith(prefix) ? model.slice(prefix.length) : undefined
+  const { agent, collection } = readModelName(model ?? '', [modelName, ...agents.keys()])
   return {
     ...(isPlain && { isPlain }),
+    ...(agent !== modelName && { agent }),
     topK: isPlain ? 0 : (topK ?? defaultTopK),
     minScore,
-    filter: within({ filter, collection: fields.collection ?? named }),
+    filter: within({ filter, collection: fields.collection ?? collection }),
     rewrite,
     resume,
     mode,
     effort,
     sessionId,
+  }
+}
+
+/** A model's name is that of an agent, or `<agent>:<collection>`; with any other, as of a provider's model, the first answers. */
+function readModelName(model: string, agents: readonly string[]) {
+  const agent = agents.find((name) => model === name || model.startsWith(`${name}:`))
+  return {
+    agent: agent ?? agents[0],
+    collection: model.slice((agent?.length ?? Infinity) + 1) || undefined,
   }
 }

@@ -1,14 +1,23 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { isIncluded } from '@agent-server/schemas/visibility.ts'
 
 /** The name under which the model answers alone. */
 export const plainName = (modelName: string): string => `${modelName}-plain`
 
+/** Read at each use: they change with the configuration. */
+export interface AgentNames {
+  /** The first agent's model name; `<name>:<collection>` is the agent over a collection. */
+  readonly modelName: string
+  /** The further agents by their names, which are models, too, and who may use each. */
+  readonly agents: ReadonlyMap<string, { readonly access?: readonly string[] | undefined }>
+}
+
 export type Models = ReturnType<typeof createModels>
 
-/** Lists the agent as models: for all documents, and for each collection that a caller may see. */
+/** Lists the agents that a caller may use as models, the first one also for each collection that the caller may see. */
 export function createModels(
-  settings: { readonly modelName: string },
+  settings: AgentNames,
   corpusFor: (caller: Caller) => { collections(signal: AbortSignal): Promise<string[]> },
 ) {
   const created = Math.floor(Date.now() / 1_000)
@@ -24,9 +33,14 @@ export function createModels(
   })
   const list = async (caller: Caller, signal: AbortSignal) => {
     const names = await corpusFor(caller).collections(signal)
-    const { modelName } = settings
-    const collections = names.map((name) => cardOf(`${modelName}:${name}`))
-    const data = [cardOf(modelName), ...collections, cardOf(plainName(modelName))]
+    const { modelName, agents } = settings
+    const others = [...agents].filter(([, { access }]) => isIncluded(caller, access))
+    const data = [
+      modelName,
+      ...others.map(([name]) => name),
+      ...names.map((name) => `${modelName}:${name}`),
+      plainName(modelName),
+    ].map(cardOf)
     const page = { has_more: false, first_id: modelName, last_id: data.at(-1)?.id ?? modelName }
     return { object: 'list' as const, data, ...page }
   }

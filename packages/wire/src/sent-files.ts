@@ -9,13 +9,22 @@ export const MAX_FILE = 30_000_000
 const MAX_NAME = 120
 
 /** A file in a message of a request, not yet read. */
-export interface SentFile {
+export type SentFile = NewFile | StoredFile
+
+interface NewFile {
   /** Where its content stands in the request, for a refusal. */
   field: string
   name: string
   mediaType?: string | undefined
   /** Text needs no reading. */
   content: Buffer | string
+}
+
+/** A document, which was uploaded before. */
+interface StoredFile {
+  /** Where its id stands in the request. */
+  field: string
+  documentId: string
 }
 
 /** Reads the files of a request. Throws `invalid_request` for one that cannot be read, with its field. */
@@ -33,7 +42,8 @@ export async function attachFiles(
   signal: AbortSignal,
 ): Promise<AgentRequest> {
   if (files.length === 0) return request
-  return { ...request, files: await readFiles(files, request.caller ?? MASTER, signal) }
+  const texts = await readFiles(files, request.caller ?? MASTER, signal)
+  return { ...request, files: texts.map(({ name, text }) => ({ name: fileName(name), text })) }
 }
 
 /** Takes the place of a file in the text of a message. */
@@ -62,7 +72,7 @@ const BASE64_PARAMETER = /;\s*base64$/i
 const BASE64 = /^[\w+/-]+$/
 
 /** A file from what a client sends of it. Throws AppError `invalid_request`. */
-export function toSentFile({ field, name, mediaType, data }: FileData): SentFile {
+export function toSentFile({ field, name, mediaType, data }: FileData): NewFile {
   const [head, parameters] = DATA_URL.exec(data) ?? []
   const body = head === undefined ? data : data.slice(head.length)
   const isBase64 = parameters === undefined || BASE64_PARAMETER.test(parameters)

@@ -76,6 +76,8 @@ export interface Answer {
   /** `time_limit` if the answer was cut off. */
   reason: Exclude<FinishReason, 'tool_calls'> | 'time_limit'
   usage: ModelUsage | undefined
+  /** Which of the request's stop sequences ended the text, if that is known. */
+  stopSequence?: string | undefined
   /** What goes back to the model with the results of the calls. */
   reasoning?: readonly ReasoningPart[] | undefined
   /** Why there is neither text nor a call, in the model's words. */
@@ -163,6 +165,7 @@ export class ModelTurn {
         return [event]
       case 'finish':
         answer.usage = event.usage
+        answer.stopSequence = event.stopSequence
         answer.reasoning = event.reasoning
         answer.emptyBecause = event.emptyBecause
         if (event.reason !== 'tool_calls') answer.reason = event.reason

@@ -145,7 +145,7 @@ export class Rounds {
         ? [{ type: 'client-tool-calls' as const, calls: callsForClient, reasoning }]
         : []),
       ...(answerText.isEmpty ? withoutText(reason, answer) : []),
-      this.#finish(this.#toEnd(reason)),
+      this.#finish({ ...this.#toEnd(reason), stopSequence: answer.stopSequence }),
     ]
   }
 

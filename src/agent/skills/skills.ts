@@ -92,8 +92,10 @@ export function createSkills({ settings, read, log }: Dependencies) {
       await Promise.all(sources.map((source) => loadOne(source, options, signal)))
       if (active.length > 0) log.info({ skills: active.map(({ name }) => name) }, 'skills loaded')
     },
-    tools: (): readonly Tool[] => createSkillTools(active),
-    catalogue: () => renderCatalogue(active),
+    ...viewOf(() => active),
+    /** What an agent sees that has only the skills with these names; all without names. */
+    only: (names: readonly string[] | undefined) =>
+      viewOf(() => (names ? active.filter(({ name }) => names.includes(name)) : active)),
     records: (): SkillRecord[] => [
       ...resolved.map(toRecord),
       ...settings.sources.flatMap((source) =>
@@ -102,6 +104,11 @@ export function createSkills({ settings, read, log }: Dependencies) {
     ],
   }
 }
+
+const viewOf = (skills: () => readonly Skill[]) => ({
+  tools: (): readonly Tool[] => createSkillTools(skills()),
+  catalogue: () => renderCatalogue(skills()),
+})
 
 /** Time for all sources together, which are read in parallel. */
 const LOADING_MS = 60_000

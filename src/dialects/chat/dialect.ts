@@ -44,9 +44,10 @@ export function toAgentRequest(
   caller: Caller,
   settings: DialectSettings,
 ): AgentRequest {
-  const { messages } = body
+  const { messages, agent = settings.modelName } = body
   return {
     ...readAgentFields(body, settings),
+    ...(agent !== settings.modelName && { agent }),
     caller,
     messages: messages.flatMap((message, index) =>
       toModelMessage(message, `messages.${index}.images`, settings),

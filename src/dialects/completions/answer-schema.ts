@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 // Answers of the chat-completions protocol: https://github.com/openai/openai-openapi.
 
-const CompletionUsage = z
+export const CompletionUsage = z
   .object({
     prompt_tokens: z.int().describe('Tokens of the prompts.'),
     completion_tokens: z.int().describe('Tokens that the model generated.'),
@@ -25,7 +25,7 @@ const CompletionUsage = z
   })
   .meta({ id: 'CompletionUsage', description: 'Total tokens of all model calls in the run.' })
 
-const CompletionFinishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
+export const CompletionFinishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
 
 export const MessageToolCall = z.object({
   id: z.string().describe('Identifier of the call.'),

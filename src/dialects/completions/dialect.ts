@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto'
+import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Dialect, DialectSettings } from '@agent-server/wire'
 import type { Completion, CompletionChunk } from './answer-schema.ts'
 import { filesIn, toAgentRequest } from './request.ts'
 import type { CompletionRequest } from './schema.ts'
 import { createCompletionWriter } from './writer.ts'
+
+const END = 'data: [DONE]\n\n'
+
+/** Clients cannot handle named events, so every frame is a plain data line. */
+export const COMPLETION_FORMAT = {
+  encode: (chunk: object) => `data: ${JSON.stringify(chunk)}\n\n`,
+  end: END,
+  encodeFailure: (body: ErrorBody) => `data: ${JSON.stringify(body)}\n\n${END}`,
+}
 
 /** OpenAI's chat completions. */
 export function createCompletionsDialect(
@@ -19,10 +29,7 @@ export function createCompletionsDialect(
       })
       return { request, files: filesIn(body), ...writer }
     },
-    // Clients cannot handle named events, so every frame is a plain data line.
-    encode: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
-    end: 'data: [DONE]\n\n',
-    encodeFailure: (body) => `data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`,
+    ...COMPLETION_FORMAT,
   }
 }
 

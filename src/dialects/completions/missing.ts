@@ -1,6 +1,5 @@
 /** Endpoints of OpenAI that this server does not have, and what to use instead. */
 export const MISSING = {
-  '/v1/completions': 'Use /v1/chat/completions or /v1/responses.',
   '/v1/responses/compact':
     'Send the conversation as it is: the server leaves out what does not fit into the model’s window.',
   '/v1/moderations': 'Use the moderation endpoint of the model’s provider.',

@@ -61,9 +61,10 @@ function fileOf(part: Part, path: string): SentFile[] {
     throw refusal(`${path}.input_audio`, 'is not read: send the words as text')
   }
   if (!isFile(part)) return []
-  const { filename: name, file_data: data } = part.file
+  const { filename: name, file_data: data, file_id: documentId } = part.file
+  if (!data && documentId) return [{ field: `${path}.file.file_id`, documentId }]
   if (!data) {
-    throw refusal(`${path}.file.file_data`, 'is required: a file is not read by its id or address')
+    throw refusal(`${path}.file.file_data`, 'is required: a file is not read by its address')
   }
   return [toSentFile({ field: `${path}.file.file_data`, name, data })]
 }

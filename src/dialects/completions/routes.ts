@@ -15,6 +15,8 @@ import { Completion, CompletionChunk, Model, ModelList, ModelParams } from './an
 import { createCompletionsDialect } from './dialect.ts'
 import { MISSING } from './missing.ts'
 import { CompletionRequest } from './schema.ts'
+import { createTextCompletionsDialect } from './text-dialect.ts'
+import { TextCompletion, TextCompletionRequest } from './text-schema.ts'
 
 interface Services extends DialectServices {
   corpusFor: CorpusFor
@@ -24,6 +26,7 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
   groupRoutes(app, 'chat')
   const { dialects, corpusFor } = services
   const completions = createEndpoint(services, createCompletionsDialect(dialects))
+  const texts = createEndpoint(services, createTextCompletionsDialect(dialects))
   const models = createModels(dialects, corpusFor)
 
   app.post('/v1/chat/completions', {
@@ -50,6 +53,29 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
       const isStreamed = body.stream ?? !(hasOpenAiDefaults(request) || prefersJson(headers))
       return isStreamed ? completions.stream(body, reply) : completions.whole(body, reply)
     },
+  })
+
+  app.post('/v1/completions', {
+    config: { scopes: ['chat'] },
+    schema: {
+      operationId: 'createCompletion',
+      summary: 'Create a completion of a text',
+      description:
+        'Older form of `POST /v1/chat/completions`, for programs that know no other: the prompt is the question. Streams if `stream` is true.',
+      body: TextCompletionRequest,
+      response: {
+        200: {
+          description: 'The completion, or its chunks as they are generated.',
+          content: {
+            'application/json': { schema: TextCompletion },
+            'text/event-stream': { schema: TextCompletion },
+          },
+        },
+        ...errorResponses(429, 502, 504),
+      },
+    },
+    handler: ({ body }, reply) =>
+      body.stream ? texts.stream(body, reply) : texts.whole(body, reply),
   })
 
   app.get('/v1/models', {

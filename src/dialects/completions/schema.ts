@@ -1,5 +1,6 @@
 import { boundedText, freeObject } from '@agent-server/lib/fields.ts'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
+import { DocumentId } from '@agent-server/schemas/document.ts'
 import {
   ClientFunction,
   fileMark,
@@ -39,7 +40,8 @@ const FilePart = z.object({
         .string()
         .max(MAX_FILE)
         .nullish()
-        .describe('The file as a data URL or in base64. A file is not read by its id.'),
+        .describe('The file as a data URL or in base64.'),
+      file_id: DocumentId.nullish().describe('Instead of that, a file that was uploaded before.'),
     })
     .describe('The file, which the server reads.'),
 })
@@ -228,7 +230,7 @@ export type Part = Exclude<z.output<typeof Content>, string>[number]
 
 function textOf(role: string, part: Part): string {
   if (isText(part)) return part.text
-  if (isFile(part)) return fileMark(part.file.filename)
+  if (isFile(part)) return fileMark(part.file.filename ?? part.file.file_id)
   return isImage(part) && role === 'user' ? IMAGE_MARK : `[${part.type}: not supported here]`
 }
 

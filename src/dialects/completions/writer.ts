@@ -129,7 +129,7 @@ export function toMessageToolCall({ callId, name, arguments: text, attachment }:
   }
 }
 
-function toCompletionUsage(usage: Usage) {
+export function toCompletionUsage(usage: Usage) {
   const { cachedTokens, cacheWriteTokens, reasoningTokens } = usage
   return {
     prompt_tokens: usage.promptTokens,

@@ -108,7 +108,7 @@ function toText(role: string, content: Content): string {
   return content
     .map((part) => {
       if (part.type === 'refusal') return part.refusal
-      if (part.type === 'input_file') return fileMark(part.filename)
+      if (part.type === 'input_file') return fileMark(part.filename ?? part.file_id)
       if (part.type !== 'input_image') return part.text
       return role === 'user' ? IMAGE_MARK : '[input_image: not supported here]'
     })
@@ -134,10 +134,10 @@ export function filesIn(items: readonly InputItem[], own: number): SentFile[] {
 type InputFile = Extract<Exclude<Content, string>[number], { type: 'input_file' }>
 
 function fileOf({ filename: name, file_data: data, file_url, file_id }: InputFile, path: string) {
-  const other = [file_url && 'file_url', file_id && 'file_id'].find(Boolean)
   if (data) return toSentFile({ field: `${path}.file_data`, name, data })
-  if (!other) throw refusal(`${path}.file_data`, 'is required')
-  throw refusal(`${path}.${other}`, 'is not read: send the file itself as file_data')
+  if (file_id) return { field: `${path}.file_id`, documentId: file_id }
+  if (!file_url) throw refusal(`${path}.file_data`, 'is required')
+  throw refusal(`${path}.file_url`, 'is not read: send the file itself as file_data')
 }
 
 /** The text that a user sends. */

@@ -1,5 +1,6 @@
 import { boundedText, freeObject, optionalOr, unsupported } from '@agent-server/lib/fields.ts'
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
+import { DocumentId } from '@agent-server/schemas/document.ts'
 import {
   AttributeFilter,
   MAX_FILE,
@@ -42,7 +43,7 @@ const InputPart = z.discriminatedUnion('type', [
       .max(MAX_FILE)
       .nullish()
       .describe('The file as a data URL or in base64, which the server reads.'),
-    file_id: z.string().max(256).nullish().describe('Refused: a file is not read by its id.'),
+    file_id: DocumentId.nullish().describe('Instead of that, a file that was uploaded before.'),
     file_url: z.string().max(10_000).nullish().describe('Refused: files are not fetched.'),
   }),
 ])

@@ -67,7 +67,7 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
       } = await getExisting(store, visibility, id)
       if (revision === undefined) {
         const message = `The document "${id}" cannot be read: it is ${status} and has no text yet`
-        throw new AppError('document_not_found', message, { param: 'id' })
+        throw new AppError('document_not_ready', message, { param: 'id' })
       }
       const part = await lookup.readPart(visibility, { documentId: id, start, end }, signal)
       const after = await store.get(visibility, id)
@@ -95,7 +95,7 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
   return {
     embeddingProgress,
     find,
-    /** The served text, or the part at a hit's offsets. Throws `document_not_found`, also if there is no text yet. */
+    /** The served text, or the part at a hit's offsets. Throws `document_not_found`, and `document_not_ready` if there is no text yet. */
     text,
     /** Like `text`, but a long text is read in parts. */
     openText: (visibility: Visibility, id: string, range: TextQuery, signal: AbortSignal) =>
@@ -165,7 +165,7 @@ interface OpenText {
   read(first: number, end: number): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 }
 
-/** The served text, or a part of it. Throws `document_not_found`. Long text stored only as chunks is read in parts. */
+/** The served text, or a part of it. Throws like `text`. Long text stored only as chunks is read in parts. */
 export async function openText(
   readText: ReadText,
   visibility: Visibility,
@@ -270,7 +270,7 @@ function toSource({ refresh, fetchedAt, status, error, dueAt }: StoredSource): D
 
 export function toDocument(stored: StoredDocument): Document {
   const { title, url, file, source, error, servedRevision, chunkCount, ...others } = stored
-  const { collection: _, conversation, access, creator, ...plain } = others
+  const { collection: _, conversation, ...plain } = others
   const metadata = shownMetadata(stored)
   return {
     ...plain,
@@ -278,8 +278,6 @@ export function toDocument(stored: StoredDocument): Document {
     ...(url !== undefined && { url }),
     ...(metadata && { metadata }),
     ...(conversation !== undefined && { conversation }),
-    ...(access && { access: [...access] }),
-    ...(creator !== undefined && { creator }),
     ...(file && { file: toFile(file) }),
     ...(source && { source: toSource(source) }),
     ...(file?.notes?.warnings && { warnings: [...file.notes.warnings] }),

@@ -1,10 +1,9 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
-import type { ChatModel } from '@agent-server/models'
 import type { CodeSandbox } from '@agent-server/sandboxes'
 import type { SkillList, SkillReload } from '@agent-server/schemas/agent.ts'
 import type { DraftFrame } from '@agent-server/schemas/chat.ts'
-import type { Agent } from '@agent-server/wire'
+import type { Agent, DialectSettings } from '@agent-server/wire'
 import type { AgentConfiguration } from '../../agent/configuration.ts'
 import type { Mcp } from '../../agent/mcp/mcp.ts'
 
@@ -17,7 +16,7 @@ export type AgentTrials = ReturnType<typeof createAgentTrials>
 /** An agent that is opened for one question. */
 export interface DraftAgent extends Pick<DraftFrame, 'unavailable'>, AsyncDisposable {
   agent: Agent
-  dialects: { modelName: string; defaultTopK: number; chatModel: ChatModel }
+  dialects: DialectSettings
 }
 
 interface Dependencies {

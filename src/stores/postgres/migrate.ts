@@ -15,7 +15,6 @@ export const STEPS: readonly URL[] = [
   './picture-chunks.sql',
   './visibility.sql',
   './collection-names.sql',
-  './people-access.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

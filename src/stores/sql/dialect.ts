@@ -10,7 +10,6 @@ export type Exclusive =
   | 'api-keys'
   | 'accepted'
   | 'evaluation'
-  | 'access'
   | `key:${string}`
 
 /**

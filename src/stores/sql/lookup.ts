@@ -1,4 +1,3 @@
-import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Filter, MetadataValue } from '@agent-server/schemas/metadata.ts'
 import { textOfChunks } from '../chunk-codec.ts'
@@ -63,15 +62,10 @@ export function createLookup(ask: Ask, dialect: Dialect) {
         WHERE ${SERVED} AND collection IS NOT NULL AND ${sql}
         GROUP BY collection ORDER BY documents DESC, collection LIMIT $${values.length + 1}`
       const rows = await ask({ unprepared: query }, [...values, limit], signal)
-      return rows.map((row) => text(row, 'collection'))
-    },
-
-    async countByCollection(visibility: Visibility, limit: number, signal?: AbortSignal) {
-      const { sql, values } = visibleTo(visibility)
-      const query = `SELECT coalesce(collection, '${DEFAULT_COLLECTION}') AS name, count(*) AS documents
-        FROM documents WHERE ${sql} GROUP BY collection ORDER BY 1 LIMIT $${values.length + 1}`
-      const rows = await ask({ unprepared: query }, [...values, limit], signal)
-      return rows.map((row) => ({ name: text(row, 'name'), documents: integer(row, 'documents') }))
+      return rows.map((row) => ({
+        name: text(row, 'collection'),
+        documents: integer(row, 'documents'),
+      }))
     },
 
     async goneConversations(visibility: Visibility, limit: number, signal?: AbortSignal) {

@@ -63,7 +63,6 @@ const methods = {
   findDocuments: (input: Input<'findDocuments'>) => lookup.findDocuments(...input),
   countDocuments: (input: Input<'countDocuments'>) => lookup.countDocuments(...input),
   collections: (input: Input<'collections'>) => lookup.collections(...input),
-  countByCollection: (input: Input<'countByCollection'>) => lookup.countByCollection(...input),
   goneConversations: (input: Input<'goneConversations'>) => lookup.goneConversations(...input),
   metadataFields: (input: Input<'metadataFields'>) => lookup.metadataFields(...input),
   metadataValues: (input: Input<'metadataValues'>) => lookup.metadataValues(...input),

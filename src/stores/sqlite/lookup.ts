@@ -41,8 +41,6 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
         ask(of, ({ call }) => call('countDocuments', [of, filter]), signal),
       collections: (of, limit, signal) =>
         ask(of, ({ call }) => call('collections', [of, limit]), signal),
-      countByCollection: (of, limit, signal) =>
-        ask(of, ({ call }) => call('countByCollection', [of, limit]), signal),
       goneConversations: (of, limit, signal) =>
         ask(of, ({ call }) => call('goneConversations', [of, limit]), signal),
       metadataFields: (of, query, signal) =>

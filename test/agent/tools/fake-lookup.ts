@@ -36,7 +36,6 @@ export function createFakeDocuments(texts: readonly string[]) {
       return documents.length
     },
     collections: async () => [],
-    countByCollection: async () => [],
     goneConversations: async () => [],
     metadataFields: async () => [
       { name: 'n', kind: 'number', documents: texts.length, least: 0, most: texts.length - 1 },

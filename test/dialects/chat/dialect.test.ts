@@ -7,7 +7,7 @@ const user = { role: 'user', content: 'When?' }
 
 describe('a chat request', () => {
   const { read } = createChatDialect({
-    modelName: 'desk',
+    modelName: 'desk', agents: new Map(),
     defaultTopK: 5,
     chatModel: { name: 'scripted', generates: true, supportsTools: true, supportsImages: true },
   })

@@ -23,7 +23,7 @@ const messages = [{ role: 'user', content: 'When?' }]
 function createForTest(events: readonly AgentEvent[] = ANSWER, failure?: Error) {
   const requests: AgentRequest[] = []
   const chatModel = { name: 'scripted', generates: true, supportsTools: true, supportsImages: true }
-  const settings = { modelName: 'desk', defaultTopK: 7, chatModel }
+  const settings = { modelName: 'desk', agents: new Map(), defaultTopK: 7, chatModel }
   const dialect = createCompletionsDialect(settings)
   const agent: Pick<Agent, 'run'> = {
     async *run(request, runSignal) {

@@ -187,24 +187,29 @@ class Source1(TypedDict):
     data: str
 
 
+class Source2(TypedDict):
+    type: Literal['file']
+    file_id: str
+
+
 class ContentItem(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Source2(TypedDict):
+class Source3(TypedDict):
     type: Literal['content']
     content: str | list[ContentItem]
 
 
-class Source3(TypedDict):
+class Source4(TypedDict):
     type: str
 
 
 class AnthropicDocumentBlock(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
-    source: Source | Source1 | Source2 | Source3
+    source: Source | Source1 | Source2 | Source3 | Source4
 
 
 class Details(TypedDict):
@@ -246,28 +251,30 @@ class AnthropicEventContentBlockStop(TypedDict):
 
 
 class Delta4(TypedDict):
-    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal']
-    stop_sequence: None
+    stop_reason: Literal[
+        'end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'
+    ]
+    stop_sequence: str | None
 
 
 class AnthropicEventMessageStop(TypedDict):
     type: Literal['message_stop']
 
 
-class Source4(TypedDict):
+class Source5(TypedDict):
     type: Literal['base64']
     media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
     data: str
 
 
-class Source5(TypedDict):
+class Source6(TypedDict):
     type: Literal['url']
     url: str
 
 
 class AnthropicImageBlock(TypedDict):
     type: Literal['image']
-    source: Source4 | Source5
+    source: Source5 | Source6
 
 
 class AnthropicRedactedThinkingBlock(TypedDict):
@@ -490,34 +497,9 @@ class Citation(TypedDict):
     supported: NotRequired[bool]
 
 
-AccessItem: TypeAlias = str
-
-
-Contributor: TypeAlias = str
-
-
-Owner: TypeAlias = str
-
-
-class Collection2(TypedDict):
+class CollectionSize(TypedDict):
     name: str
     documents: int
-    role: NotRequired[Literal['reader', 'contributor', 'owner']]
-    creator: NotRequired[str]
-    createdAt: NotRequired[str]
-    access: NotRequired[list[AccessItem]]
-    contributors: NotRequired[list[Contributor]]
-    owners: NotRequired[list[Owner]]
-
-
-class CollectionList(TypedDict):
-    collections: list[Collection2]
-
-
-class CollectionPatch(TypedDict):
-    access: NotRequired[list[AccessItem]]
-    contributors: NotRequired[list[Contributor]]
-    owners: NotRequired[list[Owner]]
 
 
 class Function(TypedDict):
@@ -558,6 +540,7 @@ class Content4(TypedDict):
 class File(TypedDict):
     filename: NotRequired[str | None]
     file_data: NotRequired[str | None]
+    file_id: NotRequired[str | None]
 
 
 class Content5(TypedDict):
@@ -820,7 +803,6 @@ class DocumentPatch(TypedDict):
     metadata: NotRequired[dict[str, str | float | bool | None]]
     expected: NotRequired[Expected]
     conversation: NotRequired[None]
-    access: NotRequired[list[AccessItem] | None]
 
 
 DocumentSort: TypeAlias = Literal[
@@ -912,11 +894,9 @@ class ErrorDetail(TypedDict):
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',
-        'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
         'document_not_found',
-        'collection_not_found',
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
@@ -937,8 +917,6 @@ class ErrorDetail(TypedDict):
         'document_not_failed',
         'document_not_ready',
         'changed_meanwhile',
-        'collection_exists',
-        'collection_not_empty',
         'not_writable',
         'not_startable',
         'conversation_full',
@@ -1318,23 +1296,13 @@ class ModelTestRequest(TypedDict):
     kind: Literal['chat', 'embedding', 'reranking']
 
 
-Collection3: TypeAlias = str
-
-
 class NewApiKey(TypedDict):
     name: str
     scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
-    collections: NotRequired[list[Collection3] | None]
+    collections: NotRequired[list[Collection] | None]
     requestsPerMinute: NotRequired[int | None]
     tokensPerDay: NotRequired[int | None]
     expiresAt: NotRequired[str | None]
-
-
-class NewCollection(TypedDict):
-    access: NotRequired[list[AccessItem]]
-    contributors: NotRequired[list[Contributor]]
-    owners: NotRequired[list[Owner]]
-    name: str
 
 
 class NewDocument(TypedDict):
@@ -1343,7 +1311,6 @@ class NewDocument(TypedDict):
     url: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
     refresh: NotRequired[str | None]
     conversation: NotRequired[str | None]
 
@@ -1353,7 +1320,6 @@ class NewDocumentFile(TypedDict):
     title: NotRequired[str]
     url: NotRequired[str]
     collection: NotRequired[str]
-    access: NotRequired[str]
     conversation: NotRequired[str]
     metadata: NotRequired[str]
 
@@ -1364,7 +1330,6 @@ class NewDocumentItem(TypedDict):
     url: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
     id: NotRequired[str | None]
     idempotencyKey: NotRequired[str | None]
 
@@ -1389,7 +1354,6 @@ class NewSite(TypedDict):
     refresh: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
 
 
 class NewSyncDirectory(TypedDict):
@@ -1938,11 +1902,9 @@ class Error4(TypedDict):
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',
-        'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
         'document_not_found',
-        'collection_not_found',
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
@@ -1963,8 +1925,6 @@ class Error4(TypedDict):
         'document_not_failed',
         'document_not_ready',
         'changed_meanwhile',
-        'collection_exists',
-        'collection_not_empty',
         'not_writable',
         'not_startable',
         'conversation_full',
@@ -2338,6 +2298,16 @@ class SyncedFiles(TypedDict):
     total: int
 
 
+class Choice2(TypedDict):
+    index: int
+    text: str
+    logprobs: None
+    finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
+
+
+PromptItem: TypeAlias = str
+
+
 class TextDeltaFrame(TypedDict):
     type: Literal['text-delta']
     text: str
@@ -2651,6 +2621,10 @@ class BatchFailure(TypedDict):
     error: DocumentError
 
 
+class CollectionList(TypedDict):
+    collections: list[CollectionSize]
+
+
 class Message2(TypedDict):
     role: Literal['assistant']
     content: str | None
@@ -2698,8 +2672,6 @@ class Document(TypedDict):
     url: NotRequired[str]
     metadata: NotRequired[Metadata]
     conversation: NotRequired[str]
-    access: NotRequired[list[AccessItem]]
-    creator: NotRequired[str]
     file: NotRequired[DocumentFile]
     source: NotRequired[DocumentSource]
     status: DocumentStatus
@@ -3005,8 +2977,10 @@ class AnthropicMessage(TypedDict):
     role: Literal['assistant']
     model: str
     content: list[AnthropicContentBlock]
-    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal'] | None
-    stop_sequence: None
+    stop_reason: (
+        Literal['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'] | None
+    )
+    stop_sequence: str | None
     usage: AnthropicUsage
     agent: NotRequired[AgentExtra]
 
@@ -3246,6 +3220,16 @@ class ResponseEvent(TypedDict):
     param: NotRequired[str | None]
 
 
+class TextCompletion(TypedDict):
+    id: str
+    object: Literal['text_completion']
+    created: int
+    model: str
+    choices: list[Choice2]
+    usage: NotRequired[CompletionUsage]
+    agent: NotRequired[AgentExtra]
+
+
 class AnthropicEventMessageStart(TypedDict):
     type: Literal['message_start']
     message: AnthropicMessage
@@ -3396,6 +3380,35 @@ class ResponseRequest(TypedDict):
     prompt: NotRequired[None]
     max_tool_calls: NotRequired[None]
     top_logprobs: NotRequired[None]
+    topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    collection: NotRequired[str | None]
+    conversationId: NotRequired[str | None]
+
+
+class TextCompletionRequest(TypedDict):
+    model: NotRequired[str | None]
+    prompt: str | list[PromptItem]
+    stream: NotRequired[bool | None]
+    stream_options: NotRequired[StreamOptions | None]
+    max_tokens: NotRequired[int | None]
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+    stop: NotRequired[str | list[StopItem] | None]
+    presence_penalty: NotRequired[float | None]
+    frequency_penalty: NotRequired[float | None]
+    seed: NotRequired[int | None]
+    n: NotRequired[Literal[1] | None]
+    best_of: NotRequired[Literal[1] | None]
+    echo: NotRequired[Literal[False] | None]
+    suffix: NotRequired[Literal[''] | None]
+    logprobs: NotRequired[None]
+    logit_bias: NotRequired[dict[str, Any] | None]
     topK: NotRequired[int | None]
     minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]

@@ -21,6 +21,7 @@ from .contract import (
     Capabilities,
     ChatRequest,
     Chunk,
+    CollectionSize,
     Deletion,
     Document,
     DocumentCreated,
@@ -213,6 +214,11 @@ class Documents:
             return self._transport.json(Request("GET", "/documents", query))
 
         return Pages("documents", read)
+
+    def collections(self) -> Sequence[CollectionSize]:
+        """The collections that have documents, ``default`` first."""
+        answer = self._transport.json(Request("GET", "/collections"))
+        return cast("Sequence[CollectionSize]", answer["collections"])
 
     def get(self, id: str) -> Document:
         return cast(Document, self._transport.json(Request("GET", protocol.path_of(id))))

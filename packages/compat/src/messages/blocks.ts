@@ -1,5 +1,6 @@
 import { boundedText, freeObject } from '@agent-server/lib/fields.ts'
 import { MAX_MESSAGE } from '@agent-server/schemas/chat.ts'
+import { DocumentId } from '@agent-server/schemas/document.ts'
 import { MAX_FILE, MAX_IMAGE } from '@agent-server/wire'
 import { z } from 'zod'
 
@@ -54,6 +55,10 @@ const DocumentBlock = z
           data: z.string().max(MAX_FILE).describe('The file in base64.'),
         }),
         z.object({
+          type: z.literal('file'),
+          file_id: DocumentId.describe('A file that was uploaded before.'),
+        }),
+        z.object({
           type: z.literal('content'),
           content: z
             .union([Text, z.array(z.looseObject(TextBlock.shape)).max(MAX_BLOCKS)], {
@@ -65,7 +70,7 @@ const DocumentBlock = z
           type: z
             .string()
             .max(64)
-            .regex(/^(?!(?:text|base64|content)$)/, 'lacks its data')
+            .regex(/^(?!(?:text|base64|file|content)$)/, 'lacks its data')
             .describe('Kind of the source.'),
         }),
       ])

@@ -140,7 +140,9 @@ function toText(content: string | readonly Block[], imageMark = IMAGE_MARK): str
 
 function textOf(block: Block): string {
   if (isText(block)) return block.text
-  if (isDocument(block)) return fileMark(block.title)
+  if (isDocument(block)) return fileMark(block.title ?? idOf(block.source))
+  // A tool that a search of the client found; the model is given all tools, and so knows it.
+  if (block.type === 'tool_reference') return String(block.tool_name ?? '')
   const isReasoning = block.type === 'thinking' || block.type === 'redacted_thinking'
   return isReasoning ? '' : `[${block.type}: not supported here]`
 }
@@ -165,6 +167,7 @@ function toFile({ title, source }: BlockOf<'document'>, path: string): SentFile 
   if (isOf(source, 'content')) {
     return { field: `${path}.content`, name: fileName(title), content: toText(source.content) }
   }
+  if (isOf(source, 'file')) return { field: `${path}.file_id`, documentId: source.file_id }
   if (!isOf(source, 'base64')) {
     throw refusal(path, `is of the type ${source.type}: send the file itself, as base64`)
   }
@@ -173,6 +176,7 @@ function toFile({ title, source }: BlockOf<'document'>, path: string): SentFile 
 }
 
 type Source = BlockOf<'document'>['source']
+const idOf = (source: Source) => (isOf(source, 'file') ? source.file_id : undefined)
 
 const isText = (block: Block): block is BlockOf<'text'> => block.type === 'text'
 const isImage = (block: Block): block is BlockOf<'image'> => block.type === 'image'

@@ -180,7 +180,11 @@ const ContentBlock = z
   ])
   .meta({ id: 'AnthropicContentBlock' })
 
-const StopReason = z.enum(['end_turn', 'max_tokens', 'tool_use', 'refusal'])
+const StopReason = z.enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'])
+const STOP_SEQUENCE = z
+  .string()
+  .nullable()
+  .describe('Which of `stop_sequences` ended the text, if the model’s server says so.')
 
 const MessageUsage = z
   .object({
@@ -209,7 +213,7 @@ export const Message = z
     stop_reason: StopReason.nullable().describe(
       'Why the answer ended; `agent.finishReason` is more precise.',
     ),
-    stop_sequence: z.null().describe('Always null.'),
+    stop_sequence: STOP_SEQUENCE,
     usage: MessageUsage.describe('Tokens of the run.'),
     agent: AgentExtra.optional(),
   })
@@ -277,7 +281,7 @@ export const MessageEvent = z
       delta: z
         .object({
           stop_reason: StopReason.describe('Why the answer ended.'),
-          stop_sequence: z.null().describe('Always null.'),
+          stop_sequence: STOP_SEQUENCE,
         })
         .describe('How the answer ended.'),
       usage: MessageUsage.describe('Tokens of the run.'),

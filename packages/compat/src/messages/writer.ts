@@ -32,6 +32,14 @@ const STOP_REASON: Record<ReturnType<typeof finishOf>, StopReason> = {
   tool_calls: 'tool_use',
 }
 
+function stopOf(end: RunEnd): { stop_reason: StopReason; stop_sequence: string | null } {
+  const { stopSequence } = end
+  const reason = STOP_REASON[finishOf(end)]
+  return reason === 'end_turn' && stopSequence !== undefined
+    ? { stop_reason: 'stop_sequence', stop_sequence: stopSequence }
+    : { stop_reason: reason, stop_sequence: null }
+}
+
 /** Converts a run into the events of a message, and collects them into one. */
 export function createMessageWriter(options: WriterOptions) {
   const { model, showsThinking, isJsonAsked } = options
@@ -40,7 +48,6 @@ export function createMessageWriter(options: WriterOptions) {
     type: 'message' as const,
     role: 'assistant' as const,
     model,
-    stop_sequence: null,
   }
   const run = new RunCollector()
   const blocks = createBlocks((text) => toCitations(text, run.hits, isJsonAsked))
@@ -51,7 +58,7 @@ export function createMessageWriter(options: WriterOptions) {
     ...blocks.close(),
     {
       type: 'message_delta',
-      delta: { stop_reason: STOP_REASON[finishOf(end)], stop_sequence: null },
+      delta: stopOf(end),
       usage: toUsage(end.usage),
       agent: toAgentExtra(end),
     },
@@ -93,7 +100,7 @@ export function createMessageWriter(options: WriterOptions) {
       hasBegun ||= begins
       if (!begins) return output
       const usage = { ...toUsage(undefined), input_tokens: inputTokens }
-      const message = { ...head, content: [], stop_reason: null, usage }
+      const message = { ...head, content: [], stop_reason: null, stop_sequence: null, usage }
       return [{ type: 'message_start', message }, ...output]
     },
     whole(): Message {
@@ -101,7 +108,7 @@ export function createMessageWriter(options: WriterOptions) {
       return {
         ...head,
         content: blocks.content,
-        stop_reason: STOP_REASON[finishOf(end)],
+        ...stopOf(end),
         usage: toUsage(end.usage),
         agent: toAgentExtra(end),
       }

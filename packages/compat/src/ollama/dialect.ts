@@ -66,7 +66,7 @@ const DETAILS = {
 
 /** The agent as Ollama lists its models. */
 export function createOllamaModels(
-  settings: Pick<DialectSettings, 'modelName'>,
+  settings: Pick<DialectSettings, 'modelName' | 'agents'>,
   models: Models,
   description: Description,
 ) {

@@ -49,8 +49,8 @@ export function toChatRequest(request: OllamaGenerateRequest): OllamaChatRequest
 }
 
 /** Ollama adds the tag `latest` to a name without a tag. */
-export function withoutLatest(model: string, { modelName }: Pick<DialectSettings, 'modelName'>) {
-  const names = [modelName, plainName(modelName)]
+export function withoutLatest(model: string, { modelName, agents }: Pick<DialectSettings, 'modelName' | 'agents'>) {
+  const names = [modelName, plainName(modelName), ...agents.keys()]
   return names.find((name) => model === `${name}:latest`) ?? model
 }
 

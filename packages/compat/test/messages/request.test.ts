@@ -4,7 +4,7 @@ import { toAgentRequest } from '../../src/messages/request.ts'
 import { MessagesRequest } from '../../src/messages/schema.ts'
 
 const chatModel = { name: 'scripted', generates: true, supportsTools: true, supportsImages: true }
-const settings = { modelName: 'agent', defaultTopK: 5, chatModel }
+const settings = { modelName: 'agent', agents: new Map(), defaultTopK: 5, chatModel }
 
 it.each([{ max_tokens: 100 }, {}])('Options of the model are passed on with %j', (limit) => {
   const body = MessagesRequest.parse({

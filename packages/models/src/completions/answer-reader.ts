@@ -22,6 +22,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   const reasoning = createReasoningKeeper()
   const text = createTextReader({ offered, isThinkingOpen })
   let finishReason: string | undefined
+  let stopSequence: string | undefined
   let usage: ModelUsage | undefined
   let speed: number | undefined
 
@@ -39,6 +40,8 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       if (!isObject(first)) throw unreadable('a broken choice')
       count(whole, first)
       finishReason = reasonIn(whole, first) ?? finishReason
+      // vLLM
+      stopSequence = nonEmptyString(first.stop_reason) ?? stopSequence
       // Without either, what some servers write as they do in text completions.
       const delta = objectOf(first.delta ?? first.message ?? { content: first.text })
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
@@ -76,6 +79,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
         {
           type: 'finish',
           reason,
+          stopSequence,
           usage,
           ...(calls.length > 0 && { reasoning: reasoning.parts() }),
           ...(isEmpty && { emptyBecause: text.whyEmpty(reason) }),

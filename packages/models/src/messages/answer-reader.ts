@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
+import { type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
 import type { ModelEvent, ModelUsage } from '../chat-model.ts'
 import { failureInStream, unreadable } from '../upstream/failures.ts'
 import { toFinishReason } from '../upstream/finish-reason.ts'
@@ -13,14 +13,16 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   const usage = createUsage()
   let stopReason: string | undefined
   let isStopped = false
-  const stop = (reason: unknown): void => {
+  let stopSequence: string | undefined
+  const stop = ({ stop_reason: reason, stop_sequence: sequence }: JsonObject): void => {
     if (typeof reason === 'string') stopReason = reason
+    stopSequence = nonEmptyString(sequence) ?? stopSequence
   }
   /** The answer of a server that does not stream. */
-  const readWhole = ({ content, stop_reason, usage: counts }: Record<string, unknown>) => {
+  const readWhole = ({ content, usage: counts, ...ending }: JsonObject) => {
     if (!Array.isArray(content)) throw unreadable('a message without content')
     usage.add(counts)
-    stop(stop_reason)
+    stop(ending)
     isStopped = true
     return content.flatMap((block, index) => written.read(blocks.begin(index, objectOf(block))))
   }
@@ -40,7 +42,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
           return written.read(blocks.add(index, objectOf(delta)))
         case 'message_delta':
           usage.add(rest.usage)
-          stop(objectOf(delta).stop_reason)
+          stop(objectOf(delta))
           return []
         case 'message_stop':
           isStopped = true
@@ -74,6 +76,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
         {
           type: 'finish',
           reason,
+          stopSequence,
           usage: usage.total(),
           ...(calls.length > 0 && { reasoning: blocks.reasoning() }),
           ...(isEmpty && { emptyBecause: written.whyEmpty(reason) }),

@@ -29,6 +29,14 @@ def test_it_answers_plain_and_streamed(kind: type, base_url: str) -> None:
     assert "".join(part or "" for part in parts) == ANSWER
 
 
+def test_it_completes_a_text_by_default(base_url: str) -> None:
+    llm = OpenAILike(model="agent", api_base=base_url, api_key=KEY, max_retries=0)
+    assert llm.complete(QUESTION).text == ANSWER
+    parts = [part.delta for part in llm.stream_complete(QUESTION)]
+    assert "".join(part or "" for part in parts) == ANSWER
+    assert llm.chat([ChatMessage(role="user", content=QUESTION)]).message.content == ANSWER
+
+
 @MODELS
 @pytest.mark.anyio
 async def test_its_agent_runs_its_tools(kind: type, base_url: str) -> None:

@@ -1,0 +1,139 @@
+import { AgentRecord } from '@agent-server/schemas/agent.ts'
+import { AgentFile } from '@agent-server/schemas/operator/admin.ts'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { ask, complete } from '../support/chat-reader.ts'
+import { failureOf } from '../support/failure.ts'
+import { modelRequest, promptOf } from '../support/model-request.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
+import { writeAgentFile } from '../support/temporary-files.ts'
+import { textReply } from '../support/upstream-replies.ts'
+
+const ASKED = { messages: [{ role: 'user', content: 'Is it open?' }] }
+const QUESTION = { ...ASKED, stream: false }
+const ModelList = z.object({ data: z.array(z.object({ id: z.string() })) })
+
+const AGENT = {
+  name: 'desk',
+  prompt: 'You work at the desk.',
+  agents: {
+    writer: { description: 'Writes letters.', prompt: 'You write letters.', model: 'large-model' },
+    counter: { tools: ['tabular_data'] },
+    office: { prompt: 'You work for the office.', access: ['group:office', 'user:ada'] },
+  },
+}
+const upstream = await startScriptedUpstream()
+const server = await startServer(
+  modelAt(upstream, { AGENT_CONFIG: await writeAgentFile(AGENT), EMBEDDING_MODEL: 'none' }),
+)
+
+/** What the model was sent last for a question with these fields. */
+async function sentFor(fields: Record<string, unknown>) {
+  upstream.script(textReply('Yes.'))
+  expect((await ask(server, 'Is it open?', fields)).answer).toBe('Yes.')
+  return upstream.requests.at(-1)
+}
+const toolsOf = (request: Parameters<typeof modelRequest>[0]) =>
+  modelRequest(request).tools.map(({ function: { name } }) => name)
+
+describe('An agent of the configuration, besides its own', () => {
+  it('answers with its prompt and its model', async () => {
+    const [own, writer] = [await sentFor({}), await sentFor({ agent: 'writer' })]
+    expect(promptOf(own, 'system')).toContain('You work at the desk.')
+    expect(promptOf(writer, 'system')).toContain('You write letters.')
+    expect(promptOf(writer, 'system')).not.toContain('at the desk')
+    expect(modelRequest(writer).model).toBe('large-model')
+    expect(modelRequest(own).model).not.toBe('large-model')
+  })
+
+  it('has only the tools that it names, and the file’s prompt if it has none', async () => {
+    const [own, counter] = [await sentFor({}), await sentFor({ agent: 'counter' })]
+    expect(promptOf(counter, 'system')).toContain('You work at the desk.')
+    expect(toolsOf(own)).toContain('semantic_search')
+    expect(toolsOf(counter)).toContain('query_table')
+    expect(toolsOf(counter)).not.toContain('semantic_search')
+  })
+
+  it('is a model in other protocols, alone and over a collection', async () => {
+    const list = ModelList.parse(await (await server.request('/v1/models')).json())
+    const names = list.data.map(({ id }) => id)
+    expect(names).toEqual(expect.arrayContaining(['desk', 'writer', 'counter']))
+    for (const model of ['writer', 'writer:handbook']) {
+      upstream.script(textReply('Yes.'))
+      await complete(server, 'Is it open?', { model })
+      expect(promptOf(upstream.requests.at(-1), 'system')).toContain('You write letters.')
+    }
+  })
+
+  it('is listed with what it is for', async () => {
+    const record = AgentRecord.parse(await (await server.request('/agent')).json())
+    expect(record.agents).toEqual([
+      { name: 'writer', description: 'Writes letters.' },
+      { name: 'counter' },
+      { name: 'office' },
+    ])
+  })
+
+  it('does not exist under another name', async () => {
+    const body = { ...ASKED, agent: 'editor' }
+    const failure = await failureOf(await server.request('/chat', { body }))
+    expect(failure).toMatchObject({ status: 404, code: 'model_not_found', param: 'agent' })
+  })
+})
+
+describe('An agent for some people', () => {
+  const groups = (...names: string[]) => ({ 'agent-user-groups': names.join(', ') })
+  const askAs = (headers: Record<string, string>, body: object) =>
+    server.request('/v1/chat/completions', { headers, body: { ...QUESTION, ...body } })
+
+  it.each([
+    ['of a group', { 'agent-user': 'eve', ...groups('sales', 'office') }],
+    ['by their id', { 'agent-user': 'ada' }],
+  ])('answers those %s, and is listed to them', async (_case, headers) => {
+    upstream.script(textReply('Yes.'))
+    expect((await askAs(headers, { model: 'office' })).status).toBe(200)
+    expect(promptOf(upstream.requests.at(-1), 'system')).toContain('You work for the office.')
+    const list = await (await server.request('/v1/models', { headers })).text()
+    expect(list).toContain('"office"')
+  })
+
+  it('is to others as if there were none', async () => {
+    const headers = { 'agent-user': 'eve', ...groups('sales') }
+    const [refused, unknown] = [
+      await failureOf(
+        await server.request('/chat', { headers, body: { ...ASKED, agent: 'office' } }),
+      ),
+      await failureOf(
+        await server.request('/chat', { headers, body: { ...ASKED, agent: 'offices' } }),
+      ),
+    ]
+    expect(refused.message).toBe('There is no agent "office"')
+    expect(unknown).toMatchObject({ status: refused.status, code: refused.code })
+    expect(await (await server.request('/v1/models', { headers })).text()).not.toContain('office')
+    expect(await (await server.request('/agent', { headers })).text()).not.toContain('office')
+  })
+})
+
+describe('A configuration', () => {
+  it.each([
+    [
+      'has an agent with the name of its own',
+      { name: 'desk', agents: { desk: {} } },
+      'agents.desk',
+    ],
+    [
+      'names a connection that it lacks',
+      { agents: { a: { mcpServers: ['crm'] } } },
+      'agents.a.mcp',
+    ],
+    ['has a name that no model can have', { agents: { 'a b': {} } }, 'agents'],
+    ['gives access to nobody', { agents: { a: { access: ['everybody'] } } }, 'agents.a.access.0'],
+  ])('is refused if it %s', async (_case, agent, field) => {
+    const { digest: basedOn } = AgentFile.parse(await (await server.request('/admin/agent')).json())
+    const body = { text: JSON.stringify(agent), basedOn }
+    const failure = await failureOf(await server.request('/admin/agent', { method: 'PUT', body }))
+    expect(JSON.stringify(failure)).toContain(field)
+    expect(failure).toMatchObject({ status: 400 })
+  })
+})

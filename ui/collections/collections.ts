@@ -1,0 +1,38 @@
+import { signal } from '@preact/signals'
+import type { CollectionSize } from '../../packages/client/src/agent-server.ts'
+import { client, messageOf } from '../api.ts'
+import { onSignOut } from '../session.ts'
+
+/** As many as the server lists, `default` not among them. */
+const MAX_LISTED = 100
+
+/** The collections with documents that are found; undefined until they were read. */
+export const collections = signal<readonly CollectionSize[] | undefined>(undefined)
+export const collectionsFailure = signal('')
+
+/** What the chat answers from and Search searches; empty for all documents. */
+export const chosenCollection = signal('')
+
+onSignOut(() => {
+  collections.value = undefined
+  chosenCollection.value = ''
+})
+
+export async function refreshCollections(): Promise<void> {
+  try {
+    collections.value = await client.documents.collections()
+    collectionsFailure.value = ''
+  } catch (error) {
+    collectionsFailure.value = messageOf(error)
+  }
+}
+
+/** Whether there may be more than the server lists, so that a name has to be typed. */
+export const mayBeMore = (listed: readonly CollectionSize[]) => listed.length >= MAX_LISTED
+
+/** The names to choose among, that of the chosen one included; none where everything is in the default collection. */
+export function namesToChoose(listed: readonly CollectionSize[], chosen: string): string[] {
+  const names = new Set(listed.map(({ name }) => name))
+  if (chosen !== '') names.add(chosen)
+  return names.size === 1 && names.has('default') && chosen === '' ? [] : [...names]
+}
