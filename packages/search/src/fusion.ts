@@ -53,7 +53,8 @@ export async function rankHybrid(
   const vectors = await read([...new Set([...lexical.map(({ key }) => key), ...near])])
   let cosines = cosinesTo(vector, vectors)
   if (termCount >= LONG_QUESTION) {
-    const scores = fusedScores(lexical, vectors.keys, cosines, limit)
+    const unlisted = unlistedScore(lexical, limit)
+    const scores = fusedScores(scoresByKey(lexical), unlisted, vectors.keys, cosines)
     cosines = cosinesTo(movedToFirst(scores, vector, vectors), vectors)
   }
   return {
@@ -75,7 +76,7 @@ export function fuse(
   limit: number,
 ): Candidate[] {
   const lexicalScores = scoresByKey(lexical)
-  const scores = fusedScores(lexical, keys, cosines, limit)
+  const scores = fusedScores(lexicalScores, unlistedScore(lexical, limit), keys, cosines)
   const withVectors: Candidate[] = []
   for (let place = 0; place < keys.length; place++) {
     const [key = 0, dense = 0, score = 0] = [keys[place], cosines[place], scores[place]]
@@ -100,14 +101,11 @@ export function fuse(
 
 /** The weighted sum of both standard scores of each key. */
 function fusedScores(
-  lexical: readonly IndexMatch[],
+  lexicalScores: ReadonlyMap<number, number>,
+  unlisted: number,
   keys: Uint32Array,
   cosines: Float64Array,
-  limit: number,
 ): Float64Array {
-  const lexicalScores = scoresByKey(lexical)
-  // A chunk outside of the best `limit` scores between 0 and the last of them.
-  const unlisted = lexical.length < limit ? 0 : (lexical.at(-1)?.score ?? 0) / 2
   const scores = new Float64Array(keys.length)
   for (const [place, key] of keys.entries()) scores[place] = lexicalScores.get(key) ?? unlisted
   const byTerms = standardise(scores)
@@ -117,6 +115,10 @@ function fusedScores(
       LEXICAL_WEIGHT * byTerms(scores[place]) + (1 - LEXICAL_WEIGHT) * byVectors(cosines[place])
   return scores
 }
+
+/** The lexical score of a chunk outside of the best `limit`, which is between 0 and that of the last of them. */
+const unlistedScore = (lexical: readonly IndexMatch[], limit: number) =>
+  lexical.length < limit ? 0 : (lexical.at(-1)?.score ?? 0) / 2
 
 const scoresByKey = (matches: readonly IndexMatch[]) =>
   new Map(matches.map(({ key, score }) => [key, score]))

@@ -90,12 +90,13 @@ export class Attribution {
   }
 
   #hold(pauses: string): string {
-    const take = (character: string) => {
+    let shown = ''
+    for (const character of pauses) {
       this.#pause = (this.#pause + character).slice(-MAX_PAUSE)
       this.#pendingText += character
-      return this.#pendingText.length > MAX_PAUSE ? this.#release() : ''
+      if (this.#pendingText.length > MAX_PAUSE) shown += this.#release()
     }
-    return Array.from(pauses, take).join('')
+    return shown
   }
 
   #read(words: string): string {

@@ -17,7 +17,7 @@ export type Citations = ReturnType<typeof createCitations>
 /** Numbers the hits of one run, which may continue a paused one. A chunk found twice keeps its first number. */
 export function createCitations(before?: { hits: readonly Hit[] }) {
   const all: Hit[] = []
-  const key = `source-${randomUUID()}`
+  const key = newKey()
   const byChunk = new Map<string, NumberedHit>()
   const unknown = new Set<number>()
 
@@ -107,7 +107,10 @@ const CODE_LINE = /[={}\\`]|[;:]\s*$|^\s*(?:#|\/\/|return\b|if\b|for\b)|\w\([^s]
 const NAME = /(?:^|[^\p{L}\p{N}_])(?:[a-z]|\w*_\w*)$/u
 /** Maximum UTF-16 code units of a name that are examined. */
 const MAX_NAME = 40
+/** The keys of all runs have one pattern: to compile one for each took longer than to look for it. */
+const newKey = () => `source-${randomUUID()}`
 const NUMBERS = String.raw`\[ ?\d{1,3}(?: ?[,;\u2013\u2014-] ?\d{1,3})* ?\]`
+const MARKS = new RegExp(String.raw`(source-[\da-f-]{36}) (\[\d+\])|(?:${NUMBERS})+(?!\()`, 'g')
 
 /**
  * Removes `key` before the numbers that it marks as the server's. Every other number in square brackets that the model
@@ -115,10 +118,11 @@ const NUMBERS = String.raw`\[ ?\d{1,3}(?: ?[,;\u2013\u2014-] ?\d{1,3})* ?\]`
  * documents cite their own sources. In code and links brackets stay.
  */
 function disarmNumbers(text: string, key: string): string {
-  const numbers = new RegExp(`${key} (\\[\\d+\\])|(?:${NUMBERS})+(?!\\()`, 'g')
   let line = { start: 0, end: -1, isCode: false }
-  return text.replaceAll(numbers, (marks: string, ownKey: string | undefined, index: number) => {
-    if (ownKey !== undefined) return ownKey
+  return text.replaceAll(MARKS, (marks: string, markedBy?: string, marked = '', place = 0) => {
+    if (markedBy === key) return marked
+    // What a document made up as a key is text.
+    const index = marked === '' ? place : place + marks.length - marked.length
     if (index > line.end) line = lineAt(text, index)
     const before = text.slice(Math.max(index - MAX_NAME, line.start), index)
     const next = text.charAt(index + marks.length)

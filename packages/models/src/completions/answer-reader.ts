@@ -97,10 +97,10 @@ function reasonIn({ object }: JsonObject, choice: JsonObject): string | undefine
 }
 
 /** An error in another field than `error`: instead of choices, it has words. */
-const isError = ({ object, type, choices, errors, ...words }: JsonObject) =>
-  object === 'error' ||
-  type === 'error' ||
-  (!Array.isArray(choices) && (messageIn(words) || objectsIn(errors).length > 0))
+const isError = (chunk: JsonObject) =>
+  chunk.object === 'error' ||
+  chunk.type === 'error' ||
+  (!Array.isArray(chunk.choices) && (messageIn(chunk) || objectsIn(chunk.errors).length > 0))
 
 /** How much of the prompt llama.cpp has read. */
 function readProgress({ prompt_progress }: JsonObject): ModelEvent[] {
@@ -118,8 +118,9 @@ function toolEntries({ tool_calls, function_call }: JsonObject): readonly unknow
 
 /** The text of a delta. A list of parts may also contain the model's thinking. */
 function textOf({ content, refusal }: JsonObject): string {
-  const parts = objectsIn(content).map(({ type, text }) => (type === 'text' ? text : ''))
-  return [content, ...parts, refusal].filter((part) => typeof part === 'string').join('')
+  const texts = () => objectsIn(content).map(({ type, text }) => (type === 'text' ? text : ''))
+  const text = typeof content === 'string' ? content : joined(texts())
+  return typeof refusal === 'string' ? text + refusal : text
 }
 
 /** The thinking of a delta, which stands in one of six places; some servers fill two of them with the same. */
@@ -131,19 +132,23 @@ function thoughtOf({
   reasoning_details,
   content,
 }: JsonObject) {
-  const details = objectsIn(reasoning_details).map(({ text, summary }) => text ?? summary)
-  const parts = objectsIn(content).flatMap(({ thinking: part }) =>
-    typeof part === 'string' ? part : objectsIn(part).map(({ text }) => text),
-  )
-  const joined = [details, parts].map((texts) =>
-    texts.filter((text) => typeof text === 'string').join(''),
-  )
+  const details = () => objectsIn(reasoning_details).map(({ text, summary }) => text ?? summary)
+  const parts = () =>
+    objectsIn(content).flatMap(({ thinking: part }) =>
+      typeof part === 'string' ? part : objectsIn(part).map(({ text }) => text),
+    )
   return (
-    [reasoning_content, reasoning, reasoning_text, thinking, ...joined]
-      .map(nonEmptyString)
-      .find(Boolean) ?? ''
+    nonEmptyString(reasoning_content) ??
+    nonEmptyString(reasoning) ??
+    nonEmptyString(reasoning_text) ??
+    nonEmptyString(thinking) ??
+    nonEmptyString(joined(details())) ??
+    joined(parts())
   )
 }
+
+const joined = (texts: readonly unknown[]) =>
+  texts.filter((text) => typeof text === 'string').join('')
 
 /** The objects of a list; or the one that stands in place of it. */
 const objectsIn = (list: unknown): readonly JsonObject[] =>

@@ -17,6 +17,7 @@ export function toolsSeen(
   const end = batch.at(-1)
   if (end?.type !== 'finish' || tools.length === 0) return undefined
   const tokens = end.usage?.promptTokens ?? 0
+  if (tokens === 0) return undefined
   const [rest, offered] = [JSON.stringify(messages).length, JSON.stringify(tools).length]
   if (offered < MIN_TOOLS || tokens <= rest / MAX_TOKEN) return undefined
   if (end.reason === 'tool_calls') return 'called'
