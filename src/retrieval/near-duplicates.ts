@@ -32,13 +32,13 @@ interface DistinctText {
  * numbers are never duplicates: table rows, versions and dates often differ in nothing else.
  */
 export function createDistinctTexts() {
-  /** Only texts with the same digits need to be compared. */
-  const byDigits = new Map<string, DistinctText[]>()
+  /** By a hash of their digits: only texts with the same ones need to be compared. */
+  const byDigits = new Map<number, DistinctText[]>()
 
   return {
     /** Returns whether a text is new, and remembers it; false for a duplicate or near duplicate of an earlier one. */
     add(text: string): boolean {
-      const digits = text.match(/\d+/g)?.join() ?? ''
+      const digits = hashOfDigits(text)
       const others = byDigits.get(digits) ?? []
       const candidate: DistinctText = { text }
       if (others.some((other) => other.text === text || resembles(candidate, other))) return false
@@ -76,10 +76,26 @@ function fingerprintOf(distinct: DistinctText): Fingerprint {
   return distinct.fingerprint
 }
 
+const FNV_BASIS = 0x811c9dc5
+const [ZERO, NINE] = [0x30, 0x39]
+
 /** FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, of which V8 keeps the upper 30 bits without an allocation. */
 function hashOf(word: string): number {
-  let hash = 0x811c9dc5
+  let hash = FNV_BASIS
   for (let i = 0; i < word.length; i++) hash = mix(hash, word.charCodeAt(i))
+  return hash
+}
+
+/** Of what `/\d+/g` finds in a text. */
+function hashOfDigits(text: string): number {
+  let hash = FNV_BASIS
+  let isNumber = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const isDigit = code >= ZERO && code <= NINE
+    if (isDigit) hash = mix(isNumber ? hash : mix(hash, 0), code)
+    isNumber = isDigit
+  }
   return hash
 }
 
