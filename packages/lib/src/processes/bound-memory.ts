@@ -35,6 +35,9 @@ export function boundMemory(
     child.once('exit', () => {
       setBound()
       watched.delete(fail)
+      if (watched.size > 0) return
+      void thread?.terminate()
+      thread = undefined
     })
   }
   return {

@@ -1,4 +1,4 @@
-import http, { type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { Readable } from 'node:stream'
 import { withDeadline } from '@agent-server/lib/abort.ts'
@@ -7,6 +7,9 @@ import type { ChatApi } from '../chat-model.ts'
 import { decoded } from './decoded.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import type { Protocol } from './protocol.ts'
+
+// To import it reads all that it exports, and for that loads undici, which no other part needs: 3 MB.
+const http = process.getBuiltinModule('node:http')
 
 /**
  * How long an idle connection is kept, unless its server asks for less: longer than people take to read an answer,
