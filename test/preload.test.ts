@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { NPM_START, startServerProcess } from './support/server-process.ts'
@@ -18,7 +18,21 @@ it.each(['20.20.2', '26.8.2'])('npm start on Node.js %s says which it needs', as
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^Agent Server needs Node.js 26\.9/)])
 })
 
-it('npm start serves, and ends at a signal', async () => {
-  const server = await startServerProcess({}, { until: 'listening', command: NPM_START })
+it('npm start serves, without what only fetch needs, and ends at a signal', async () => {
+  const folder = await temporaryDirectory()
+  const [teller, list] = [join(folder, 'teller.cjs'), join(folder, 'modules.txt')]
+  await writeFile(
+    teller,
+    `const tell = () => require('node:fs').writeFileSync(${JSON.stringify(list)}, process.moduleLoadList.join('\\n'))
+     if (require('node:worker_threads').isMainThread) process.once('exit', tell)`,
+  )
+  const server = await startServerProcess(
+    { NODE_OPTIONS: `--require ${teller}` },
+    { until: 'listening', command: NPM_START },
+  )
   expect(await server.stop()).toEqual({ code: 0, signal: null })
+  const modules = await readFile(list, 'utf8')
+  expect(modules).toContain('NativeModule http\n')
+  // An `import` of node:http loads it: 3 MB, and a tenth of the start.
+  expect(modules).not.toContain('undici')
 })
