@@ -15,7 +15,14 @@ import {
 import { extensionOf, kindByName, pictureKind, type TextKind, textKindOf } from './file-kind.ts'
 import { mainPartOf, type OfficeKind } from './formats/ooxml.ts'
 import { type Pictures, picturesWithin } from './pictures.ts'
-import { isOldWorkbook, refuseKnown, refuseZip, startsWith, unsupported } from './refusals.ts'
+import {
+  isOldWorkbook,
+  isOutlookMessage,
+  refuseKnown,
+  refuseZip,
+  startsWith,
+  unsupported,
+} from './refusals.ts'
 import { unlockWorkbook } from './unlock-workbook.ts'
 import { MAX_DEPTH, type ReadWithin } from './within.ts'
 import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
@@ -101,6 +108,14 @@ const BINARY: readonly Format[] = [
       const format = ZIPPED.find(({ part }) => part === usual || zip.has(part))
       if (!format) throw refuseZip(zip)
       return format.read({ bytes, zip, main: main?.path ?? format.part }, sight)
+    },
+  },
+  {
+    name: 'message',
+    fits: isOutlookMessage,
+    async read(file, sight) {
+      const { outlookToMail } = await import('./formats/outlook.ts')
+      return readMail({ ...file, bytes: await outlookToMail(file.bytes) }, sight)
     },
   },
   {
@@ -213,17 +228,18 @@ interface TextFile extends SourceFile {
   isCut: boolean
 }
 
+async function readMail({ bytes }: SourceFile, sight: Sight): Promise<Extracted> {
+  const { extractMail } = await import('./formats/mail.ts')
+  return extractMail(bytes, { see: await seePicture(sight), extract: withinOf(sight) })
+}
+
 const TEXTS: Record<TextKind, Read<TextFile>> = {
   async html({ text }, sight) {
     const { createShowPicture, dataOf } = await import('./formats/image.ts')
     const { extractHtml } = await import('./formats/html.ts')
     return extractHtml(text, createShowPicture(await seePicture(sight), dataOf))
   },
-  mail: async ({ bytes }, sight) =>
-    (await import('./formats/mail.ts')).extractMail(bytes, {
-      see: await seePicture(sight),
-      extract: withinOf(sight),
-    }),
+  mail: readMail,
   async mailbox({ bytes }, sight) {
     const { extractMailbox } = await import('./formats/mail.ts')
     return extractMailbox(bytes, { see: await seePicture(sight), extract: withinOf(sight) })

@@ -86,6 +86,10 @@ export function isOldWorkbook(content: Buffer): boolean {
   return WORKBOOK_ENTRIES.some((entry) => content.includes(entry))
 }
 
+/** Whether it is a message of Outlook, which may hold a workbook. */
+export const isOutlookMessage = (content: Buffer): boolean =>
+  startsWith(content, OFFICE_97) && content.includes(MAIL_ENTRY)
+
 /** Whether it is a workbook that may be encrypted only against changes. */
 export function mayBeLocked(content: Buffer): boolean {
   if (!startsWith(content, OFFICE_97)) return false
@@ -94,7 +98,6 @@ export function mayBeLocked(content: Buffer): boolean {
 
 function refuseOffice97(content: Buffer): ExtractionError {
   if (content.includes(ENCRYPTED_ENTRY)) return passwordProtected()
-  if (content.includes(MAIL_ENTRY)) return unsupported('it is a message of Outlook: save it as EML')
   if (WORD_ENTRIES.some((entry) => content.includes(entry))) {
     return unsupported('it is a Word or PowerPoint file of 1997 to 2003: save it as DOCX or PPTX')
   }
