@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Labels } from '@agent-server/lib/labels.ts'
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { MAX_METADATA_FIELDS } from '@agent-server/schemas/bounds.ts'
 import type { DocumentSort } from '@agent-server/schemas/document.ts'
@@ -270,9 +271,9 @@ export interface DocumentStore extends FileStore, SourceStore {
   recoverJobs(): Promise<number>
   /**
    * Claims due jobs, and fewer if their texts are long; their documents become `processing` and their attempts are
-   * counted. Senders take turns; the jobs of one come oldest first.
+   * counted. Senders take turns; the jobs of one come oldest first. Those of the senders `except` are left out.
    */
-  claimJobs(limit: number): Promise<IngestionJob[]>
+  claimJobs(limit: number, except?: readonly Owner[]): Promise<IngestionJob[]>
   /**
    * In one transaction: adds the chunks, removes those of an earlier revision, applies title, url and metadata of the
    * claimed revision, makes the document `ready`, and removes the job. `text` is the text read from a file. Returns the superseded keys; undefined if the claim is no longer current.

@@ -82,6 +82,17 @@ export function describeIngestionQueue(on: StoreFixture): void {
       expect(await claim(9)).toEqual(['a3', 'b2', 'a4', 'b3', 'a5'])
     })
 
+    it('leaves out the jobs of some senders, or of the operator', async () => {
+      await on.store.add({ id: 'a', text: 'Text of a', sender: 'a' })
+      await on.store.add({ id: 'b', text: 'Text of b', sender: 'b' })
+      await on.add('own')
+      const claim = async (...except: (string | undefined)[]) =>
+        (await on.store.claimJobs(9, except)).map(({ documentId }) => documentId)
+      expect(await claim('a', undefined)).toEqual(['b'])
+      expect(await claim('a', 'b')).toEqual(['own'])
+      expect(await claim()).toEqual(['a'])
+    })
+
     it('gives a sender that comes back no advantage over who waited', async () => {
       const add = (sender: string, id: string) =>
         on.store.add({ id, text: `Text of ${id}`, sender })

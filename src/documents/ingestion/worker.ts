@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pause, settlesWithin } from '@agent-server/lib/abort.ts'
 import { backoffMs } from '@agent-server/lib/backoff.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createNotifier } from '@agent-server/lib/notifier.ts'
 import type { ChunkIndex } from '@agent-server/search'
@@ -78,7 +79,9 @@ export function createIngestion(options: IngestionOptions) {
     resumeLater()
     return 0
   }
-  const claims = createClaimLoop({ store, room, take: inFlight.take, now, log })
+  const roomForOthers = () =>
+    pauseMs() > 0 || watched.isDown() ? { limit: 0, except: [] } : inFlight.roomForOthers()
+  const claims = createClaimLoop({ store, room, roomForOthers, take: inFlight.take, now, log })
   let resumeTimer: NodeJS.Timeout | undefined
   const resumeLater = () => {
     resumeTimer ??= setTimeout(() => {
@@ -164,16 +167,21 @@ interface InFlightOptions {
 /** Tracks the documents in flight and the total length of their texts. */
 function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
   const underWay = new Set<Promise<void>>()
+  const bySender = new Map<Owner, number>()
   const ended = { ready: 0, failed: 0, retried: 0, superseded: 0, released: 0, waiting: 0 }
   let characters = 0
 
   return {
     take(job: IngestionJob) {
-      const { documentId, text } = job
+      const { documentId, text, sender } = job
       const start = performance.now()
       characters += text.length
+      bySender.set(sender, (bySender.get(sender) ?? 0) + 1)
       const running = ingest(job).then((end) => {
         underWay.delete(running)
+        const remaining = (bySender.get(sender) ?? 1) - 1
+        if (remaining > 0) bySender.set(sender, remaining)
+        else bySender.delete(sender)
         characters -= text.length
         ended[end.status]++
         const { chunks, characters: read } =
@@ -192,6 +200,15 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
       if (free < concurrency / 2 || characters >= MAX_CHARACTERS) return 0
       return Math.ceil(concurrency / 2)
     },
+    /**
+     * How many documents to claim on top where all slots are taken for long, and whose not: as many again, of which a
+     * sender may have no more than are still free for others.
+     */
+    roomForOthers() {
+      const free = Math.max(0, 2 * concurrency - underWay.size)
+      const except = Array.from(bySender).filter(([, held]) => held >= free)
+      return { limit: Math.ceil(free / 2), except: except.map(([sender]) => sender) }
+    },
     /** Resolves when nothing is in flight. */
     async done() {
       while (underWay.size > 0) await Promise.allSettled(underWay)
@@ -207,6 +224,8 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
 
 /** Polls this often without a notification, because other servers may share the document store. */
 const IDLE_POLL_MS = 30_000
+/** For so long all slots may be taken before others than those who have them get more. */
+const FULL_MS = 1_000
 /** The minimum pause if a due job could not be claimed: the store's clock is behind, or another server took it. */
 const MIN_PAUSE_MS = 100
 const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 30_000, factor: 4 }
@@ -215,24 +234,37 @@ interface ClaimOptions {
   store: Pick<DocumentStore, 'claimJobs' | 'nextJobAt'>
   /** How many more jobs may be claimed now. */
   room: () => number
+  /** How many may be claimed on top where there is no room for long, and whose not. */
+  roomForOthers: () => { limit: number; except: readonly Owner[] }
   take: (job: IngestionJob) => void
   now: () => number
   log: Pick<Log, 'warn'>
 }
 
 /** Keeps claiming jobs; retries with a growing delay while the document store does not answer. */
-export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
+export function createClaimLoop(options: ClaimOptions) {
+  const { store, room, roomForOthers, take, now, log } = options
   const notifier = createNotifier()
   const stopped = new AbortController()
   let drained = false
   let foundNothing = false
   let dueAt = Number.POSITIVE_INFINITY
   let outages = 0
+  let claimedAt = performance.now()
+
+  const claimForOthers = async () => {
+    const { limit, except } = roomForOthers()
+    claimedAt = performance.now()
+    if (limit === 0) return
+    for (const job of await store.claimJobs(limit, except)) take(job)
+    outages = 0
+  }
 
   const claim = async () => {
     // Claims that end in the same turn of the event loop then free their slots together.
     await nextTurn()
     const limit = room()
+    claimedAt = performance.now()
     drained = true
     const jobs = await store.claimJobs(limit)
     foundNothing = jobs.length === 0
@@ -249,9 +281,15 @@ export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
     if (!isNotified) drained = false
   }
 
-  const claimOrWait = async () => {
+  const waitForRoom = async () => {
+    const left = claimedAt + FULL_MS - performance.now()
+    if (left > 0) await notifier.wait(left)
+    else await orWait(claimForOthers)
+  }
+
+  const orWait = async (claiming: () => Promise<void>) => {
     try {
-      await claim()
+      await claiming()
     } catch (error) {
       outages++
       drained = false
@@ -265,8 +303,9 @@ export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
     async run() {
       try {
         while (!stopped.signal.aborted) {
-          if (drained || room() <= 0) await sleep()
-          else await claimOrWait()
+          if (drained) await sleep()
+          else if (room() <= 0) await waitForRoom()
+          else await orWait(claim)
         }
       } catch (error) {
         if (!stopped.signal.aborted) throw error

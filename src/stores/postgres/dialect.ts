@@ -30,7 +30,7 @@ function lockOf(what: Exclusive): [number, number] {
 }
 
 export const POSTGRES: Dialect = {
-  isIn: (parameter) => `= ANY (${parameter}::bigint[])`,
+  isIn: (parameter, type = 'bigint') => `= ANY (${parameter}::${type}[])`,
   locking: (options = '') => `FOR UPDATE ${options}`,
   async exclude(tx, what, shared) {
     const name = shared ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'

@@ -16,8 +16,8 @@ export type Exclusive =
  * How the databases differ. SQLite has one writer, so that it needs none of the locks.
  */
 export interface Dialect {
-  /** Completes a condition: "is one of the numbers in the array `parameter`". */
-  isIn(parameter: `$${number}`): string
+  /** Completes a condition: "is one of the numbers, or texts, in the array `parameter`". */
+  isIn(parameter: `$${number}`, type?: 'bigint' | 'text'): string
   /** Ends a query whose rows nobody else may change before this transaction ends: `FOR UPDATE` and its options. */
   locking(options?: string): string
   /** Waits until no other transaction holds this; shared holders exclude only exclusive ones. */

@@ -38,6 +38,8 @@ export interface Claimant {
   leaseMs: number
   /** The claims that it is working on; they are not claimed again even if their leases have expired. */
   claims: readonly number[]
+  /** Senders whose jobs are left to others, with an empty name for the operator. */
+  except?: readonly string[]
 }
 
 /** What a claimed revision is made of: the replacement's, if it is one. */
@@ -65,6 +67,7 @@ export function createClaimWrites(dialect: Dialect) {
     FROM jobs JOIN documents ON number = jobs.document
     LEFT JOIN replacements ON replacements.document = number
     WHERE due_at <= now_ms() AND (claim IS NULL OR NOT claim ${dialect.isIn('$1')})
+      AND NOT sender ${dialect.isIn('$3', 'text')}
     ORDER BY turn, jobs.document LIMIT $2 ${dialect.locking('OF jobs, documents SKIP LOCKED')}`
   const LOST = `SELECT jobs.document FROM jobs JOIN documents ON number = jobs.document
     WHERE claim IS NOT NULL AND (owner = $1 OR due_at <= now_ms())
@@ -94,10 +97,10 @@ export function createClaimWrites(dialect: Dialect) {
     async claimJobs(
       tx: Tx,
       limit: number,
-      { owner, leaseMs, claims }: Claimant,
+      { owner, leaseMs, claims, except = [] }: Claimant,
     ): Promise<IngestionJob[]> {
       const most = Math.max(0, Math.min(limit, MAX_JOBS_PER_CLAIM))
-      const due = await tx.all(DUE, [claims, most])
+      const due = await tx.all(DUE, [claims, most, except])
       let characters = 0
       const few = due.filter((row, i) => {
         characters += integer(row, 'characters')

@@ -100,8 +100,9 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
     noteSource: write.noteSource,
 
     recoverJobs: () => write.recoverJobs(owner),
-    async claimJobs(limit) {
-      const jobs = await write.claimJobs(limit, claims.claimant())
+    async claimJobs(limit, except = []) {
+      const senders = except.map((sender) => sender ?? '')
+      const jobs = await write.claimJobs(limit, { ...claims.claimant(), except: senders })
       claims.track(jobs)
       return jobs
     },

@@ -149,6 +149,33 @@ describe('the queue', () => {
     expect(charactersUnderWay).toBeLessThanOrEqual(16_000_000)
   })
 
+  it('waits for no other sender, however many slow ones that has', async () => {
+    const parts = await openParts()
+    const add = (sender: string | undefined, id: string) =>
+      parts.store.add({ id, text: `Of ${sender}`, ...(sender && { sender }) })
+    for (let i = 0; i < 40; i += 1) await add('greedy', `slow${i}`)
+    const gate = createGate()
+    const running = createRunning(parts, {
+      preparer: preparerAfter(parts, async (source) => {
+        if (source.text.includes('greedy')) await gate.pass()
+        return source
+      }),
+    })
+    await running.start()
+    await gate.reached
+    await expect.poll(() => running.statistics().underWay).toBe(8)
+    for (const sender of ['modest', 'late', undefined]) {
+      const id = `one of ${sender}`
+      await add(sender, id)
+      running.wake()
+      const status = async () => (await getDocument(parts, id)).status
+      await expect.poll(status, { timeout: 10_000 }).toBe('ready')
+    }
+    expect(running.statistics().underWay).toBe(8)
+    gate.open()
+    await running.until('ready', 43)
+  })
+
   it('is taken up again after a restart, each document once', async () => {
     const parts = await openParts()
     const ids = await addMany(parts, 10)
@@ -268,6 +295,7 @@ function run(store: Parameters<typeof createClaimLoop>[0]['store']) {
   const loop = createClaimLoop({
     store,
     room: () => 4,
+    roomForOthers: () => ({ limit: 0, except: [] }),
     take: ({ documentId }) => void taken.push(documentId),
     now: Date.now,
     log: { warn: () => undefined },

@@ -3,7 +3,7 @@ const MOST_GROWTH = 2.6
 /** Milliseconds of processor time below which nothing is judged. */
 export const FLOOR_MS = 30
 /** How often each size is tried again before anything is said, and how often it must be found. */
-const TIMES = 3
+export const TIMES = 3
 
 /** Processor time in milliseconds of work on so many UTF-16 code units. */
 export type Cost = (length: number) => Promise<number>
