@@ -11,6 +11,7 @@ import {
 import { corpusForCaller, listCollections } from '../documents/corpus-access.ts'
 import { createDocuments } from '../documents/ingestion/documents.ts'
 import { createFiles } from '../documents/ingestion/uploads.ts'
+import { createSharedCollections } from '../documents/shared-collections.ts'
 import { openWatch } from '../documents/watch/watch.ts'
 import { openPages } from '../documents/web/pages.ts'
 import { createTermsOfChunk } from '../retrieval/relevance.ts'
@@ -58,6 +59,11 @@ export function openCorpus(
     retrieval,
     pages: web.pages,
     collections: listCollections(lookup),
+    sharedCollections: createSharedCollections({
+      store: store.collections,
+      documents: store,
+      lookup,
+    }),
     files: createFiles({ store }),
     streams: createLimiter({ name: 'streams of lines', capacity: MAX_STREAMS }),
     log,

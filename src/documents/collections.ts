@@ -1,9 +1,17 @@
+import { hash } from 'node:crypto'
 import { COLLECTION, toPlace } from '@agent-server/lib/labels.ts'
-import { refuseOther } from '@agent-server/schemas/collection.ts'
+import { idIn, refuseOther } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { NewDocument } from '../stores/document-store.ts'
 
 export type Content = Omit<NewDocument, 'id'>
+
+/** A person's id as ids of documents have it: as long and as plain as they are, whatever the issuer calls people. */
+const PERSON_CHARACTERS = 22
+
+/** The id of a document that a person names; for the same reason as `idIn`. */
+export const idOfPerson = (person: string, ownId: string) =>
+  idIn(`u-${hash('sha256', person, 'base64url').slice(0, PERSON_CHARACTERS)}`, ownId)
 
 /**
  * Content with the collection that it names, in its metadata or beside them. With `allowed`, content that names none
@@ -12,6 +20,7 @@ export type Content = Omit<NewDocument, 'id'>
 export function placeInCollection(
   { collection: beside, ...content }: Content,
   allowed?: readonly string[],
+  writer?: string,
 ): Content {
   const inMetadata = content.metadata?.[COLLECTION]
   if (beside !== undefined && inMetadata !== undefined && inMetadata !== beside) {
@@ -23,6 +32,6 @@ export function placeInCollection(
   const place = toPlace(
     collection === undefined ? content.metadata : { ...content.metadata, [COLLECTION]: collection },
   )
-  refuseOther(place.collection, allowed)
+  refuseOther(place.collection, allowed, writer)
   return { ...content, ...place }
 }

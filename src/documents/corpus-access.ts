@@ -1,26 +1,20 @@
-import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import type { Limiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { narrowed } from '@agent-server/lib/visibility.ts'
 import type { Spend } from '@agent-server/models'
 import { tokensSpent } from '@agent-server/models'
-import { CollectionName, idIn, refuseOther, within } from '@agent-server/schemas/collection.ts'
-import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import { type Caller, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
-import { forCaller, forCallerById } from '@agent-server/schemas/visibility.ts'
+import { CollectionName } from '@agent-server/schemas/collection.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
+import { forCaller } from '@agent-server/schemas/visibility.ts'
 import type { CallerSearch, Retrieval } from '../retrieval/search.ts'
 import { documentNotFound } from '../stores/document-store.ts'
-import type { CollectionSize, DocumentLookup } from '../stores/lookup.ts'
-import { placeInCollection } from './collections.ts'
+import type { DocumentLookup } from '../stores/lookup.ts'
 import type { createConversationDocuments } from './conversation-documents.ts'
 import { createLineIngestion, type LineIngestion } from './ingestion/batch.ts'
-import {
-  type Admission,
-  type AllDocuments,
-  type Documents,
-  storeAll,
-} from './ingestion/documents.ts'
+import type { Admission, AllDocuments, Documents } from './ingestion/documents.ts'
 import type { createFiles, Uploads } from './ingestion/uploads.ts'
+import { createOwnDocuments } from './own-documents.ts'
+import type { createSharedCollections, SharedCollections } from './shared-collections.ts'
 import type { createPages, Pages } from './web/pages.ts'
 
 /** Operations of clients on the corpus. */
@@ -30,10 +24,9 @@ interface CorpusServices {
   pages: Pages
   lines: LineIngestion
   retrieval: Retrieval<CallerSearch>
+  shared: SharedCollections
   /** Names of the collections that the caller may see; throws the reason of `signal`. */
   collections: (signal: AbortSignal) => Promise<string[]>
-  /** These with their sizes, the default one among them; throws the reason of `signal`. */
-  collectionSizes: (signal: AbortSignal) => Promise<CollectionSize[]>
 }
 
 /** The corpus as a caller may see and change it. */
@@ -51,6 +44,7 @@ interface Dependencies {
   documents: AllDocuments
   retrieval: Retrieval
   collections: ReturnType<typeof listCollections>
+  sharedCollections: ReturnType<typeof createSharedCollections>
   files: ReturnType<typeof createFiles>
   pages: ReturnType<typeof createPages>
   conversationDocuments: ReturnType<typeof createConversationDocuments>
@@ -68,7 +62,8 @@ interface Dependencies {
 export function corpusForCaller(caller: Caller, services: Dependencies): CorpusServices {
   const { retrieval, files, log } = services
   const sender = shareOf(caller)
-  const documents = limitDocuments(services, caller)
+  const shared = services.sharedCollections(caller)
+  const documents = createOwnDocuments(services, caller, shared)
   const limited: Retrieval<CallerSearch> = {
     asksModel: retrieval.asksModel,
     search: async ({ filter, ...query }, signal) => {
@@ -89,9 +84,8 @@ export function corpusForCaller(caller: Caller, services: Dependencies): CorpusS
       run: (source, answer, signal) =>
         services.streams.run(shareOf(caller), () => lines.run(source, answer, signal), signal),
     },
-    collections: async (signal) =>
-      (await services.collections.named(caller, signal)).map(({ name }) => name),
-    collectionSizes: (signal) => services.collections.all(caller, signal),
+    shared,
+    collections: (signal) => services.collections(caller, signal),
   }
 }
 
@@ -111,22 +105,11 @@ async function spending<Result>(caller: Caller, work: (spend: Spend) => Promise<
 const MAX_COLLECTIONS = 100
 
 /** The collections with the most documents, at most 100; names that a request could not use are left out. */
-export function listCollections(lookup: Pick<DocumentLookup, 'collections' | 'countDocuments'>) {
-  const named = async (caller: Caller, signal: AbortSignal): Promise<CollectionSize[]> => {
+export function listCollections(lookup: Pick<DocumentLookup, 'collections'>) {
+  return async (caller: Caller, signal: AbortSignal): Promise<string[]> => {
     const sizes = await lookup.collections(forCaller(caller), MAX_COLLECTIONS, signal)
-    return sizes.filter(({ name }) => CollectionName.safeParse(name).success)
-  }
-  return {
-    named,
-    /** The default collection comes first, if it has documents. */
-    async all(caller: Caller, signal: AbortSignal): Promise<CollectionSize[]> {
-      const inDefault = within({ collection: DEFAULT_COLLECTION })
-      const [documents, others] = await Promise.all([
-        lookup.countDocuments(forCaller(caller), inDefault, signal),
-        named(caller, signal),
-      ])
-      return documents === 0 ? others : [{ name: DEFAULT_COLLECTION, documents }, ...others]
-    },
+    const names = sizes.map(({ name }) => name)
+    return names.filter((name) => CollectionName.safeParse(name).success)
   }
 }
 
@@ -138,87 +121,6 @@ function limitFiles(files: Uploads, documents: Pick<Documents, 'get'>): Uploads 
       const { id, servedRevision, revision } = await documents.get(idOrOwnId)
       if (servedRevision === undefined && revision > 1) throw documentNotFound(idOrOwnId)
       return files.read(id)
-    },
-  }
-}
-
-function limitDocuments(
-  { documents, conversationDocuments }: Pick<Dependencies, 'documents' | 'conversationDocuments'>,
-  caller: Caller,
-): Documents {
-  const { collections, verify } = caller
-  const owner = ownerIdOf(caller)
-  const share = shareOf(caller)
-  const visibility = forCallerById(caller)
-  const refTo = (conversation: string) => ({ id: conversation, owner })
-
-  /** Finds a document by its id or by the id that the caller chose for it. */
-  const find = async (idOrOwnId: string) => {
-    for (const id of [idOrOwnId, ...(collections ?? []).map((name) => idIn(name, idOrOwnId))]) {
-      const document = await documents.find(visibility, id)
-      if (document) return document
-    }
-    return undefined
-  }
-  /** Throws `document_not_found`. */
-  const get = async (idOrOwnId: string) => {
-    const document = await find(idOrOwnId)
-    if (!document) throw documentNotFound(idOrOwnId)
-    return document
-  }
-  const idOf = async (idOrOwnId: string) => (await get(idOrOwnId)).id
-  // Verified here too, because a stream or an upload may outlive its key.
-  const create: Documents['create'] = async (content, idempotencyKey, digest) => {
-    await verify()
-    const { conversation } = content
-    const ownKey = owner && idempotencyKey ? `${owner}:${idempotencyKey}` : idempotencyKey
-    const placed = placeInCollection(content, collections)
-    const add = () => documents.create({ ...placed, sender: share }, ownKey, digest)
-    return conversation === undefined
-      ? add()
-      : conversationDocuments.add(refTo(conversation), content, add)
-  }
-  const put: Documents['put'] = async (idOrOwnId, content) => {
-    await verify()
-    if (content.conversation !== undefined) {
-      throw refusal('conversation', 'can be given only with POST /documents')
-    }
-    const existing = await find(idOrOwnId)
-    const placed = placeInCollection(content, collections)
-    const { collection = DEFAULT_COLLECTION } = placed
-    const id = existing?.id ?? (collections ? idIn(collection, idOrOwnId) : idOrOwnId)
-    return documents.put(visibility, id, { ...placed, sender: share })
-  }
-  return {
-    find,
-    get,
-    create,
-    put,
-    createAll: (items) => storeAll(items, { create, put }),
-    awaitCompletion: documents.awaitCompletion,
-    async list(query, signal) {
-      const { conversation } = query
-      if (conversation !== undefined) await conversationDocuments.check(refTo(conversation))
-      return documents.list(forCaller(caller, conversation), query, signal)
-    },
-    chunks: async (idOrOwnId, page) => documents.chunks(visibility, await idOf(idOrOwnId), page),
-    text: async (idOrOwnId, ...rest) => documents.text(visibility, await idOf(idOrOwnId), ...rest),
-    openText: async (idOrOwnId, ...rest) =>
-      documents.openText(visibility, await idOf(idOrOwnId), ...rest),
-    retry: async (idOrOwnId) => documents.retry(visibility, await idOf(idOrOwnId)),
-    remove: async (idOrOwnId) => documents.remove(visibility, await idOf(idOrOwnId)),
-    removeAll: (query, signal) => documents.removeAll(forCaller(caller), query, signal),
-    async patch(idOrOwnId, change, signal) {
-      const place = change.metadata?.[COLLECTION]
-      if (place !== undefined) {
-        refuseOther(typeof place === 'string' ? place : undefined, collections)
-      }
-      return documents.patch(
-        visibility,
-        await idOf(idOrOwnId),
-        { ...change, sender: share },
-        signal,
-      )
     },
   }
 }

@@ -17,8 +17,10 @@ export interface DocumentFailure {
   message: string
 }
 
-export interface NewDocument extends Partial<Labels> {
+export interface NewDocument extends Partial<Omit<Labels, 'access'>> {
   id: string
+  /** Null for that of its collection; a document that is replaced keeps its own without it. */
+  access?: readonly string[] | null | undefined
   /** Empty if ingestion has to read it from `file`. */
   text: string
   file?: NewFile | undefined
@@ -38,7 +40,7 @@ export interface Idempotency {
 }
 
 /** What belongs to a revision of a document, besides its text. */
-export interface DocumentContent extends Pick<Labels, 'collection' | 'metadata'> {
+export interface DocumentContent extends Pick<Labels, 'access' | 'collection' | 'metadata'> {
   title: string | undefined
   url: string | undefined
   /** The file it was sent as, if it was not sent as text. */
@@ -191,6 +193,8 @@ export interface LabelsPatch {
   metadata?: MetadataPatch | undefined
   /** Null takes the document out of its conversation. */
   conversation?: null | undefined
+  /** Null for that of its collection. */
+  access?: readonly string[] | null | undefined
 }
 
 export interface DocumentPage {

@@ -2,6 +2,7 @@ import type { EvaluationStore, QuestionStore } from '@agent-server/evaluation'
 import type { AcceptedTools, SkillCopies } from './accepted.ts'
 import type { ArtifactStore } from './artifact-store.ts'
 import type { CollectionNames } from './collection-names.ts'
+import type { CollectionStore } from './collection-store.ts'
 import type { ConversationStore } from './conversation-store.ts'
 import type { DocumentStore, EmbeddingModel, KeyedVectors, StoredChunk } from './document-store.ts'
 import type { FeedbackStore } from './feedback-store.ts'
@@ -26,6 +27,7 @@ export interface OpenedStore extends DocumentStore {
   readonly outbox: Outbox
   readonly keys: KeyStore
   readonly collectionNames: CollectionNames
+  readonly collections: CollectionStore
   readonly artifacts: ArtifactStore
   /** Responses that clients continue. */
   readonly responses: ArtifactStore

@@ -63,6 +63,17 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
       text: 'A text.',
       collection: 'b',
     }),
+  not_permitted: async () => {
+    const id = await server.ingest({ text: 'A text.', access: ['public'] })
+    const headers = { 'agent-user': 'bob' }
+    return server.request(`/documents/${id}`, { method: 'DELETE', headers })
+  },
+  collection_not_found: () => server.request('/collections/unknown'),
+  collection_exists: () => asKey({ scopes: ['ingest'] }, '/collections', { name: 'taken' }, 2),
+  collection_not_empty: async () => {
+    await server.ingest({ text: 'A text.', collection: 'full' })
+    return server.request('/collections/full', { method: 'DELETE' })
+  },
   fetch_not_allowed: () => server.request('/documents', { body: { url: 'http://10.0.0.1/' } }),
   fetch_failed: () => server.request('/documents', { body: { url: 'http://127.0.0.2:1/' } }),
   rate_limited: async () => {

@@ -11,6 +11,7 @@ import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { type ContractOperation, operationsOf, readContract } from '../support/contract.ts'
 import {
+  COLLECTION_CALLS,
   EVALUATION_CALLS,
   FILE_CALLS,
   feedbackCalls,
@@ -114,6 +115,7 @@ const CALLS: Record<string, OperationCall[]> = {
   getDocumentFile: [{ path: '/documents/unknown/file' }],
   deleteDocument: [{ path: '/documents/unknown' }, { path: '/documents/DELETABLE' }],
   retryDocument: [{}, { path: '/documents/unknown/retry' }],
+  ...COLLECTION_CALLS,
   chat: [
     { body: { messages }, script: [textReply('Owls [1].')] },
     { body: { messages, includeSteps: true }, script: [SEARCH, textReply('Owls [1].')] },

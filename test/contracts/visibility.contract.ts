@@ -1,6 +1,6 @@
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { everything, narrowed } from '@agent-server/lib/visibility.ts'
-import { forCaller, forCallerById } from '@agent-server/schemas/visibility.ts'
+import { forCaller, forCallerById, forChanges } from '@agent-server/schemas/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import type { DocumentLookup } from '../../src/stores/lookup.ts'
@@ -11,8 +11,8 @@ const { signal } = new AbortController()
 
 /** One document each: with its collection, its conversation and what its metadata say. */
 const DOCUMENTS = [
-  { id: 'in-red', collection: 'red', year: 2026 },
-  { id: 'in-red-before', collection: 'red', year: 1999 },
+  { id: 'in-red', collection: 'red', year: 2026, creator: 'user:ada' },
+  { id: 'in-red-before', collection: 'red', year: 1999, access: ['group:hr', 'user:cleo'] },
   { id: 'in-blue', collection: 'blue', year: 2026 },
   { id: 'mine', collection: 'red', year: 1999, conversation: 'conv_mine' },
   { id: 'mine-too', collection: 'blue', year: 2026, conversation: 'conv_mine_too' },
@@ -22,6 +22,11 @@ const IDS = DOCUMENTS.map(({ id }) => id)
 
 const ME = { key: { id: 'key_me', name: 'Me' } }
 const RECENT = { field: 'year', gte: 2000 }
+
+const person = (id: string, ...groups: string[]) => ({
+  person: { id: `user:${id}`, groups, isAdministrator: false },
+})
+const administrator = { person: { ...person('root').person, isAdministrator: true } }
 
 /** Who reads, and which documents there are then. */
 const READERS: [string, Visibility, readonly string[]][] = [
@@ -55,6 +60,29 @@ const READERS: [string, Visibility, readonly string[]][] = [
   ],
   ['a key of another collection', forCaller({ ...ME, collections: ['green', 'default'] }), []],
   ['a key of no collection', forCaller({ ...ME, collections: [] }), []],
+  ['a person who added one', forCaller(person('ada')), ['in-red']],
+  ['a person who is named by a document', forCaller(person('cleo')), ['in-red-before']],
+  ['a person whose group is named', forCaller(person('dora', 'hr')), ['in-red-before']],
+  ['a reader of a collection', forCaller(person('eve', 'staff')), ['in-red']],
+  ['an owner of a collection', forCaller(person('bob')), ['in-red']],
+  ['a person of two groups', forCaller(person('eve', 'staff', 'hr')), ['in-red', 'in-red-before']],
+  [
+    'a person, by a key of another collection',
+    forCaller({ ...person('eve', 'staff'), collections: ['blue'] }),
+    [],
+  ],
+  [
+    'a person, with a filter',
+    narrowed(forCaller(person('eve', 'staff', 'hr')), RECENT),
+    ['in-red'],
+  ],
+  ['a person, in a conversation of their own', forCaller(person('ada'), 'conv_mine'), ['in-red']],
+  ['a person of whom nobody knows', forCallerById(person('nobody', 'unknown')), []],
+  ['a person named like a group', forCaller(person('hr')), []],
+  ['an administrator', forCaller(administrator), ['in-red', 'in-red-before', 'in-blue']],
+  ['who added it, to change it', forChanges(person('ada')), ['in-red']],
+  ['an owner of the collection, to change it', forChanges(person('bob')), ['in-red']],
+  ['a reader of it, to change it', forChanges(person('eve', 'staff', 'hr')), []],
 ]
 
 /** The methods of an interface that take a visibility. */
@@ -183,6 +211,7 @@ const OTHER_STORES: Record<string, string> = {
   responses: 'read by the owner’s key',
   runs: 'read by the owner’s key',
   conversations: 'each call names the owner',
+  collections: 'of whoever owns the collection, as the caller checks',
   collectionNames: 'for whoever may use the collection, as the caller checks',
   feedback: 'each call names the owner',
   questions: 'of the operator',
@@ -208,6 +237,8 @@ export function describeVisibility(on: StoreFixture): void {
   /** Stores the documents: served, or failed. */
   const fill = async (end: 'served' | 'failed' = 'served') => {
     const { store } = on
+    const lists = { reader: ['group:staff'], contributor: [], owner: ['user:bob'] }
+    await store.collections.add({ name: 'red', creator: 'user:bob', lists }, false)
     for (const [id, owner] of Object.entries({ mine: 'me', mine_too: 'me', other: 'other' })) {
       await store.conversations.create({ id: `conv_${id}`, owner: `key_${owner}`, metadata: {} })
     }

@@ -186,3 +186,15 @@ export const QUERIED = [
   'exportFeedback',
   'compareEvaluationRuns',
 ]
+
+/** What the operations of collections are asked, in this order. */
+export const COLLECTION_CALLS: Record<string, OperationCall[]> = {
+  listCollections: [{}],
+  createCollection: [{ body: { name: 'birds', access: ['group:staff'] } }, { body: {} }],
+  getCollection: [{ path: '/collections/birds' }, { path: '/collections/unknown' }],
+  patchCollection: [
+    { path: '/collections/birds', body: { owners: ['user:ada'] } },
+    { path: '/collections/birds', body: { owners: 'ada' } },
+  ],
+  deleteCollection: [{ path: '/collections/birds' }, { path: '/collections/unknown' }],
+}

@@ -34,6 +34,7 @@ export interface TestServer {
     url?: string
     metadata?: Metadata
     collection?: string
+    access?: readonly string[]
   }): Promise<string>
   /** May be called more than once. */
   close(): Promise<void>

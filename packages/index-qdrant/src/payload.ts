@@ -134,7 +134,8 @@ const ofConversation = (id: string) => wordOf('~of', id)
 
 /** The payload keys that tell what is visible besides `is`; undefined if they cannot. */
 export function keysFor(visibility: Visibility): string[] | undefined {
-  const { collections, conversations, filter } = visibility
+  const { collections, rights, conversations, filter } = visibility
+  if (rights !== 'all') return undefined
   if (collections.length === 0 || conversations === 'all') return undefined
   if (conversations !== 'none' && conversations.id === undefined) return undefined
   return filter ? rangeKeysIn(filter) : []

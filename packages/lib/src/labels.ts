@@ -8,6 +8,10 @@ export interface Labels {
   conversation: string | undefined
   /** Without the collection. */
   metadata: Metadata | undefined
+  /** Who may read it, as sorted entries `user:<id>`, `group:<id>` and `public`; absent if its collection says. */
+  access?: readonly string[] | undefined
+  /** The person who added it. */
+  creator?: string | undefined
 }
 
 /** The collection of documents that were put into none. */

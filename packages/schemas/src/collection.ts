@@ -1,6 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import { z } from 'zod'
+import { Access } from './access.ts'
 import { allOf, type Filter } from './metadata.ts'
 
 export const CollectionName = z
@@ -14,21 +15,6 @@ export const CollectionName = z
 export const InCollection = CollectionName.describe(
   'Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents.',
 )
-
-const CollectionSize = z
-  .object({
-    name: CollectionName,
-    documents: z.int().describe('Number of its documents that queries find.'),
-  })
-  .meta({ id: 'CollectionSize' })
-
-export const CollectionList = z
-  .object({
-    collections: z
-      .array(CollectionSize)
-      .describe('`default` first, if it has documents; then those with the most documents.'),
-  })
-  .meta({ id: 'CollectionList' })
 
 interface Scoped {
   filter?: Filter | undefined
@@ -53,9 +39,11 @@ export const movedTo = (collection: string) => ({
 export function refuseOther(
   collection: string = DEFAULT_COLLECTION,
   allowed?: readonly string[],
+  writer = 'this key',
 ): void {
   if (!allowed || allowed.includes(collection)) return
-  const message = `collection: this key can write only to ${allowed.join(', ')}: name one of these`
+  const which = allowed.length > 0 ? `only to ${allowed.join(', ')}: name one of these` : 'to none'
+  const message = `collection: ${writer} can write ${which}`
   throw new AppError('collection_not_allowed', message, { param: COLLECTION })
 }
 
@@ -64,3 +52,64 @@ export function refuseOther(
  * that is taken which documents there are elsewhere.
  */
 export const idIn = (collection: string, ownId: string) => `${collection}~${ownId}`
+
+const Role = z.enum(['reader', 'contributor', 'owner'])
+
+const LISTS = {
+  access: Access.describe(
+    'Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in.',
+  ),
+  contributors: Access.describe('Who may also add documents, and change their own.'),
+  owners: Access.describe(
+    'Who may also change and delete all documents that they may read, and these lists.',
+  ),
+}
+
+export const CollectionPatch = z
+  .strictObject({
+    access: LISTS.access.optional(),
+    contributors: LISTS.contributors.optional(),
+    owners: LISTS.owners.optional(),
+  })
+  .meta({ id: 'CollectionPatch', examples: [{ access: ['group:staff'] }] })
+
+export const NewCollection = CollectionPatch.extend({ name: CollectionName }).meta({
+  id: 'NewCollection',
+  examples: [{ name: 'handbook', access: ['group:staff'] }],
+})
+
+export const Collection = z
+  .object({
+    name: CollectionName,
+    documents: z.int().describe('Number of its documents that your queries find.'),
+    role: Role.optional().describe(
+      'What you may do in it as a person; absent for API keys and administrators, who may do what an owner may, and if you may only read single documents.',
+    ),
+    creator: z.string().optional().describe('The person who created it, as `user:<id>`.'),
+    createdAt: z.iso
+      .datetime()
+      .optional()
+      .describe('When it was created; absent if it exists only by the documents in it.'),
+    access: LISTS.access.optional(),
+    contributors: LISTS.contributors.optional(),
+    owners: LISTS.owners.optional(),
+  })
+  .meta({
+    id: 'Collection',
+    description: 'A collection of documents; its lists are shown to whoever may change them.',
+  })
+
+export const CollectionList = z
+  .object({
+    collections: z
+      .array(Collection)
+      .describe('Those that you may see: `default` first, then those with the most documents.'),
+  })
+  .meta({ id: 'CollectionList' })
+
+export const CollectionParams = z.object({ name: CollectionName })
+
+export type CollectionPatch = z.output<typeof CollectionPatch>
+export type NewCollection = z.output<typeof NewCollection>
+export type Collection = z.output<typeof Collection>
+export type CollectionList = z.output<typeof CollectionList>

@@ -127,6 +127,7 @@ export const SiteInput = z
     refresh: optional(RefreshInterval),
     metadata: optional(Metadata),
     collection: TextInput.shape.collection,
+    access: TextInput.shape.access,
   })
   .meta({ id: 'NewSite', examples: [{ url: 'https://example.org/sitemap.xml', refresh: '1d' }] })
 

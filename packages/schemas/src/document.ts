@@ -1,5 +1,6 @@
 import { composed, Flag, filledText, jsonText } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
+import { Access, DocumentAccess } from './access.ts'
 import { InCollection } from './collection.ts'
 import { Filter, Metadata, MetadataPatch } from './metadata.ts'
 import { PictureDescription } from './query.ts'
@@ -95,6 +96,15 @@ export const Document = z
       .string()
       .optional()
       .describe('The conversation that the document belongs to: only its questions find it.'),
+    access: Access.optional().describe(
+      'Who may read it besides the person who added it; absent if its collection says, and to those who may not change it.',
+    ),
+    creator: z
+      .string()
+      .optional()
+      .describe(
+        'The person who added it, as `user:<id>`; absent for an API key, and to those who may not change it.',
+      ),
     file: DocumentFile.optional(),
     source: DocumentSource.optional().describe(
       'The last fetch, if the document was fetched from `url`. Not included in lists.',
@@ -255,6 +265,7 @@ export const DocumentPatch = z
       .describe(
         'Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted.',
       ),
+    access: DocumentAccess,
   })
   .meta({
     id: 'DocumentPatch',

@@ -8,6 +8,7 @@ import {
 } from '@agent-server/lib/fields.ts'
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import { z } from 'zod'
+import { DocumentAccess } from './access.ts'
 import { CollectionName } from './collection.ts'
 import { Metadata } from './metadata.ts'
 
@@ -65,6 +66,7 @@ export const TextInput = z.object({
   collection: optional(CollectionName).describe(
     'The collection of the document, stored as `collection` in its metadata; `default` if absent.',
   ),
+  access: DocumentAccess,
 })
 
 export const DocumentInput = TextInput.extend({
@@ -99,6 +101,9 @@ export type Page = Omit<DocumentInput, 'text' | 'url'> & { url: string }
 
 const MAX_METADATA = 65_536
 
+const MAX_ACCESS_TEXT = 16_384
+const AccessField = jsonText(MAX_ACCESS_TEXT, 'must be a JSON array').pipe(DocumentAccess)
+
 /** The form fields besides the file, all of them text. */
 export const FileFields = z.object({
   title: boundedText(1_000)
@@ -116,6 +121,9 @@ export const FileFields = z.object({
   collection: CollectionName.optional()
     .describe('The collection of the document.')
     .meta({ examples: [DEFAULT_COLLECTION] }),
+  access: z
+    .preprocess((sent) => (sent === '' ? undefined : sent), AccessField.optional())
+    .describe('Who may read the document, as a JSON array.'),
   conversation: z
     .preprocess((sent) => (sent === '' ? undefined : sent), ConversationId.optional())
     .describe('The conversation of the document.'),
@@ -131,6 +139,12 @@ export const DocumentForm = z
     title: FileFields.shape.title,
     url: FileFields.shape.url,
     collection: FileFields.shape.collection,
+    access: z
+      .string()
+      .max(MAX_ACCESS_TEXT)
+      .optional()
+      .describe('As in NewDocument, as a JSON array; none if empty.')
+      .meta({ examples: [''] }),
     conversation: z
       .string()
       .max(64)

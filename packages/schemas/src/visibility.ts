@@ -1,7 +1,8 @@
 import type { Rights, Visibility } from '@agent-server/lib/visibility.ts'
 import { type Caller, ownerIdOf, shareOf } from './operator/api-key.ts'
 
-type Reader = Pick<Caller, 'collections' | 'key' | 'person'>
+/** Whose rights a visibility is made of. */
+export type Reader = Pick<Caller, 'collections' | 'key' | 'person'>
 
 /** For lists and searches: the documents of a conversation are found only in that conversation. */
 export function forCaller(caller: Reader, conversationId?: string): Visibility {
@@ -17,7 +18,11 @@ export function forCallerById(caller: Reader): Visibility {
 
 /** What a caller may change, delete or share, of what `forCallerById` sees. */
 export function forChanges(caller: Reader): Visibility {
-  const visibility = forCallerById(caller)
+  return toChange(forCallerById(caller))
+}
+
+/** What of it may be changed, too. */
+export function toChange(visibility: Visibility): Visibility {
   const { rights } = visibility
   return rights === 'all' ? visibility : { ...visibility, rights: { ...rights, to: 'change' } }
 }

@@ -90,11 +90,11 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
     async patch(
       visibility: Visibility,
       id: string,
-      { metadata, conversation, expected }: Omit<DocumentPatch, 'title'>,
+      { metadata, conversation, access, expected }: Omit<DocumentPatch, 'title'>,
       signal: AbortSignal,
     ): Promise<StoredDocument | undefined> {
       await index.check(signal)
-      const change = { metadata, conversation }
+      const change = { metadata, conversation, access }
       const document = await store.patchLabels(visibility, id, change, expected?.metadata)
       if (!document) return undefined
       wake()
@@ -107,8 +107,8 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
 /** Gives the index the labels of a document, and repeats this if they were changed again in the meantime. */
 export async function refreshLabels({ store, index }: Refreshing, id: string): Promise<void> {
   const stored = async () => {
-    const { collection, conversation, metadata } = (await store.get(everything(), id)) ?? {}
-    return JSON.stringify([collection, conversation, metadata])
+    const { collection, conversation, metadata, access } = (await store.get(everything(), id)) ?? {}
+    return JSON.stringify([collection, conversation, metadata, access])
   }
   let given: string | undefined
   do {

@@ -270,7 +270,7 @@ function toSource({ refresh, fetchedAt, status, error, dueAt }: StoredSource): D
 
 export function toDocument(stored: StoredDocument): Document {
   const { title, url, file, source, error, servedRevision, chunkCount, ...others } = stored
-  const { collection: _, conversation, ...plain } = others
+  const { collection: _, conversation, access, creator, ...plain } = others
   const metadata = shownMetadata(stored)
   return {
     ...plain,
@@ -278,6 +278,8 @@ export function toDocument(stored: StoredDocument): Document {
     ...(url !== undefined && { url }),
     ...(metadata && { metadata }),
     ...(conversation !== undefined && { conversation }),
+    ...(access && { access: [...access] }),
+    ...(creator !== undefined && { creator }),
     ...(file && { file: toFile(file) }),
     ...(source && { source: toSource(source) }),
     ...(file?.notes?.warnings && { warnings: [...file.notes.warnings] }),

@@ -40,6 +40,12 @@ export type Documents = {
     : AllDocuments[Name]
 }
 
+/** A caller's, who names documents by ids of its own, too. */
+export interface OwnDocuments extends Documents {
+  /** The id of a document that it may change. Throws `document_not_found`, and `not_permitted`. */
+  idToChange(idOrOwnId: string): Promise<string>
+}
+
 /**
  * What is done with documents, for whoever may see them. Ingestion itself runs in the background: `createIngestion`.
  */
@@ -187,16 +193,17 @@ export function createAdmission(
 const digestOfText = (content: Content) => {
   const { text, title, url, conversation } = content
   const body = conversation === undefined ? [text] : [text, conversation]
-  return digestOf(body, { title, url, metadata: shownMetadata(content) })
+  return digestOf(body, { title, url, metadata: shownMetadata(content), access: content.access })
 }
 
 /** Equal for content that would be stored as the same document; the order of metadata is ignored. */
 export function digestOf(
   body: readonly string[],
-  { title, url, metadata = {} }: Pick<NewDocument, 'title' | 'url' | 'metadata'>,
+  { title, url, metadata = {}, access }: Pick<NewDocument, 'title' | 'url' | 'metadata' | 'access'>,
 ): string {
   const facts = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))
-  return hash('sha256', JSON.stringify([...body, title, url, facts]), 'base64url')
+  const parts = [...body, title, url, facts, ...(access ? [access] : [])]
+  return hash('sha256', JSON.stringify(parts), 'base64url')
 }
 
 /** Rethrows errors that clients must not see. */

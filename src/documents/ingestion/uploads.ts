@@ -10,8 +10,8 @@ import {
   type FilePart,
   type FormPart,
 } from '@agent-server/schemas/new-document.ts'
-import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
-import { forCallerById } from '@agent-server/schemas/visibility.ts'
+import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
+import { forCallerById, type Reader } from '@agent-server/schemas/visibility.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { discard, type FileStore, type NewFile, type StoredFile } from '../../stores/file-store.ts'
 import { type Documents, digestOf } from './documents.ts'
@@ -72,7 +72,7 @@ export function createFiles({ store }: Dependencies) {
         return { ...created, ...(other && { sameFile: other.id }) }
       })
 
-  return (documents: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>) => ({
+  return (documents: IntoDocuments, caller: Reader) => ({
     /** Like `Documents.create`, for the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
       inTurn(shareOf(caller), () => createIn(documents)(parts, idempotencyKey)),

@@ -242,6 +242,7 @@ const Content = {
   title: absent(z.string()),
   url: absent(z.string()),
   metadata: absent(Metadata),
+  access: absent(z.array(z.string()).readonly()),
   file: absent(File),
   characters: count,
 } satisfies Fields<DocumentContent, 'collection'>
@@ -277,6 +278,7 @@ const DocumentLine = z.object({
     .object({
       id: z.string(),
       conversation: absent(z.string()),
+      creator: absent(z.string()),
       ...Content,
       source: absent(Source),
       status: z.enum(DOCUMENT_STATUSES).exclude(['processing']),

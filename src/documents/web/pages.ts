@@ -13,13 +13,13 @@ import type { SiteInput, SiteLine } from '@agent-server/schemas/document-batch.t
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Page } from '@agent-server/schemas/new-document.ts'
 import { intervalMs } from '@agent-server/schemas/new-document.ts'
-import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
-import { forCallerById } from '@agent-server/schemas/visibility.ts'
+import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
+import { forChanges, type Reader } from '@agent-server/schemas/visibility.ts'
 import { type DocumentStore, documentNotFound } from '../../stores/document-store.ts'
 import { discard } from '../../stores/file-store.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
 import type { Content } from '../collections.ts'
-import { type Documents, digestOf } from '../ingestion/documents.ts'
+import { digestOf, type OwnDocuments } from '../ingestion/documents.ts'
 import { afterAbout, createFetchContent } from './fetch-content.ts'
 import { createFetchPage, FetchError, type FetchPage } from './fetch-page.ts'
 import { readSitemap } from './sitemap.ts'
@@ -97,15 +97,15 @@ const NOTHING: FetchPage = {
 
 export type Pages = ReturnType<typeof createPagesOf>
 
-type IntoDocuments = Pick<Documents, 'create' | 'put' | 'find' | 'get'>
+type IntoDocuments = Pick<OwnDocuments, 'create' | 'put' | 'find' | 'get' | 'idToChange'>
 
 /** Documents that are fetched from the web. */
 export function createPages({ fetchPage, ...parts }: Dependencies) {
   return {
     /** What a caller does with them, with its view of the documents and within the same limits. */
-    forCaller(documents: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>): Pages {
+    forCaller(documents: IntoDocuments, caller: Reader): Pages {
       const ownParts = { ...parts, fetchPage: fetchPage(shareOf(caller)) }
-      const refresh = createRefresh(ownParts, forCallerById(caller))
+      const refresh = createRefresh(ownParts, forChanges(caller))
       return createPagesOf({ ...ownParts, documents, refresh })
     },
     /** Fetches due documents again until `signal` is aborted, each on one server only. */
@@ -187,7 +187,7 @@ function createPagesOf({ store, documents, fetchPage, refresh: refreshDue }: Pag
      * it also stores with the document.
      */
     async refresh(idOrOwnId: string, signal: AbortSignal): Promise<Document> {
-      const { id } = await documents.get(idOrOwnId)
+      const id = await documents.idToChange(idOrOwnId)
       await refreshDue(id, signal)
       return documents.get(id)
     },

@@ -20,6 +20,7 @@ const LOCKS: Record<Exclude<Exclusive, `key:${string}`>, number> = {
   'api-keys': 10,
   accepted: 11,
   evaluation: 12,
+  access: 15,
 }
 /** The first half of the lock of an idempotency key. */
 const KEY_LOCK = LOCK + 1

@@ -15,6 +15,7 @@ export const STEPS: readonly URL[] = [
   './picture-chunks.sql',
   './visibility.sql',
   './collection-names.sql',
+  './people-access.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

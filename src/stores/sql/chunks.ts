@@ -37,7 +37,7 @@ const REPLACEMENT_MS = 60_000
 /** The columns that `toChunk` reads. */
 const COLUMNS = `chunks.key, chunks.revision, ordinal, start, "end", heading, text, page, page_end,
   (SELECT context FROM chunk_contexts WHERE chunk_contexts.key = chunks.key) AS context,
-  documents.id, conversation, ${CONTENT_NAMES.join(', ')}`
+  documents.id, conversation, creator, ${CONTENT_NAMES.join(', ')}`
 
 /** Queries for chunks. Each is a single statement, and so sees a consistent state. */
 export function createChunkReads(
@@ -178,10 +178,16 @@ export function createVectorReads(
 /** Reads a row of `chunks` joined with its document's `id` and the columns of its revision. */
 function toChunk(row: Row): StoredChunk {
   const documentId = text(row, 'id')
-  const { title, url, collection, metadata } = toContent(row)
+  const { title, url, ...content } = toContent(row)
+  const labels = {
+    collection: content.collection,
+    conversation: optionalText(row, 'conversation'),
+    metadata: content.metadata,
+    access: content.access,
+    creator: optionalText(row, 'creator'),
+  }
   const id = `${documentId}-${integer(row, 'revision')}-${integer(row, 'ordinal')}`
-  const conversation = optionalText(row, 'conversation')
-  return { ...toNewChunk(row), id, documentId, title, url, collection, conversation, metadata }
+  return { ...toNewChunk(row), ...labels, id, documentId, title, url }
 }
 
 /** Reads a row of `chunks`. */

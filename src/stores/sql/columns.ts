@@ -7,6 +7,7 @@ import {
 } from '../document-store.ts'
 import type { StoredFile } from '../file-store.ts'
 import type { StoredSource } from '../source-store.ts'
+import { accessListOf } from './access.ts'
 import {
   integer,
   oneOf,
@@ -63,6 +64,7 @@ const CONTENT: Columns<DocumentContent> = {
   url: plain('url', optionalText),
   collection: plain('collection', optionalText),
   metadata: json('metadata', unchecked<Metadata | undefined>),
+  access: json('access', unchecked<readonly string[] | undefined>),
   file: json('file', unchecked<StoredFile | undefined>, plainFile),
   characters: plain('characters', integer),
 }
@@ -74,6 +76,7 @@ const DOCUMENT: Columns<OwnColumns> = {
   ...CONTENT,
   id: plain('id', text),
   conversation: plain('conversation', optionalText),
+  creator: plain('creator', optionalText),
   status: plain('status', (row, name) => oneOf(DOCUMENT_STATUSES, row, name)),
   attempts: plain('attempts', integer),
   revision: plain('revision', integer),
@@ -124,6 +127,7 @@ export function documentColumns({
   ...own
 }: Partial<StoredDocument>): Record<string, Value> {
   const values = writeAll(DOCUMENT, own)
+  if ('access' in own) values.access_list = own.access ? accessListOf(own.access) : null
   return error ? { ...values, error_code: error.code, error_message: error.message } : values
 }
 

@@ -9,6 +9,7 @@ import {
   skipCopied,
   startAfter,
 } from '../corpus.ts'
+import { keepAccess } from './access.ts'
 import { toEmbedding, toNewChunk, toVectors } from './chunks.ts'
 import { createNameReads } from './collection-names.ts'
 import {
@@ -180,6 +181,7 @@ export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'mov
     }
   }
   const addDocument = async (record: CorpusDocument) => {
+    await keepAccess(tx, dialect, record.document.access)
     const number = await insertDocument(tx, jobs, record)
     current = { number, revision: record.document.servedRevision ?? 0 }
     file = undefined

@@ -10,6 +10,7 @@ export type Exclusive =
   | 'api-keys'
   | 'accepted'
   | 'evaluation'
+  | 'access'
   | `key:${string}`
 
 /**

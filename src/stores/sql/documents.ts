@@ -17,6 +17,7 @@ import {
   type Version,
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
+import { keepAccess } from './access.ts'
 import {
   contentColumns,
   documentColumns,
@@ -123,7 +124,7 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       tx: Tx,
       visibility: Visibility,
       id: string,
-      { metadata: patch = {}, conversation }: LabelsPatch,
+      { metadata: patch = {}, conversation, access }: LabelsPatch,
       expected?: MetadataPatch,
     ): Promise<StoredDocument | undefined> {
       const row = await lock(tx, visibility, id)
@@ -133,12 +134,14 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       const own = documentColumns({
         ...place,
         ...(conversation === null && { conversation: undefined }),
+        ...(access !== undefined && { access: access ?? undefined }),
         updatedAt: integer(row, 'now'),
       })
       const isTaken = text(row, 'status') === 'processing'
+      await keepAccess(tx, dialect, access)
       const [rows] = await Promise.all([
         updateDocument(tx, number, own, isTaken ? [PENDING_AGAIN] : [], RETURNING),
-        patchReplacement(tx, number, patch),
+        patchReplacement(tx, number, { metadata: patch, access }),
         tx.run('DELETE FROM metadata WHERE document = $1', [number]),
         insertMetadata(tx, number, place),
         isTaken && tx.run(GIVE_BACK, [number]),
@@ -218,6 +221,7 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
 
   const insert = async (tx: Tx, document: NewDocument, queue: Queue): Promise<Row> => {
     await refuseWhenFull(tx, queue, document.sender)
+    await keepAccess(tx, dialect, document.access)
     const { now } = queue
     const own = { id: document.id, status: 'pending', createdAt: now, updatedAt: now } as const
     const columns = documentColumns({ ...toContentOf(document), ...own })
@@ -244,7 +248,8 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     const [number, now] = [integer(before, 'number'), integer(before, 'now')]
     const revision = integer(before, 'revision') + 1
     const pending = { revision, status: 'pending', attempts: 0, updatedAt: now } as const
-    const content = contentColumns(toContentOf(document))
+    const access = document.access === undefined ? await lastAccess(tx, before) : document.access
+    const content = contentColumns(toContentOf({ ...document, access }))
     const served = optionalInteger(before, 'served_revision') ?? 0
     const [[updated]] = await Promise.all([
       updateDocument(tx, number, documentColumns(pending), [NO_FAILURE], RETURNING),
@@ -287,11 +292,18 @@ interface Queue {
 
 type LockedRow = Row & { is_queued: boolean }
 
-const toContentOf = ({ text, sender: _, ...content }: NewDocument) => ({
+const toContentOf = ({ text, sender: _, access, ...content }: NewDocument) => ({
   ...content,
+  access: access ?? undefined,
   ...toPlace(shownMetadata(content)),
   characters: text.length,
 })
+
+/** That of a replacement that waits, or has failed, is newer than the one that is served. */
+async function lastAccess(tx: Tx, row: Row) {
+  const replacement = 'SELECT * FROM replacements WHERE document = $1'
+  return toContent((await tx.one(replacement, [integer(row, 'number')])) ?? row).access
+}
 
 /** What changes in the counts when a document gets another status, or is removed. */
 function moved(before: Row, status?: DocumentStatus, more: Changes = {}): Changes {

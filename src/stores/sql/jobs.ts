@@ -10,6 +10,7 @@ import type {
   StagedChunks,
 } from '../document-store.ts'
 import type { FileNotes } from '../file-store.ts'
+import { forgetAccess, keepAccess } from './access.ts'
 import { MAX_KEY_MINUTES } from './chunks.ts'
 import {
   CONTENT_NAMES,
@@ -46,7 +47,7 @@ export interface Claimant {
 const OF_REVISION = CONTENT_NAMES.map(
   (name) => `CASE WHEN new.document IS NULL THEN documents.${name} ELSE new.${name} END AS ${name}`,
 ).join(', ')
-const JOB = `SELECT documents.id, conversation, jobs.revision, claim, attempts, sender, contents.text,
+const JOB = `SELECT documents.id, conversation, creator, jobs.revision, claim, attempts, sender, contents.text,
     ${OF_REVISION}
   FROM jobs
   JOIN documents ON number = jobs.document
@@ -83,6 +84,7 @@ export function createClaimWrites(dialect: Dialect) {
   return {
     /** Puts the claims of `owner` back, and those whose leases have expired. Returns how many. */
     async recoverJobs(tx: Tx, owner: string): Promise<number> {
+      await forgetAccess(tx, dialect)
       const documents = (await tx.all(LOST, [owner])).map((row) => integer(row, 'document'))
       if (documents.length === 0) return 0
       const releases = documents.flatMap((document) => [
@@ -303,6 +305,7 @@ async function end(
     servedRevision: revision,
     chunkCount,
   })
+  await keepAccess(tx, dialect, replacement?.access)
   await Promise.all([
     tx.run('DELETE FROM jobs WHERE document = $1', [document]),
     updateDocument(tx, document, ready, [NO_FAILURE, NOW]),
@@ -351,6 +354,7 @@ function toJob(row: Row | undefined): IngestionJob {
     ...content,
     documentId: text(row, 'id'),
     conversation: optionalText(row, 'conversation'),
+    creator: optionalText(row, 'creator'),
     revision: integer(row, 'revision'),
     claim: integer(row, 'claim'),
     attempt: integer(row, 'attempts'),

@@ -2,7 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { type Labels, shownMetadata, toPlace } from '@agent-server/lib/labels.ts'
 import { MAX_METADATA_FIELDS } from '@agent-server/schemas/bounds.ts'
 import type { Metadata, MetadataPatch } from '@agent-server/schemas/metadata.ts'
-import { tooManyFields } from '../document-store.ts'
+import { type LabelsPatch, tooManyFields } from '../document-store.ts'
 import { contentColumns, toContent } from './columns.ts'
 import type { Row, Tx } from './query.ts'
 
@@ -17,23 +17,24 @@ export function patchedPlace(row: Row, patch: MetadataPatch, expected: MetadataP
 export async function patchReplacement(
   tx: Tx,
   document: number,
-  patch: MetadataPatch,
+  { metadata: patch = {}, access }: Pick<LabelsPatch, 'access' | 'metadata'>,
 ): Promise<void> {
   const replacement = await tx.one('SELECT * FROM replacements WHERE document = $1', [document])
   if (!replacement) return
-  const { collection, metadata } = contentColumns(patchedPlace(replacement, patch))
-  await tx.run('UPDATE replacements SET collection = $2, metadata = $3 WHERE document = $1', [
-    document,
-    collection,
-    metadata,
-  ])
+  const columns = contentColumns({
+    ...patchedPlace(replacement, patch),
+    ...(access !== undefined && { access: access ?? undefined }),
+  })
+  const set = Object.keys(columns).map((name, i) => `${name} = $${i + 2}`)
+  const update = `UPDATE replacements SET ${set.join(', ')} WHERE document = $1`
+  await tx.run(update, [document, ...Object.values(columns)])
 }
 
 /** Stores the values in the rows where filters look them up. */
 export async function insertMetadata(
   tx: Tx,
   document: number,
-  labels: Partial<Labels>,
+  labels: Partial<Pick<Labels, 'collection' | 'metadata'>>,
 ): Promise<void> {
   const fields = Object.entries(shownMetadata(labels) ?? {})
   if (fields.length === 0) return

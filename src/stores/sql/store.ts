@@ -8,6 +8,7 @@ import { createSkillReads, createToolReads } from './accepted.ts'
 import { createArtifacts } from './artifacts.ts'
 import { createChunkReads, createVectorReads, readAllKeys } from './chunks.ts'
 import { createNameReads } from './collection-names.ts'
+import { createCollectionReads } from './collections.ts'
 import { createPictureCount } from './contexts.ts'
 import { createConversationReads } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
@@ -186,6 +187,7 @@ function createServerStores(
   | 'conversations'
   | 'feedback'
   | 'collectionNames'
+  | 'collections'
   | 'questions'
   | 'evaluations'
   | 'acceptedTools'
@@ -220,6 +222,12 @@ function createServerStores(
       begin: write.beginEvaluation,
       heartbeat: write.heartbeatEvaluation,
       end: write.endEvaluation,
+    },
+    collections: {
+      ...createCollectionReads(read),
+      add: write.addCollection,
+      change: write.changeCollection,
+      remove: write.removeCollection,
     },
     collectionNames: { ...createNameReads(read), set: write.nameCollection },
     keys: {

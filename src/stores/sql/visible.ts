@@ -1,6 +1,7 @@
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import { isBroad, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
+import { rightsCondition } from './access.ts'
 import { ownerOf } from './conversations.ts'
 import { filterCondition, type Parameter, type Testing } from './filter.ts'
 import type { Statement, Value } from './query.ts'
@@ -35,10 +36,11 @@ export function visibleTo(
     filter ? [filterCondition(filter, parameter, testing)] : []
   const { collections, rights } = visibility
   const parts = [
-    // Nobody has rights to documents yet.
-    ...(rights === 'all' ? [] : ['false']),
     ...(collections === 'all' ? [] : [isIn(collections, parameter)]),
-    ...inConversations(visibility, parameter, conditionsOf(visibility.filter)),
+    ...inConversations(visibility, parameter, [
+      ...(rights === 'all' ? [] : rightsCondition(rights, parameter)),
+      ...conditionsOf(visibility.filter),
+    ]),
     ...conditionsOf(filter),
   ]
   const isFixed = isBroad(visibility) && !filter
@@ -68,7 +70,7 @@ function inConversations(
 ): string[] {
   if (conversations === 'all') {
     return conditions.length > 0
-      ? [`(documents.conversation IS NOT NULL OR ${conditions.join('')})`]
+      ? [`(documents.conversation IS NOT NULL OR ${conditions.join(' AND ')})`]
       : []
   }
   const shared = ['documents.conversation IS NULL', ...conditions].join(' AND ')

@@ -136,6 +136,7 @@ function isEmptyThere(file: string): boolean {
 
 /** The tables of the corpus; whatever else the database has belongs to the server, and stays. */
 const OF_CORPUS = new Set([
+  'access_entries',
   'announcements',
   'announcers',
   'chunk_contexts',

@@ -18,6 +18,7 @@ export const MIGRATIONS: readonly string[] = [
   './picture-chunks.sql',
   './visibility.sql',
   './collection-names.sql',
+  './people-access.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

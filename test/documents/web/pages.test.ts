@@ -24,7 +24,8 @@ it('A page that is refused says why, also where the store cannot forget its file
     wake: () => undefined,
     log: { warn: () => undefined },
   })
-  const pages = forCaller({ create: full, put: full, find: full, get: full }, MASTER)
+  const documents = { create: full, put: full, find: full, get: full, idToChange: full }
+  const pages = forCaller(documents, MASTER)
   const page = { url: 'https://example.org/a.txt' }
   await expect(pages.create(page, undefined, signal)).rejects.toMatchObject({ code: 'queue_full' })
 })

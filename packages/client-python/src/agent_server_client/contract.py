@@ -18,10 +18,16 @@ class Tool(TypedDict):
     source: str
 
 
+class Agent1(TypedDict):
+    name: str
+    description: NotRequired[str]
+
+
 class Agent(TypedDict):
     name: str
     profile: Profile
     tools: list[Tool]
+    agents: NotRequired[list[Agent1]]
 
 
 class Prompt(TypedDict):
@@ -497,9 +503,34 @@ class Citation(TypedDict):
     supported: NotRequired[bool]
 
 
-class CollectionSize(TypedDict):
+AccessItem: TypeAlias = str
+
+
+Contributor: TypeAlias = str
+
+
+Owner: TypeAlias = str
+
+
+class Collection2(TypedDict):
     name: str
     documents: int
+    role: NotRequired[Literal['reader', 'contributor', 'owner']]
+    creator: NotRequired[str]
+    createdAt: NotRequired[str]
+    access: NotRequired[list[AccessItem]]
+    contributors: NotRequired[list[Contributor]]
+    owners: NotRequired[list[Owner]]
+
+
+class CollectionList(TypedDict):
+    collections: list[Collection2]
+
+
+class CollectionPatch(TypedDict):
+    access: NotRequired[list[AccessItem]]
+    contributors: NotRequired[list[Contributor]]
+    owners: NotRequired[list[Owner]]
 
 
 class Function(TypedDict):
@@ -803,6 +834,7 @@ class DocumentPatch(TypedDict):
     metadata: NotRequired[dict[str, str | float | bool | None]]
     expected: NotRequired[Expected]
     conversation: NotRequired[None]
+    access: NotRequired[list[AccessItem] | None]
 
 
 DocumentSort: TypeAlias = Literal[
@@ -894,9 +926,11 @@ class ErrorDetail(TypedDict):
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',
+        'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
         'document_not_found',
+        'collection_not_found',
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
@@ -917,6 +951,8 @@ class ErrorDetail(TypedDict):
         'document_not_failed',
         'document_not_ready',
         'changed_meanwhile',
+        'collection_exists',
+        'collection_not_empty',
         'not_writable',
         'not_startable',
         'conversation_full',
@@ -1296,13 +1332,23 @@ class ModelTestRequest(TypedDict):
     kind: Literal['chat', 'embedding', 'reranking']
 
 
+Collection3: TypeAlias = str
+
+
 class NewApiKey(TypedDict):
     name: str
     scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
-    collections: NotRequired[list[Collection] | None]
+    collections: NotRequired[list[Collection3] | None]
     requestsPerMinute: NotRequired[int | None]
     tokensPerDay: NotRequired[int | None]
     expiresAt: NotRequired[str | None]
+
+
+class NewCollection(TypedDict):
+    access: NotRequired[list[AccessItem]]
+    contributors: NotRequired[list[Contributor]]
+    owners: NotRequired[list[Owner]]
+    name: str
 
 
 class NewDocument(TypedDict):
@@ -1311,6 +1357,7 @@ class NewDocument(TypedDict):
     url: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
     refresh: NotRequired[str | None]
     conversation: NotRequired[str | None]
 
@@ -1320,6 +1367,7 @@ class NewDocumentFile(TypedDict):
     title: NotRequired[str]
     url: NotRequired[str]
     collection: NotRequired[str]
+    access: NotRequired[str]
     conversation: NotRequired[str]
     metadata: NotRequired[str]
 
@@ -1330,6 +1378,7 @@ class NewDocumentItem(TypedDict):
     url: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
     id: NotRequired[str | None]
     idempotencyKey: NotRequired[str | None]
 
@@ -1354,6 +1403,7 @@ class NewSite(TypedDict):
     refresh: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
 
 
 class NewSyncDirectory(TypedDict):
@@ -1902,9 +1952,11 @@ class Error4(TypedDict):
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',
+        'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
         'document_not_found',
+        'collection_not_found',
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
@@ -1925,6 +1977,8 @@ class Error4(TypedDict):
         'document_not_failed',
         'document_not_ready',
         'changed_meanwhile',
+        'collection_exists',
+        'collection_not_empty',
         'not_writable',
         'not_startable',
         'conversation_full',
@@ -2621,10 +2675,6 @@ class BatchFailure(TypedDict):
     error: DocumentError
 
 
-class CollectionList(TypedDict):
-    collections: list[CollectionSize]
-
-
 class Message2(TypedDict):
     role: Literal['assistant']
     content: str | None
@@ -2672,6 +2722,8 @@ class Document(TypedDict):
     url: NotRequired[str]
     metadata: NotRequired[Metadata]
     conversation: NotRequired[str]
+    access: NotRequired[list[AccessItem]]
+    creator: NotRequired[str]
     file: NotRequired[DocumentFile]
     source: NotRequired[DocumentSource]
     status: DocumentStatus
@@ -2895,7 +2947,7 @@ class AgentExtra(TypedDict):
     artifacts: NotRequired[list[Artifact]]
 
 
-class Agent1(TypedDict):
+class Agent2(TypedDict):
     hits: NotRequired[list[Hit]]
     approval: NotRequired[Approval]
     finishReason: NotRequired[
@@ -2947,7 +2999,7 @@ class AgentResponse(TypedDict):
     top_p: float | None
     truncation: Literal['auto']
     usage: Usage | None
-    agent: NotRequired[Agent1]
+    agent: NotRequired[Agent2]
 
 
 AnthropicContentBlock: TypeAlias = (
@@ -3017,7 +3069,7 @@ class CompletionChunk(TypedDict):
     agent: NotRequired[AgentExtra]
 
 
-class Agent2(TypedDict):
+class Agent3(TypedDict):
     hits: NotRequired[list[Hit]]
     steps: NotRequired[list[AnswerStep]]
     milliseconds: NotRequired[int]
@@ -3054,7 +3106,7 @@ class ConversationItem(TypedDict):
     type: str
     status: NotRequired[str]
     parent_id: str | None
-    agent: NotRequired[Agent2]
+    agent: NotRequired[Agent3]
 
 
 class ConversationItemList(TypedDict):
@@ -3430,6 +3482,7 @@ class AgentQuestion(TypedDict):
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
+    agent: NotRequired[str | None]
     reasoningEffort: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
     text: str
@@ -3502,6 +3555,7 @@ class ChatRequest(TypedDict):
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
+    agent: NotRequired[str | None]
     reasoningEffort: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
     conversation: NotRequired[Conversation1 | None]

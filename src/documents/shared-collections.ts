@@ -1,0 +1,183 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
+import type {
+  Collection,
+  CollectionList,
+  CollectionPatch,
+  NewCollection,
+} from '@agent-server/schemas/collection.ts'
+import { CollectionName, refuseOther, within } from '@agent-server/schemas/collection.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { forCaller } from '@agent-server/schemas/visibility.ts'
+import {
+  type CollectionStore,
+  MAX_SHARED,
+  type Role,
+  type RoleLists,
+  type StoredCollection,
+} from '../stores/collection-store.ts'
+import type { DocumentStore } from '../stores/document-store.ts'
+import type { DocumentLookup } from '../stores/lookup.ts'
+
+interface Dependencies {
+  store: CollectionStore
+  documents: Pick<DocumentStore, 'countListed'>
+  lookup: Pick<DocumentLookup, 'collections' | 'countDocuments'>
+}
+
+export type SharedCollections = ReturnType<ReturnType<typeof createSharedCollections>>
+
+/** What a caller sees of collections, and its roles in them. */
+function createSeen({ store, lookup }: Omit<Dependencies, 'documents'>, caller: Caller) {
+  const visibility = forCaller(caller)
+  const { rights } = visibility
+  const isWithinKey = (name: string) => caller.collections?.includes(name) ?? true
+  /** Undefined for whoever rights do not concern. */
+  const roles = async (): Promise<ReadonlyMap<string, Role> | undefined> =>
+    rights === 'all' ? undefined : store.rolesOf(rights.principals)
+
+  const all = async (signal: AbortSignal): Promise<Collection[]> => {
+    const [inDefault, sizes, stored, own] = await Promise.all([
+      lookup.countDocuments(visibility, within({ collection: DEFAULT_COLLECTION }), signal),
+      lookup.collections(visibility, MAX_SHARED, signal),
+      store.list(),
+      roles(),
+    ])
+    const served = new Map(
+      sizes.flatMap(({ name, documents }) =>
+        CollectionName.safeParse(name).success ? [[name, documents]] : [],
+      ),
+    )
+    if (inDefault > 0) served.set(DEFAULT_COLLECTION, inDefault)
+    const seen = stored.filter(({ name }) => isWithinKey(name) && (own?.has(name) ?? true))
+    const rows = new Map(seen.map((row) => [row.name, row]))
+    const others = own && isWithinKey(DEFAULT_COLLECTION) ? [DEFAULT_COLLECTION] : []
+    const names = [...new Set([...served.keys(), ...rows.keys(), ...others])]
+    return names
+      .map((name) =>
+        toCollection({ name, documents: served.get(name) ?? 0, row: rows.get(name), own }),
+      )
+      .sort(inListOrder)
+  }
+  /** Throws `collection_not_found`. */
+  const get = async (name: string, signal: AbortSignal): Promise<Collection> => {
+    const one = (await all(signal)).find((each) => each.name === name)
+    if (one) return one
+    throw new AppError('collection_not_found', `There is no collection "${name}"`, {
+      param: 'name',
+    })
+  }
+  /** Throws `collection_not_found`, and `not_permitted` for others than its owners. */
+  const getOwn = async (name: string, signal: AbortSignal) => {
+    const collection = await get(name, signal)
+    if (rights === 'all' || collection.role === 'owner') return collection
+    throw notPermitted(`Only owners of the collection "${name}" and administrators may do this`)
+  }
+  return { visibility, isWithinKey, roles, all, get, getOwn }
+}
+
+/** The collections that a caller may see and change, and what it may add to. */
+export function createSharedCollections({ store, documents, lookup }: Dependencies) {
+  return (caller: Caller) => {
+    const seen = createSeen({ store, lookup }, caller)
+    const { visibility, isWithinKey, roles, all, get, getOwn } = seen
+    const { rights } = visibility
+    return {
+      roles,
+      /** The names to which documents may be added; undefined for any. */
+      async writable(): Promise<readonly string[] | undefined> {
+        const own = await roles()
+        if (!own) return caller.collections
+        const names = [...own].flatMap(([name, role]) => (role === 'reader' ? [] : [name]))
+        return [...new Set([DEFAULT_COLLECTION, ...names])].filter(isWithinKey)
+      },
+      list: async (signal: AbortSignal): Promise<CollectionList> => ({
+        collections: await all(signal),
+      }),
+      get,
+      async create({ name, ...lists }: NewCollection, signal: AbortSignal): Promise<Collection> {
+        await caller.verify()
+        refuseOther(name, caller.collections)
+        const creator = caller.person?.id
+        const owner = rights === 'all' ? [] : [rights.person]
+        const owners = [...new Set([...(lists.owners ?? []), ...owner])].sort()
+        const all = { reader: [], contributor: [], ...toLists({ ...lists, owners }), owner: owners }
+        await store.add({ name, creator, lists: all }, rights === 'all')
+        return get(name, signal)
+      },
+      async patch(name: string, patch: CollectionPatch, signal: AbortSignal): Promise<Collection> {
+        await caller.verify()
+        await getOwn(name, signal)
+        if (rights !== 'all' && patch.owners?.length === 0) {
+          throw refusal('owners', 'must not be empty: somebody has to be able to change this')
+        }
+        const lists = toLists(patch)
+        const changed = await store.change(name, lists)
+        // One that exists by its documents alone, which only those see whom rights do not concern.
+        if (!changed && rights === 'all') {
+          const none = { reader: [], contributor: [], owner: [] }
+          await store.add({ name, creator: undefined, lists: { ...none, ...lists } }, true)
+        }
+        return get(name, signal)
+      },
+      /** Throws `collection_not_empty` if the caller sees documents in it; what others alone see stays theirs. */
+      async remove(name: string, signal: AbortSignal): Promise<void> {
+        await caller.verify()
+        await getOwn(name, signal)
+        const filter = within({ collection: name })
+        const count = await documents.countListed(visibility, { filter }, signal)
+        if (count > 0) {
+          const message = `The collection "${name}" has ${count} documents: delete or move them first`
+          throw new AppError('collection_not_empty', message, { param: 'name' })
+        }
+        await store.remove(name)
+      },
+    }
+  }
+}
+
+interface Seen {
+  name: string
+  documents: number
+  row: StoredCollection | undefined
+  own: ReadonlyMap<string, Role> | undefined
+}
+
+function toCollection({ name, documents, row, own }: Seen): Collection {
+  const role = own?.get(name) ?? (own && name === DEFAULT_COLLECTION ? 'contributor' : undefined)
+  const { reader = [], contributor = [], owner = [] }: Partial<RoleLists> = row?.lists ?? {}
+  return {
+    name,
+    documents,
+    ...(role && { role }),
+    ...(row?.creator !== undefined && { creator: row.creator }),
+    ...(row && { createdAt: new Date(row.createdAt).toISOString() }),
+    ...(row &&
+      (!own || role === 'owner') && {
+        access: [...reader],
+        contributors: [...contributor],
+        owners: [...owner],
+      }),
+  }
+}
+
+function toLists({ access, contributors, owners }: CollectionPatch): Partial<RoleLists> {
+  return {
+    ...(access && { reader: access }),
+    ...(contributors && { contributor: contributors }),
+    ...(owners && { owner: owners }),
+  }
+}
+
+/** The default one first, then those with the most documents. */
+function inListOrder(a: Collection, b: Collection): number {
+  const isDefault = ({ name }: Collection) => Number(name === DEFAULT_COLLECTION)
+  const byName = a.name < b.name ? -1 : 1
+  return isDefault(b) - isDefault(a) || b.documents - a.documents || byName
+}
+
+/** For what somebody sees, but may not change. */
+export function notPermitted(message: string): AppError {
+  return new AppError('not_permitted', message)
+}

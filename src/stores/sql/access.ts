@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto'
+import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
+import type { Rights } from '@agent-server/lib/visibility.ts'
+import type { Dialect } from './dialect.ts'
+import type { Parameter } from './filter.ts'
+import type { Tx } from './query.ts'
+
+const DIGEST_CHARACTERS = 22
+
+/** Equal lists have the same name, so that rights are looked up once for all documents that share one. */
+export const accessListOf = (access: readonly string[]): string =>
+  hash('sha256', JSON.stringify(access), 'base64url').slice(0, DIGEST_CHARACTERS)
+
+/** Stores whom a list includes, unless it is known. Comes before the document that has it, in the same transaction. */
+export async function keepAccess(
+  tx: Tx,
+  dialect: Dialect,
+  access: readonly string[] | null | undefined,
+): Promise<void> {
+  if (!access?.length) return
+  await dialect.exclude(tx, 'access', 'shared')
+  const list = accessListOf(access)
+  const rows = access.map((_, i) => `($${i + 2}, $1)`)
+  const insert = `INSERT INTO access_entries (principal, list) VALUES ${rows.join(', ')}
+    ON CONFLICT (principal, list) DO NOTHING`
+  await tx.run(insert, [list, ...access])
+}
+
+/** Forgets lists that no document has any more. */
+export async function forgetAccess(tx: Tx, dialect: Dialect): Promise<void> {
+  await dialect.exclude(tx, 'access')
+  await tx.run(`DELETE FROM access_entries
+    WHERE NOT EXISTS (SELECT 1 FROM documents WHERE access_list = access_entries.list)`)
+}
+
+/** Holds for the documents that a person may read or change, as rights are when the query runs. */
+export function rightsCondition(
+  { person, principals, to }: Rights,
+  parameter: Parameter,
+): string[] {
+  const entries = principals.map(parameter).join(', ')
+  const isOwn = `documents.creator = ${parameter(person)}`
+  const inCollections = (role = '') =>
+    `coalesce(documents.collection, '${DEFAULT_COLLECTION}') IN (
+      SELECT collection FROM collection_access WHERE principal IN (${entries}) ${role})`
+  const included = `documents.access_list IN (
+    SELECT list FROM access_entries WHERE principal IN (${entries}))`
+  const readable = `(${isOwn} OR ${included} OR (documents.access_list IS NULL AND ${inCollections()}))`
+  if (to === 'read') return [readable]
+  return [readable, `(${isOwn} OR ${inCollections(`AND role = 'owner'`)})`]
+}
