@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { CollectionSize } from '../../packages/client/src/agent-server.ts'
+import type { Collection } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
 
@@ -7,7 +7,7 @@ import { onSignOut } from '../session.ts'
 const MAX_LISTED = 100
 
 /** The collections with documents that are found; undefined until they were read. */
-export const collections = signal<readonly CollectionSize[] | undefined>(undefined)
+export const collections = signal<readonly Collection[] | undefined>(undefined)
 export const collectionsFailure = signal('')
 
 /** What the chat answers from and Search searches; empty for all documents. */
@@ -28,10 +28,10 @@ export async function refreshCollections(): Promise<void> {
 }
 
 /** Whether there may be more than the server lists, so that a name has to be typed. */
-export const mayBeMore = (listed: readonly CollectionSize[]) => listed.length >= MAX_LISTED
+export const mayBeMore = (listed: readonly Collection[]) => listed.length >= MAX_LISTED
 
 /** The names to choose among, that of the chosen one included; none where everything is in the default collection. */
-export function namesToChoose(listed: readonly CollectionSize[], chosen: string): string[] {
+export function namesToChoose(listed: readonly Collection[], chosen: string): string[] {
   const names = new Set(listed.map(({ name }) => name))
   if (chosen !== '') names.add(chosen)
   return names.size === 1 && names.has('default') && chosen === '' ? [] : [...names]

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { CollectionSize } from '../../packages/client/src/agent-server.ts'
+import type { Collection } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { leaveConversation } from '../chat/answering.ts'
 import { CollectionField } from '../collections/collection-chooser.tsx'
@@ -49,7 +49,7 @@ export function CollectionsPage() {
   )
 }
 
-function CollectionEntry({ name, documents }: CollectionSize) {
+function CollectionEntry({ name, documents }: Collection) {
   const failure = useSignal('')
   const isRenaming = useSignal(false)
   /** How many documents there are to delete, those included that are not found yet. */
