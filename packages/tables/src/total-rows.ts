@@ -31,6 +31,8 @@ const MAX_GUESSED = 500
  * table ends in a total and all of them fit together.
  */
 export function totalRows(figures: Figures): TotalRows {
+  const ahead = totalsAhead(figures)
+  if (ahead.length > 1) return { totals: ahead, suspects: [] }
   const guesses = scan(figures, true)
   const isLast = guesses.totals.at(-1) === guesses.last
   if (guesses.guessed.length === 0 || (isLast && guesses.totals.length > 1)) {
@@ -39,6 +41,26 @@ export function totalRows(figures: Figures): TotalRows {
   const { totals } = scan(figures, false)
   const proven = new Set(totals)
   return { totals, suspects: guesses.guessed.filter((row) => !proven.has(row)) }
+}
+
+/** The rows without a name, if each of them adds up the rows up to the next one, or all: groups below their totals. */
+function totalsAhead({ columns, nameless, labelled }: Figures): number[] {
+  const height = columns[0]?.length ?? 0
+  const rows = [...nameless].filter((row) => columns.some((column) => column[row] !== null))
+  if (rows[0] !== 0 || labelled.size > 0 || rows.length * 2 >= height) return []
+  const sumOf = (column: Figures['columns'][number], from: number, to: number) =>
+    column
+      .slice(from, to)
+      .reduce((sum: number, value, at) => sum + (nameless.has(from + at) ? 0 : (value ?? 0)), 0)
+  const isTotal = (row: number, from: number, to: number) =>
+    columns.every(
+      (column) => column[row] === null || isNear(column[row] ?? 0, sumOf(column, from, to)),
+    )
+  const isEach = rows.every((row, place) => {
+    const next = rows[place + 1] ?? height
+    return next - row > 2 ? isTotal(row, row + 1, next) : row === 0 && isTotal(row, 1, height)
+  })
+  return isEach ? rows : []
 }
 
 interface Scan {

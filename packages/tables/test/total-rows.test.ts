@@ -24,6 +24,11 @@ const WITH_TOTALS: [string, string, string[]][] = [
     ['Germany', 'France', 'Japan', 'China'],
   ],
   ['a total above its rows', 'name,n\nTotal,12\nA,3\nB,4\nC,5\n', ['A', 'B', 'C']],
+  [
+    'the totals of groups above their rows',
+    'region,item,n\n,,1371\nNorth,,367\nNorth,x,113\nNorth,y,254\nSouth,,1004\nSouth,z,471\nSouth,w,533\n',
+    ['North', 'North', 'South', 'South'],
+  ],
   ['an average', 'name,n\nA,3\nB,4\nC,6.5\nAverage,4.5\n', ['A', 'B', 'C']],
   [
     'a company named so',

@@ -52,12 +52,12 @@ function toHtml(xml: string) {
   const add = (part: string) => {
     if (unshown === 0) parts.push(part)
   }
-  const tagsOf = (name: string): [string, string] => {
+  const tagsOf = (name: string, attributes = {}): [string, string] => {
     const tag = name === 'title' ? `h${Math.min(level, MAX_LEVEL)}` : SAME[name]
     // Of a title, the paragraphs are lines.
     if (tag === undefined || (titles > 0 && name === 'p'))
       return ['', BLANK_AFTER.has(name) ? ' ' : '']
-    return [`<${tag}>`, `</${tag}>`]
+    return [`<${tag}${spansIn(attributes)}>`, `</${tag}>`]
   }
   const beginnings: Record<string, (attributes: Record<string, string>) => void> = {
     section: () => level++,
@@ -79,7 +79,7 @@ function toHtml(xml: string) {
     open(qualified, attributes) {
       const name = localName(qualified)
       if (UNSHOWN.has(name)) unshown++
-      add(tagsOf(name)[0])
+      add(tagsOf(name, attributes)[0])
       beginnings[name]?.(attributes)
     },
     text(data) {
@@ -95,6 +95,14 @@ function toHtml(xml: string) {
   })
   return { html: parts.join(''), pictures }
 }
+
+/** How many rows and columns a cell spans, as HTML says it. */
+const spansIn = (attributes: Record<string, string>) =>
+  ['rowspan', 'colspan']
+    .map((name) =>
+      /^\d{1,4}$/.test(attributes[name] ?? '') ? ` ${name}="${attributes[name]}"` : '',
+    )
+    .join('')
 
 const BLANK_AFTER = new Set(['p', 'first-name', 'middle-name', 'last-name'])
 

@@ -1,12 +1,14 @@
 import { openZip, ZIP_MARK } from '../zip-archive.ts'
+import { readOdfStyles } from './opendocument-styles.ts'
 import { readXml } from './xml.ts'
 
 const CONTENT = 'content.xml'
 const STYLES = 'styles.xml'
 
 /**
- * An OpenDocument spreadsheet without what is drawn on it, which is read separately: the library takes the text of a frame
- * in a cell for that of the cell, and demands a part that is optional. Any other file as it is.
+ * An OpenDocument spreadsheet without what is drawn on it, which is read separately, and with marks around signs above the
+ * line: the library takes the text of a frame in a cell for that of the cell, knows no such signs, and demands a part that is
+ * optional. Any other file as it is.
  */
 export async function withoutDrawings(bytes: Buffer): Promise<Buffer> {
   if (!bytes.subarray(0, ZIP_MARK.length).equals(ZIP_MARK)) return bytes
@@ -14,7 +16,7 @@ export async function withoutDrawings(bytes: Buffer): Promise<Buffer> {
   if (!zip.has(CONTENT)) return bytes
   const content = await zip.readText(CONTENT)
   const kept = cellsOnly(content)
-  if (kept.length === content.length && zip.has(STYLES)) return bytes
+  if (kept === content && zip.has(STYLES)) return bytes
   const { CFB } = await import('@e965/xlsx')
   const archive = CFB.read(bytes, { type: 'buffer' })
   CFB.utils.cfb_add(archive, `/${CONTENT}`, Buffer.from(kept))
@@ -25,21 +27,34 @@ export async function withoutDrawings(bytes: Buffer): Promise<Buffer> {
 /** The library demands this part, which is optional. */
 const NO_STYLES = '<office:document-styles/>'
 
-/** Without the outermost elements that draw something. */
+/** Without the outermost elements that draw something, and with marks around what is above or below the line. */
 function cellsOnly(content: string): string {
-  if (!content.includes('<draw:')) return content
+  const hasScripts = content.includes('style:text-position')
+  if (!content.includes('<draw:') && !hasScripts) return content
+  const styles = readOdfStyles(hasScripts ? [content] : [])
   const kept: string[] = []
-  let end = 0
+  /** The ends of the marks of the spans that are open. */
+  const ends: string[] = []
+  let from = 0
   let depth = 0
+  const insert = (at: number, sign: string) => {
+    kept.push(content.slice(from, at), sign)
+    from = at
+  }
   readXml(content, {
-    open(name, _attributes, start) {
-      if (!name.startsWith('draw:')) return
-      if (depth++ === 0) kept.push(content.slice(end, start))
+    open(name, attributes, start, tagEnd) {
+      if (name.startsWith('draw:') && depth++ === 0) kept.push(content.slice(from, start))
+      if (name !== 'text:span' || depth > 0) return
+      const [begin = '', end = ''] = [...(styles.markOf(attributes['text:style-name'])?.('') ?? '')]
+      ends.push(end)
+      if (begin !== '') insert(tagEnd, begin)
     },
-    close(name, _start, closeEnd) {
-      if (!name.startsWith('draw:')) return
-      if (--depth === 0) end = closeEnd
+    close(name, start, closeEnd) {
+      if (name.startsWith('draw:') && --depth === 0) from = closeEnd
+      if (name !== 'text:span' || depth > 0) return
+      const end = ends.pop() ?? ''
+      if (end !== '') insert(start, end)
     },
   })
-  return kept.join('') + content.slice(end)
+  return kept.join('') + content.slice(from)
 }

@@ -156,17 +156,38 @@ interface ParsedItem {
   transform: readonly number[]
 }
 
+/** In points: a text that is drawn again so near is only bolder. */
+const REPRINT = 1.5
+/** Texts before one that it may repeat. */
+const REPRINTED = 40
+
+/** Whether one of the last texts is the same, at nearly the same place. */
+const isReprint = (
+  texts: readonly { text: string; at: readonly number[] }[],
+  text: string,
+  at: readonly number[],
+) =>
+  texts
+    .slice(-REPRINTED)
+    .some(
+      (one) =>
+        one.text === text && at.every((value, n) => Math.abs(value - (one.at[n] ?? 0)) < REPRINT),
+    )
+
 /** The upright fragments of a page, and its rotated texts, in the order of the file. */
 export function toFragments(items: readonly ParsedItem[], view: readonly number[]) {
   const upright: Fragment[] = []
-  const rotated: string[] = []
+  const turned: { text: string; at: readonly number[] }[] = []
   for (const { str, width, height, transform } of items) {
     const text = tidy(str)
     if (text === '') continue
-    const [a = 0, b = 0, , , left = 0, base = 0] = multiply(view, transform)
+    const at = multiply(view, transform)
+    const [a = 0, b = 0, , , left = 0, base = 0] = at
     if (a > 0 && Math.abs(b) <= a * 0.1) {
       upright.push({ text, left, right: left + width, base, height: height || a })
-    } else rotated.push(text)
+    } else if (!isReprint(turned, text, at)) {
+      turned.push({ text, at })
+    }
   }
-  return { upright, rotated }
+  return { upright, rotated: turned.map(({ text }) => text) }
 }

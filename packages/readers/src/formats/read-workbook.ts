@@ -1,9 +1,11 @@
 import type * as Library from '@e965/xlsx'
 import type { CellObject, Range, WorkSheet } from '@e965/xlsx'
+import { subscript, superscript, withoutMarks } from '../marks.ts'
 import { type Cell, MAX_COLUMNS, type TableRow, toText } from '../sheet-tables.ts'
 import { dateAt, dayZeroOf, type NumberFormat, numberFormatOf } from './number-format.ts'
 import { withoutDrawings } from './ods-drawings.ts'
 import type { Formula, Formulas } from './workbook-formulas.ts'
+import { localName, readXml } from './xml.ts'
 
 /** Places from 0. */
 interface Place {
@@ -100,7 +102,8 @@ function cellReader(SSF: typeof Library.SSF, dayZero: number, asShown: boolean) 
     valueOf(cell: CellObject | undefined): Cell {
       if (!cell || cell.t === 'e') return null
       const { v: value = null } = cell
-      return typeof value === 'number' ? numberOf(cell, value) : value
+      if (typeof value === 'number') return numberOf(cell, value)
+      return typeof value === 'string' ? stringOf(cell, value) : value
     },
     unitOf(cell: CellObject | undefined): string | undefined {
       const format = cell?.t === 'n' ? formatOf(String(cell.z ?? '')) : undefined
@@ -108,6 +111,33 @@ function cellReader(SSF: typeof Library.SSF, dayZero: number, asShown: boolean) 
     },
   }
 }
+
+/** Where signs above or below the line are told, these are kept apart: of XLSX by its runs, of ODS by marks. */
+function stringOf({ r: runs }: CellObject, value: string): string {
+  if (typeof runs !== 'string' || !runs.includes('vertAlign')) return withoutMarks(value)
+  let text = ''
+  let script: string | undefined
+  let isText = false
+  readXml(runs, {
+    open(name, attributes) {
+      if (localName(name) === 'r') script = undefined
+      if (localName(name) === 'vertAlign') script = attributes.val
+      isText = localName(name) === 't'
+    },
+    text(words) {
+      if (isText) text += SCRIPTS.get(script ?? '')?.(words) ?? words
+    },
+    close() {
+      isText = false
+    },
+  })
+  return withoutMarks(text)
+}
+
+const SCRIPTS = new Map([
+  ['superscript', superscript],
+  ['subscript', subscript],
+])
 
 function addFormula(rows: Cell[][], { row, column, formula, isZero }: Formula): void {
   if (row < 0 || row >= MAX_ROWS || column >= MAX_COLUMNS) return

@@ -31,6 +31,13 @@ describe('A text that is drawn again a little aside, to be bold, is read once', 
     expect(await read(first + text('Harbour office', 72.3, 700))).toBe('Harbour office')
   })
 
+  it('on its side', async () => {
+    const turned = (words: string, x: number, y: number) =>
+      `BT /F1 12 Tf 0 1 -1 0 ${x} ${y} Tm (${words}) Tj ET\n`
+    const copies = turned('Pier 77', 72, 300) + turned('Pier 77', 72.4, 300.3)
+    expect(await read(copies + turned('Pier 77', 120, 300))).toBe('Pier 77\nPier 77')
+  })
+
   it('but not where it stands beside itself', async () => {
     const texts = text('77', 72, 700) + text('77', 85.4, 700) + text('77', 120, 700)
     expect(await read(texts)).toBe('7777 77')

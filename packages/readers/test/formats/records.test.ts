@@ -136,6 +136,13 @@ it('A page that a browser saved as a mail is its text', async () => {
   expect(text).not.toMatch(/color|Attachment/)
 })
 
+it('A table of a book keeps its values under their heads', async () => {
+  const rows =
+    '<tr><th>Quay</th><th>Season</th><th>Fee</th></tr><tr><td rowspan="2">7</td><td>Low</td><td>17</td></tr><tr><td>High</td><td>22</td></tr>'
+  const book = `<FictionBook><body><section><table>${rows}</table></section></body></FictionBook>`
+  expect(await textOf('a.fb2', book)).toContain('| 7 | High | 22 |')
+})
+
 it('An appointment has the days of its repetitions, and its number as it is', async () => {
   const calendar = [
     'BEGIN:VEVENT',

@@ -128,6 +128,40 @@ it.each([
   expect(text).toContain(`- Qty: 2; Fee: ${shown}\n`)
 })
 
+it('Signs above and below the line in a cell stay apart from its figures', async () => {
+  const book = utils.book_new(utils.aoa_to_sheet([['Gas'], ['CO2'], ['453']]), 'Fees')
+  const parts: Zippable = unzipSync(write(book, { type: 'buffer', bookSST: true }))
+  const run = (text: string, script = '') => `<r><rPr>${script}</rPr><t>${text}</t></r>`
+  const script = (name: string) => `<vertAlign val="${name}"/>`
+  const path = 'xl/sharedStrings.xml'
+  const xml = Buffer.from(unzipSync(write(book, { type: 'buffer', bookSST: true }))[path] ?? [])
+  parts[path] = strToU8(
+    xml
+      .toString()
+      .replace('<t>CO2</t>', run('CO') + run('2', script('subscript')))
+      .replace('<t>453</t>', run('45') + run('3', script('superscript'))),
+  )
+  const { text } = await extractFile(sourceFile('fees.xlsx', zipSync(parts)))
+  expect(text).toContain('- Gas: CO₂\n- Gas: 45^3\n')
+})
+
+it('Those of a sheet of OpenDocument as well', async () => {
+  const book = utils.book_new(utils.aoa_to_sheet([['Fee'], ['453'], ['77']]), 'Fees')
+  const parts: Zippable = unzipSync(write(book, { type: 'buffer', bookType: 'ods' }))
+  const xml = Buffer.from(
+    unzipSync(write(book, { type: 'buffer', bookType: 'ods' }))['content.xml'] ?? [],
+  ).toString()
+  const style =
+    '<style:style style:name="T7" style:family="text"><style:text-properties style:text-position="super 58%"/></style:style>'
+  parts['content.xml'] = strToU8(
+    xml
+      .replace('</office:automatic-styles>', `${style}</office:automatic-styles>`)
+      .replace('>453<', '>45<text:span text:style-name="T7">3</text:span><'),
+  )
+  const { text } = await extractFile(sourceFile('fees.ods', zipSync(parts)))
+  expect(text).toContain('- Fee: 45^3\n- Fee: 77\n')
+})
+
 it('Files that are embedded in a sheet follow it', async () => {
   const book = utils.book_new(
     utils.aoa_to_sheet([
