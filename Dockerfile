@@ -15,6 +15,7 @@ COPY packages/lib/package.json packages/lib/
 COPY packages/mcp-server/package.json packages/mcp-server/
 COPY packages/models/package.json packages/models/
 COPY packages/office-tools/package.json packages/office-tools/
+COPY packages/oidc/package.json packages/oidc/
 COPY packages/readers/package.json packages/readers/
 COPY packages/sandboxes/package.json packages/sandboxes/
 COPY packages/schemas/package.json packages/schemas/

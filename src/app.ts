@@ -44,6 +44,8 @@ import { FEATURES } from './features.ts'
 import type { Keys } from './operator/keys/keys.ts'
 import type { Metrics } from './operator/ops/metrics.ts'
 import type { createReadiness } from './operator/ops/readiness.ts'
+import type { CompanyAccounts } from './operator/people/company-accounts.ts'
+import type { People } from './operator/people/people.ts'
 import type { Embedding } from './retrieval/embedding.ts'
 import type { ArtifactStore } from './stores/artifact-store.ts'
 import type { CollectionNames } from './stores/collection-names.ts'
@@ -71,6 +73,9 @@ export interface Services {
   operator: {
     admin: AdminServices
     keys: Pick<Keys, 'identify'>
+    people: Pick<People, 'identify' | 'see'>
+    /** Absent where people have no accounts. */
+    company: CompanyAccounts | undefined
     readiness: ReturnType<typeof createReadiness>
     metrics: Metrics
   }
@@ -105,8 +110,12 @@ export interface AppOptions extends HttpOptions {
 /** Builds the whole server apart from its process: the hooks that run before every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { corpus, agent, conversations, operator } = services
-  const identify: Identify = (key) => operator.keys.identify(key)
-  const app = await openApp({ ...options, identify }, operator.metrics.requestEnded)
+  const { keys, people, company } = operator
+  const identify: Identify = async (token) => (await keys.identify(token)) ?? people.identify(token)
+  const app = await openApp(
+    { ...options, identify, company, people },
+    operator.metrics.requestEnded,
+  )
   // While connections are open, so that whoever follows an answer is told its end.
   app.addHook('onClose', () => conversations.answers.close())
 
@@ -151,20 +160,30 @@ export async function buildIdleApp(
 
 async function registerOperator(
   app: FastifyInstance,
-  operator: Pick<Services['operator'], 'admin' | 'readiness'> & { metrics?: Metrics },
-  { webUi, version }: AppOptions,
+  operator: Pick<Services['operator'], 'admin' | 'readiness'> & {
+    metrics?: Metrics
+    company?: CompanyAccounts | undefined
+  },
+  { webUi, version, publicUrl }: AppOptions,
 ): Promise<void> {
   await app.register(adminRoutes, operator.admin)
   await app.register(opsRoutes, operator)
-  if (webUi) await app.register(webUiRoutes, { webUi, version })
+  const { company } = operator
+  if (webUi) await app.register(webUiRoutes, { webUi, version, company, publicUrl })
 }
 
 const NOT_LAUNCHED =
   'The server is not running. Start it on the Overview page of the web UI or with POST /admin/launch; GET /admin/server shows what prevents the start.'
 
+interface OpenOptions extends AppOptions {
+  identify?: Identify
+  people?: Pick<People, 'see'>
+  company?: CompanyAccounts | undefined
+}
+
 /** Creates the HTTP server with everything that runs before a route. */
 async function openApp(
-  options: AppOptions & { identify?: Identify },
+  options: OpenOptions,
   requestEnded: (request: EndedRequest) => void,
   unknownRoute?: AppError,
 ) {
@@ -176,8 +195,12 @@ async function openApp(
   installSecurityHeaders(app)
   // Before authentication: a browser sends its preflight request without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
-  const checkSession = webUi && sessionCheck(webUi)
-  installAuthentication(app, options.serverApiKey, checkSession, options.identify)
+  const { identify, people, company } = options
+  installAuthentication(app, options.serverApiKey, {
+    identify,
+    checkSession: webUi && sessionCheck(webUi, company),
+    seePerson: people && ((person) => people.see({ person, email: undefined })),
+  })
   installFieldWarnings(app)
   installConnectionLimit(app)
   if (options.isTraced) installTracing(app)

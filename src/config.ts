@@ -143,6 +143,10 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
       isSet('DATABASE_URL') && !addresses.some(isSet),
     ],
     [
+      'OIDC_CLIENT_ID is required with OIDC_ISSUER',
+      isSet('OIDC_ISSUER') && !isSet('OIDC_CLIENT_ID'),
+    ],
+    [
       'WATCH_FOLDERS must not contain DATA_DIR, nor lie within it',
       foldersIn(set.WATCH_FOLDERS).some(({ path }) => overlap(path, set.DATA_DIR ?? './data')),
     ],

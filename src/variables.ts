@@ -1,4 +1,4 @@
-import { isOrigin, isPublicOrigin } from '@agent-server/lib/origins.ts'
+import { isIssuer, isOrigin, isPublicOrigin } from '@agent-server/lib/origins.ts'
 import { areOutboundEntries } from '@agent-server/lib/outbound/policy.ts'
 import { areProxies } from '@agent-server/lib/trusted-proxies.ts'
 import {
@@ -31,6 +31,7 @@ const chat = group('Chat model')
 const knowledge = group('Knowledge')
 const embeddings = group('Embeddings')
 const reranking = group('Reranking')
+const people = group('People')
 
 /** Every variable: its type, its default as the environment would hold it, its group and its meaning. */
 export const Variables = z.object({
@@ -265,6 +266,45 @@ export const Variables = z.object({
     upstreamKey(),
     'Key for the reranking model. Not set: EMBEDDING_API_KEY, then CHAT_API_KEY.',
   ),
+  OIDC_ISSUER: people(
+    z.string().refine(isIssuer, 'must be a URL like https://login.example.org').optional(),
+    'Issuer of your company’s accounts, by OpenID Connect: people then sign in to the web UI there, and the API takes its access tokens. Not set: keys alone. See docs/guides/people.md.',
+  ),
+  OIDC_CLIENT_ID: people(
+    z.string().max(256).optional(),
+    'Id of this server at the issuer. Required with OIDC_ISSUER.',
+  ),
+  OIDC_CLIENT_SECRET: people(
+    z
+      .string()
+      .regex(...KEY)
+      .optional(),
+    'Secret of this server at the issuer. Not set: a public client, with PKCE alone.',
+  ),
+  OIDC_SCOPES: people(
+    z
+      .string()
+      .regex(/^openid( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be openid, and others after spaces')
+      .default('openid profile email'),
+    'What sign-in asks the issuer for. Some name groups only with `groups`, and refresh them only with `offline_access`.',
+  ),
+  OIDC_SUBJECT_CLAIM: people(
+    z.string().max(256).default('sub'),
+    'Claim that identifies a person, and never changes: `oid` at Entra. Never an email address, which another person may have later.',
+  ),
+  OIDC_GROUPS_CLAIM: people(
+    z.string().max(256).default('groups'),
+    'Claim with a person’s groups; `realm_access.roles` is a claim within another.',
+  ),
+  OIDC_ADMIN_GROUP: people(
+    z.string().max(200).optional(),
+    'Group whose members are administrators. Not set: only the SERVER_API_KEY administers.',
+  ),
+  OIDC_AUDIENCE: people(
+    z.string().max(512).optional(),
+    'Audience that access tokens must have. Not set: OIDC_CLIENT_ID.',
+  ),
+  AUDIT_DAYS: people(number(1, 3_650).prefault('365'), 'Days for which the audit log is kept.'),
   ...INDEX_VARIABLES,
   ...FEATURE_VARIABLES,
 })

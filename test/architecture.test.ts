@@ -32,6 +32,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   client: [],
   compose: [
     'deploy',
+    'oidc',
     'wire',
     'app',
     'api',
@@ -62,7 +63,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   features: ['compat', 'evaluation', 'mcp-server', 'sandboxes', 'lib'],
   api: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
-  operator: ['wire', 'agent', 'documents', 'retrieval', ...SEAMS, ...LEAVES],
+  operator: ['oidc', 'wire', 'agent', 'documents', 'retrieval', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
   dialects: [
     'wire',
@@ -108,6 +109,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   readers: ['errors', 'lib'],
   search: ['errors', 'lib'],
   'index-qdrant': ['search', 'errors', 'lib'],
+  oidc: LEAVES,
   compat: ['wire', 'http', 'models', ...LEAVES],
   deploy: ['client', ...LEAVES],
   'mcp-server': ['wire', 'http', ...LEAVES],
@@ -137,6 +139,8 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   pg: ['stores'],
   undici: ['lib'],
   'ipaddr.js': ['lib'],
+  jose: ['oidc'],
+  'openid-client': ['oidc'],
   '@opentelemetry/api': ['lib', 'telemetry'],
   '@opentelemetry/sdk-node': ['telemetry'],
 }

@@ -34,8 +34,10 @@ import type { SettingsService } from '../operator/admin/settings.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
+import type { PeopleAdmin } from '../operator/people/people-admin.ts'
 import { activityRoutes } from './activity.ts'
 import { type AgentFileServices, agentFileRoutes, trialRoutes } from './admin-agent.ts'
+import { peopleRoutes } from './people.ts'
 import { runRoutes } from './runs.ts'
 
 export interface AdminServices extends AgentFileServices {
@@ -44,6 +46,8 @@ export interface AdminServices extends AgentFileServices {
   runs?: Pick<RunHistory, 'list' | 'get'> | undefined
   /** Absent if no document store is open. */
   keys?: Keys | undefined
+  /** Absent if no document store is open. */
+  peopleAdmin?: PeopleAdmin | undefined
   /** Absent if no document store is open. */
   folders?: Pick<Watch, 'list'> | undefined
   settings: SettingsService
@@ -65,6 +69,7 @@ export const adminRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, ser
   app.register(activityRoutes, services)
   if (services.runs) app.register(runRoutes, { runs: services.runs })
   if (services.keys) app.register(apiKeyRoutes, { keys: services.keys })
+  if (services.peopleAdmin) app.register(peopleRoutes, { people: services.peopleAdmin })
   if (services.folders) app.register(folderRoutes, { folders: services.folders })
   app.register(agentFileRoutes, services)
   app.register(settingsRoutes, services)

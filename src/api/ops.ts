@@ -1,6 +1,6 @@
 import { groupRoutes } from '@agent-server/http/reference.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
-import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { Health, Readiness } from '@agent-server/schemas/operator/ops.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
@@ -14,6 +14,9 @@ interface Services {
 
 // Polled every few seconds by monitoring, so logged only when something is wrong.
 const quiet = { logLevel: 'warn' } as const
+
+// Absent, as the route needs no key.
+const isAdministrator = (caller: Caller | undefined) => caller?.scopes.includes('admin') ?? false
 
 export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readiness, metrics }) => {
   groupRoutes(app, 'ops')
@@ -45,7 +48,7 @@ export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readines
       },
     },
     handler: async ({ caller }, reply) => {
-      const result = await readiness(caller === MASTER)
+      const result = await readiness(isAdministrator(caller))
       return reply.status(result.status === 'ready' ? 200 : 503).send(result)
     },
   })

@@ -1,3 +1,5 @@
+import type { CheckSession } from '@agent-server/http/authenticate.ts'
+import { publicOrigin } from '@agent-server/http/public-origin.ts'
 import {
   checkSameOrigin,
   PAGE_PATH,
@@ -5,13 +7,16 @@ import {
   sessionOf,
 } from '@agent-server/http/web-ui-access.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { type Caller, MASTER, SCOPES } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ASSET_PATH, type Asset, type Bundle } from '../operator/web-ui/bundle.ts'
 import { SESSION_SECONDS, type Sessions } from '../operator/web-ui/sessions.ts'
+import { COMPANY_SIGN_IN_PATH, type SignInOptions, signInRoutes } from './sign-in.ts'
 
 export interface WebUi {
+  /** Of who has the server's key. */
   sessions: Sessions
   bundle: () => Promise<Bundle>
 }
@@ -53,22 +58,47 @@ const Secret = z.string().min(1).max(1_000)
 const SignIn = z.union([z.strictObject({ key: Secret }), z.strictObject({ token: Secret })], {
   error: 'must contain either `key` or `token`',
 })
-export const SessionState = z.object({ signedIn: z.boolean(), version: z.string() })
+export const SessionState = z.object({
+  signedIn: z.boolean(),
+  version: z.string(),
+  /** What they may do; nothing while they are not signed in. */
+  scopes: z.array(z.enum(SCOPES)),
+  /** Absent for who has signed in with the server's key. */
+  person: z
+    .object({ id: z.string(), name: z.string().optional(), isAdministrator: z.boolean() })
+    .optional(),
+  /** Where people sign in with their company's account, if they can. */
+  signInPath: z.string().optional(),
+})
+const SignedOut = z.object({ signOutUrl: z.string().describe('Of the issuer.') })
 const RevealedKey = z.object({ key: z.string() })
 const AssetParams = z.object({ name: z.string().max(100) })
 
-interface WebUiOptions {
+type Company = NonNullable<SignInOptions['company']>
+
+interface WebUiOptions extends SignInOptions {
   webUi: WebUi
   version: string
 }
 
 /** Lets in requests from the web UI with an open session. Throws `origin_not_allowed` and `unauthorized`. */
-export function sessionCheck({ sessions }: WebUi): (request: FastifyRequest) => void {
-  return (request) => {
+export function sessionCheck(webUi: WebUi, company?: Company): CheckSession {
+  return async (request) => {
     checkSameOrigin(request)
-    if (isSignedIn(sessions, request)) return
-    throw new AppError('unauthorized', 'The session has ended. Sign in again with the server key.')
+    const caller = await signedInAs(request, webUi, company)
+    if (caller) return caller
+    throw new AppError('unauthorized', 'The session has ended. Sign in again.')
   }
+}
+
+async function signedInAs(
+  request: FastifyRequest,
+  { sessions }: WebUi,
+  company: Company | undefined,
+): Promise<Caller | undefined> {
+  const session = sessionOf(request)
+  if (session === undefined) return undefined
+  return sessions.isOpen(session) ? MASTER : company?.sessions.callerOf(session)
 }
 
 /** Serves the page, its files and its session; the page reads its data from the API, below `/ui/api`. */
@@ -98,11 +128,13 @@ export const webUiRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, opti
   })
 
   app.register(sessionRoutes, options)
+  if (options.company) app.register(signInRoutes, options)
 }
 
-const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, { webUi, version }) => {
+const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, options) => {
+  const { webUi, version, company, publicUrl } = options
   const { sessions } = webUi
-  const checkSession = sessionCheck(webUi)
+  const checkSession = sessionCheck(webUi, company)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     checkSameOrigin(request)
@@ -110,7 +142,10 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, { webUi, 
 
   app.get('/ui/session', {
     schema: { response: { 200: SessionState } },
-    handler: (request) => ({ signedIn: isSignedIn(sessions, request), version }),
+    handler: async (request) => {
+      const caller = await signedInAs(request, webUi, company)
+      return { version, ...stateOf(caller), signInPath: company && COMPANY_SIGN_IN_PATH }
+    },
   })
 
   app.post('/ui/session', {
@@ -126,27 +161,38 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, { webUi, 
   })
 
   app.delete('/ui/session', {
-    schema: { response: { 204: z.undefined() } },
+    schema: { response: { 200: SignedOut, 204: z.undefined() } },
     handler: async (request, reply) => {
-      await sessions.signOut(sessionOf(request) ?? '')
-      return reply
-        .header('set-cookie', sessionCookie(request, '', 0))
-        .status(204)
-        .send()
+      const session = sessionOf(request) ?? ''
+      reply.header('set-cookie', sessionCookie(request, '', 0))
+      await sessions.signOut(session)
+      const signOutUrl = await company?.signOut(session, publicOrigin(request, publicUrl))
+      return signOutUrl === undefined ? reply.status(204).send() : { signOutUrl }
     },
   })
 
   // POST, so that the stricter rules for writes apply to it.
   app.post('/ui/key', {
     schema: { response: { 200: RevealedKey } },
-    onRequest: async (request) => checkSession(request),
+    onRequest: async (request) => {
+      if ((await checkSession(request)) === MASTER) return
+      throw new AppError(
+        'insufficient_scope',
+        'Only who has signed in with it can see the server key',
+      )
+    },
     handler: () => ({ key: sessions.revealKey() }),
   })
 }
 
-function isSignedIn(sessions: Sessions, request: FastifyRequest): boolean {
-  const session = sessionOf(request)
-  return session !== undefined && sessions.isOpen(session)
+function stateOf(caller: Caller | undefined): Omit<z.input<typeof SessionState>, 'version'> {
+  const { person, scopes = [] } = caller ?? {}
+  const { id = '', name, isAdministrator = false } = person ?? {}
+  return {
+    signedIn: caller !== undefined,
+    scopes: [...scopes],
+    ...(person && { person: { id, name, isAdministrator } }),
+  }
 }
 
 async function madeBundle({ bundle }: WebUi, { log }: FastifyRequest): Promise<Bundle> {

@@ -23,6 +23,7 @@ import { SettingsService } from '../operator/admin/settings.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
+import type { PeopleAdmin } from '../operator/people/people-admin.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import { LABELS } from '../variable-labels.ts'
@@ -73,6 +74,7 @@ export interface AdminParts {
     store: { artifacts: ArtifactStore; acceptedTools: Pick<AcceptedTools, 'accepted'> }
     keys: Keys
     folders: Pick<Watch, 'list'>
+    peopleAdmin: PeopleAdmin
     /** Throws if the open store would refuse to start with this configuration. */
     checkStart: (next: Config) => Promise<void>
   }
@@ -82,7 +84,7 @@ export interface AdminParts {
 export function composeAdmin(parts: AdminParts) {
   const { config, log, phase } = parts
   const { given, restart, activity } = parts.process
-  const { agents, checkStart, runs, keys, folders } = parts.server ?? {}
+  const { agents, checkStart, runs, keys, folders, peopleAdmin } = parts.server ?? {}
   // A snapshot, because the environment of a process may change.
   const environment = { ...parts.process.environment }
   const host = agents?.host
@@ -147,6 +149,7 @@ export function composeAdmin(parts: AdminParts) {
     runs,
     keys,
     folders,
+    peopleAdmin,
     agentFile,
     settings,
     server,

@@ -16,6 +16,7 @@ import { createSearch, openCorpus } from './corpus.ts'
 import { checkNextStart, type Knowledge, openKnowledge } from './knowledge.ts'
 import { createModel, embeddingModel } from './models.ts'
 import { openOperator } from './operator.ts'
+import { composePeople, type PeopleSide } from './people.ts'
 
 export type { ProcessParts } from './admin.ts'
 
@@ -43,6 +44,7 @@ export async function compose(
   opened.defer(corpus.close)
   const keys = new Keys({ store: store.keys, log })
   opened.defer(() => keys.close())
+  const people = composePeople(config, store, corpus.conversationDeleted)
   const runs = createRunHistory(config.RUNS_KEPT)
   const { configuration } = loaded
   const agents = await openAgentSide({
@@ -69,6 +71,7 @@ export async function compose(
       store,
       keys,
       folders: corpus.folders,
+      peopleAdmin: people.admin,
       checkStart: (next) => checkNextStart(next, config, store),
     },
     knowledge,
@@ -76,7 +79,15 @@ export async function compose(
     model,
   })
   opened.defer(operator.close)
-  const services = await composeServices({ config, knowledge, corpus, keys, agents, operator })
+  const services = await composeServices({
+    config,
+    knowledge,
+    corpus,
+    keys,
+    people,
+    agents,
+    operator,
+  })
   const closing = opened.move()
   return {
     services,
@@ -100,6 +111,7 @@ interface ServiceParts {
   knowledge: Knowledge
   corpus: ReturnType<typeof openCorpus>
   keys: Keys
+  people: PeopleSide
   agents: AgentSide
   operator: ReturnType<typeof openOperator>
 }
@@ -128,7 +140,13 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
       readFiles,
     },
     conversations: composeConversations({ store, agent, readFiles, ...corpus }),
-    operator: { ...operator, keys, metrics },
+    operator: {
+      ...operator,
+      keys,
+      metrics,
+      people: parts.people.people,
+      company: parts.people.company,
+    },
     features: {
       keyStore: store.keys,
       records: store.responses,

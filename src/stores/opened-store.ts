@@ -9,6 +9,7 @@ import type { FeedbackStore } from './feedback-store.ts'
 import type { KeyStore } from './key-store.ts'
 import type { DocumentLookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
+import type { AuditStore, PeopleStore, SessionStore } from './people-store.ts'
 
 /** A database with everything that the server stores in it. */
 export interface OpenedStore extends DocumentStore {
@@ -42,6 +43,10 @@ export interface OpenedStore extends DocumentStore {
   readonly evaluations: EvaluationStore
   readonly acceptedTools: AcceptedTools
   readonly skillCopies: SkillCopies
+  readonly people: PeopleStore
+  /** Of people who have signed in to the web UI. */
+  readonly sessions: SessionStore
+  readonly audit: AuditStore
 }
 
 /** Adding vectors, contexts or descriptions of pictures; or following one folder of files. */

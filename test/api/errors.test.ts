@@ -23,6 +23,7 @@ import { modelAt, requester, startServer } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
+import { peopleFailures } from '../support/token-issuer.ts'
 import { errorReply, hangReply, textReply } from '../support/upstream-replies.ts'
 
 const messages = [{ role: 'user', content: 'Hello?' }]
@@ -80,6 +81,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     const key = { scopes: ['query'], requestsPerMinute: 1 }
     return asKey(key, '/documents', undefined, 2)
   },
+  ...peopleFailures(server),
   run_not_found: () => server.request('/admin/runs/unknown'),
   key_not_found: () => server.request('/admin/keys/unknown', { method: 'DELETE' }),
   too_many_keys: async () => {
@@ -309,6 +311,7 @@ const LONG: readonly string[] = [
 
 /** What passes by itself, and says when. */
 const PASSING: readonly string[] = [
+  'issuer_unavailable',
   'index_unavailable',
   'queue_full',
   'too_much_at_once',

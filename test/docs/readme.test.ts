@@ -29,6 +29,14 @@ const NOT_RUN = new Map([
     `curl -s "$URL/query" -H "Authorization: Bearer $KEY" \\`,
     'needs a key with act-as; test/api/acting-person.test.ts runs it',
   ],
+  [
+    `curl -s "$URL/query" -H "Authorization: Bearer $TOKEN" \\`,
+    'needs an issuer; test/api/people.test.ts runs it',
+  ],
+  [
+    `curl -s -X DELETE "$URL/admin/people/user:7c1e?dryRun=true" -H "Authorization: Bearer $KEY"`,
+    'needs a person; test/api/people.test.ts runs it',
+  ],
   ['OLLAMA_CONTEXT_LENGTH=8192 ollama serve', 'needs Ollama'],
   ['ollama pull qwen3.5:4b', 'needs Ollama'],
   ['npm ci', 'installs packages, and asks a model; test/model/ asks real ones'],

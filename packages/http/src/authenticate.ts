@@ -7,7 +7,7 @@ import {
   type Scope,
 } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import { actingFor } from './acting-person.ts'
+import { actingFor, type SeePerson } from './acting-person.ts'
 import { isFromWebUi } from './web-ui-access.ts'
 
 declare module 'fastify' {
@@ -30,8 +30,20 @@ declare module 'fastify' {
   }
 }
 
+/** Who has signed in to the web UI. Throws `unauthorized` if nobody has. */
+export type CheckSession = (request: FastifyRequest) => Promise<Caller>
+
 /** Looks up the caller of a key other than the master key; undefined if there is no such key. */
 export type Identify = (token: string) => Promise<Caller | undefined>
+
+interface AuthenticationOptions {
+  /** Without it, the master key alone lets in. */
+  identify?: Identify | undefined
+  /** Without it, nobody can be signed in to the web UI. */
+  checkSession?: CheckSession | undefined
+  /** Notes for whom a program speaks. */
+  seePerson?: SeePerson | undefined
+}
 
 /**
  * Requires `Authorization: Bearer <key>`, or the route's `keyHeader`, with one of the route's scopes, on every route that is not public, unknown
@@ -41,17 +53,18 @@ export type Identify = (token: string) => Promise<Caller | undefined>
 export function installAuthentication(
   app: FastifyInstance,
   masterKey: string,
-  checkSession?: (request: FastifyRequest) => void,
-  identify: Identify = async () => undefined,
+  options: AuthenticationOptions = {},
 ): void {
   app.decorateRequest('caller')
   refuseUnscoped(app)
   app.addHook('onRequest', async (request) => {
     const { public: isPublic, isLinked } = request.routeOptions.config
     if (isLinked?.(request)) return
+    const { identify, checkSession, seePerson } = options
     const caller = await callerOf(request, masterKey, checkSession, isPublic ? undefined : identify)
+    if (caller) request.caller = caller
     // Nobody is spoken for where no key is needed.
-    if (caller) request.caller = isPublic ? caller : actingFor(caller, request.headers)
+    if (caller && !isPublic) request.caller = await actingFor(caller, request.headers, seePerson)
     if (!isPublic) checkRequest(request)
   })
 }
@@ -81,13 +94,10 @@ function refuseUnscoped(app: FastifyInstance): void {
 async function callerOf(
   request: FastifyRequest,
   masterKey: string,
-  checkSession?: (request: FastifyRequest) => void,
+  checkSession?: CheckSession,
   identify?: Identify,
 ): Promise<Caller | undefined> {
-  if (checkSession && isFromWebUi(request)) {
-    checkSession(request)
-    return MASTER
-  }
+  if (checkSession && isFromWebUi(request)) return checkSession(request)
   const presented = presentedKey(request)
   if (presented === undefined) return undefined
   return isSameSecret(presented, masterKey) ? MASTER : identify?.(presented)

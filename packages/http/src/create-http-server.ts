@@ -36,6 +36,9 @@ const KEEP_ALIVE_MS = 75_000
 /** Fits the longest parameter, the name of a model, percent-encoded; each is bounded by its schema as well. */
 const MAX_PARAMETER_LENGTH = 1_024
 
+/** Fits an access token with many groups, or the names of 200 groups in a header, beside a cookie. */
+const MAX_HEADER_BYTES = 65_536
+
 /** A caller's request id is kept for tracing across services if it is harmless in a log. */
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 
@@ -50,6 +53,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     trustProxy: typeof trusted === 'number' ? proxies(trusted) : trusted,
     rewriteUrl: (request) =>
       withoutOpenAiPrefix(hasWebUi ? rewriteWebUiUrl(request) : (request.url ?? '/')),
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     routerOptions: {

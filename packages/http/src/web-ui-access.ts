@@ -8,6 +8,8 @@ export const PAGE_PATH = '/ui/page'
 const API_PREFIX = '/ui/api'
 /** The only paths to which browsers send the cookie. */
 const COOKIE_PATH = '/ui'
+/** Under which people sign in with their company's account. */
+export const SIGN_IN_PATH = '/ui/sign-in'
 /** Forms and images cannot send headers, and pages of other origins only those that CORS allows. */
 const WEB_UI_HEADER = 'x-agent-server-web-ui'
 
@@ -58,17 +60,32 @@ function cookieName({ raw: { socket } }: FastifyRequest): string {
 
 /** The session in the request's cookie; undefined if there is none. */
 export function sessionOf(request: FastifyRequest): string | undefined {
-  const name = `${cookieName(request)}=`
-  const cookies = (request.headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
-  return cookies.find((cookie) => cookie.startsWith(name))?.slice(name.length)
+  return cookieIn(request, cookieName(request))
 }
 
-/**
- * `Secure` if the page was loaded over HTTPS, also through a proxy; over plain HTTP a browser would drop such a cookie.
- */
+/** What the browser brings back from the issuer; undefined if it went there from another one, or too long ago. */
+export function pendingSignInOf(request: FastifyRequest): string | undefined {
+  return cookieIn(request, pendingName(request))
+}
+
+const pendingName = (request: FastifyRequest) => `${cookieName(request)}-sign-in`
+
+function cookieIn({ headers }: FastifyRequest, name: string): string | undefined {
+  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
+  return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
+}
+
+/** `Secure` if the page was loaded over HTTPS, also through a proxy; over plain HTTP a browser would drop such a cookie. */
 export function sessionCookie(request: FastifyRequest, session: string, seconds: number): string {
   const isSecure = request.headers.origin?.startsWith('https:') || request.protocol === 'https'
   const attributes = [`Path=${COOKIE_PATH}`, `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Strict']
   if (isSecure) attributes.push('Secure')
   return [`${cookieName(request)}=${session}`, ...attributes].join('; ')
+}
+
+/** Sent to the sign-in alone, and, other than that of a session, also when the issuer sends the browser back. */
+export function pendingCookie(request: FastifyRequest, pending: string, seconds: number): string {
+  const attributes = [`Path=${SIGN_IN_PATH}`, `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Lax']
+  if (request.protocol === 'https') attributes.push('Secure')
+  return [`${pendingName(request)}=${pending}`, ...attributes].join('; ')
 }

@@ -13,3 +13,10 @@ export function isPublicOrigin(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && isOrigin(text) && (url.protocol === 'https:' || isLoopback(url))
 }
+
+/** Whether a URL can be that of an issuer (OpenID Connect Discovery, 3): by HTTPS, or on this machine. */
+export function isIssuer(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || url.search || url.hash || url.username || url.password) return false
+  return url.protocol === 'https:' || isLoopback(url)
+}

@@ -16,6 +16,7 @@ export const STEPS: readonly URL[] = [
   './visibility.sql',
   './collection-names.sql',
   './people-access.sql',
+  './people.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

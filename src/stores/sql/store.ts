@@ -19,6 +19,7 @@ import { createFeedbackReads } from './feedback.ts'
 import { createFiles } from './files.ts'
 import type { Claimant, Completed } from './jobs.ts'
 import { createKeyReads } from './keys.ts'
+import { createAuditReads, createPeopleReads, createSessionReads } from './people.ts'
 import { integer, type Read } from './query.ts'
 import type { WriteCalls } from './writes.ts'
 
@@ -192,6 +193,9 @@ function createServerStores(
   | 'evaluations'
   | 'acceptedTools'
   | 'skillCopies'
+  | 'people'
+  | 'sessions'
+  | 'audit'
 > {
   return {
     artifacts: createArtifacts(read, write),
@@ -240,6 +244,22 @@ function createServerStores(
     },
     acceptedTools: { ...createToolReads(read), see: write.seeTools, accept: write.acceptTools },
     skillCopies: { ...createSkillReads(read), keep: write.keepSkills },
+    people: { ...createPeopleReads(read), see: write.seePerson, remove: write.removePerson },
+    sessions: {
+      ...createSessionReads(read),
+      add: write.addSession,
+      use: write.useSession,
+      claimCheck: write.claimSessionCheck,
+      renew: write.renewSession,
+      remove: write.removeSession,
+      removeOld: write.removeOldSessions,
+      removeOf: write.removeSessionsOf,
+    },
+    audit: {
+      ...createAuditReads(read),
+      append: write.appendAudit,
+      removeBefore: write.removeAuditBefore,
+    },
   }
 }
 

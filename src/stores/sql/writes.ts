@@ -15,6 +15,7 @@ import { createForgottenFiles, FILE_WRITES } from './files.ts'
 import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from './jobs.ts'
 import { createApiKeyWrites } from './keys.ts'
 import { createOutboxWrites } from './outbox.ts'
+import { createPeopleWrites } from './people.ts'
 import type { Tx } from './query.ts'
 import { createSourceWrites } from './sources.ts'
 
@@ -41,6 +42,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createFeedbackWrites(dialect),
     ...createKeyWrites(dialect),
     ...createOutboxWrites(dialect, clock),
+    ...createPeopleWrites(clock),
     ...createQuestionWrites(dialect),
     ...createSourceWrites(dialect),
     ...createVectorWrites(dialect),

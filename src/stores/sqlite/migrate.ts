@@ -19,6 +19,7 @@ export const MIGRATIONS: readonly string[] = [
   './visibility.sql',
   './collection-names.sql',
   './people-access.sql',
+  './people.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

@@ -1,0 +1,146 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { Configuration, IDToken } from 'openid-client'
+import { type Issuer, unavailable } from './issuer.ts'
+import { type KnownPerson, personOf, tellsGroups } from './person.ts'
+
+/** What the browser keeps, sealed, until it comes back from the issuer. */
+export interface PendingSignIn {
+  state: string
+  nonce: string
+  verifier: string
+  redirectUri: string
+}
+
+export interface SignedIn extends KnownPerson {
+  /** The issuer's name for the session in this browser, if it has one. */
+  issuerSession: string | undefined
+  tokens: { idToken: string; refreshToken?: string | undefined }
+}
+
+export type CompanySignIn = ReturnType<typeof createCompanySignIn>
+
+/** Signs people in at the issuer, by the authorisation code flow with PKCE. */
+export function createCompanySignIn(issuer: Issuer) {
+  const { settings } = issuer
+  return {
+    /** Where the browser goes, and what it has to bring back. Throws `issuer_unavailable`. */
+    async begin(redirectUri: string): Promise<{ url: string; pending: PendingSignIn }> {
+      const configuration = await issuer.configuration()
+      const client = await import('openid-client')
+      const pending = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier: client.randomPKCECodeVerifier(),
+        redirectUri,
+      }
+      const url = client.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: settings.scopes,
+        state: pending.state,
+        nonce: pending.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(pending.verifier),
+        code_challenge_method: 'S256',
+      })
+      return { url: url.href, pending }
+    },
+
+    /** Who comes back with `query`. Throws `unauthorized`, `groups_unknown` and `issuer_unavailable`. */
+    async finish(query: string, pending: PendingSignIn): Promise<SignedIn> {
+      const configuration = await issuer.configuration()
+      const client = await import('openid-client')
+      const tokens = await client
+        .authorizationCodeGrant(configuration, new URL(`${pending.redirectUri}?${query}`), {
+          expectedState: pending.state,
+          expectedNonce: pending.nonce,
+          pkceCodeVerifier: pending.verifier,
+          idTokenExpected: true,
+        })
+        .catch(explain)
+      const claims = tokens.claims()
+      if (!claims || tokens.id_token === undefined) throw refused('without an ID token')
+      return {
+        ...personOf(await withGroups(configuration, tokens.access_token, claims), settings),
+        issuerSession: typeof claims.sid === 'string' ? claims.sid : undefined,
+        tokens: { idToken: tokens.id_token, refreshToken: tokens.refresh_token },
+      }
+    },
+
+    /** The person as they are now. Throws `unauthorized` if the issuer no longer knows them so, and like `finish`. */
+    async refresh({ tokens, person }: Pick<SignedIn, 'tokens' | 'person'>): Promise<SignedIn> {
+      const configuration = await issuer.configuration()
+      const client = await import('openid-client')
+      const { refreshToken = '' } = tokens
+      const next = await client.refreshTokenGrant(configuration, refreshToken).catch(explain)
+      // Not every issuer sends another ID token; the access token then tells who it is.
+      const claims = next.claims()
+      const known = claims
+        ? await withGroups(configuration, next.access_token, claims)
+        : await userInfo(configuration, next.access_token, subjectIn(tokens.idToken))
+      const described = personOf(known, settings)
+      if (described.person.id !== person.id) throw refused('for somebody else')
+      return {
+        ...described,
+        issuerSession: undefined,
+        tokens: {
+          idToken: next.id_token ?? tokens.idToken,
+          refreshToken: next.refresh_token ?? refreshToken,
+        },
+      }
+    },
+
+    /** Where the browser signs out of the issuer as well; undefined if that has no such page. */
+    async signOutUrl(idToken: string, returnTo: string): Promise<string | undefined> {
+      const configuration = await issuer.configuration()
+      if (!configuration.serverMetadata().end_session_endpoint) return undefined
+      const { buildEndSessionUrl } = await import('openid-client')
+      const parameters = { id_token_hint: idToken, post_logout_redirect_uri: returnTo }
+      return buildEndSessionUrl(configuration, parameters).href
+    },
+  }
+
+  /** Some issuers name groups only when they are asked about the person. */
+  async function withGroups(configuration: Configuration, accessToken: string, claims: IDToken) {
+    const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
+    if (tellsGroups(claims, settings) || !endpoint) return { ...claims }
+    return { ...(await userInfo(configuration, accessToken, claims.sub)), ...claims }
+  }
+}
+
+async function userInfo(configuration: Configuration, accessToken: string, subject: string) {
+  const { fetchUserInfo } = await import('openid-client')
+  return { ...(await fetchUserInfo(configuration, accessToken, subject).catch(explain)) }
+}
+
+/** Of a token that this server has checked before. */
+function subjectIn(idToken: string): string {
+  const [, payload = ''] = idToken.split('.')
+  const { sub } = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  return String(sub)
+}
+
+const OUTAGES = [
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+]
+
+/** What is wrong with an answer is refused; what prevents one can be tried again. */
+async function explain(error: unknown): Promise<never> {
+  const { AuthorizationResponseError, ClientError, ResponseBodyError } = await import(
+    'openid-client'
+  )
+  const isDown = error instanceof ResponseBodyError && error.status >= 500
+  const isOutage = error instanceof ClientError && OUTAGES.includes(error.code ?? '')
+  // What `fetch` throws.
+  if (isDown || isOutage || error instanceof TypeError) throw unavailable(error)
+  const isRefusal =
+    error instanceof ResponseBodyError || error instanceof AuthorizationResponseError
+  const code = isRefusal && /^[a-z_]{1,40}$/.test(error.error) ? `: ${error.error}` : ''
+  throw refused(`that does not fit what was asked for${code}`, error)
+}
+
+function refused(why: string, cause?: unknown): AppError {
+  const message = `The sign-in at your company ended with an answer ${why}. Sign in again.`
+  return new AppError('unauthorized', message, { cause })
+}

@@ -1,0 +1,65 @@
+import { optional } from '@agent-server/lib/fields.ts'
+import { z } from 'zod'
+
+const Id = z
+  .string()
+  .min(1)
+  .max(300)
+  .describe('Identifier of the person, `user:` and what the issuer calls them.')
+
+export const PersonParams = z.object({ id: Id })
+
+export const KnownPerson = z
+  .object({
+    id: Id,
+    name: z.string().optional().describe('As the issuer has told it; it may change.'),
+    email: z
+      .string()
+      .optional()
+      .describe('As the issuer has told it, to read alone: it identifies nobody.'),
+    groups: z.array(z.string()).describe('Their groups when they were last seen.'),
+    firstSeenAt: z.iso.datetime().describe('When they first came.'),
+    lastSeenAt: z.iso.datetime().describe('When they were last here, accurate to ten minutes.'),
+  })
+  .meta({ id: 'KnownPerson' })
+
+export const PeopleQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('How many to return.'),
+  cursor: optional(z.string().max(200)).describe('`nextCursor` of the page before.'),
+})
+
+export const PeopleList = z
+  .object({
+    people: z.array(KnownPerson).describe('In the order in which they first came.'),
+    nextCursor: z.string().optional().describe('Of the next page; absent on the last one.'),
+  })
+  .meta({ id: 'PeopleList' })
+
+export const PersonRemoval = z.object({
+  dryRun: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true` only says what would be removed.'),
+})
+
+const Count = z.int().min(0)
+
+export const PersonRemoved = z
+  .object({
+    id: Id,
+    dryRun: z.boolean().describe('Whether nothing was changed.'),
+    removed: z
+      .object({
+        sessions: Count.describe('Sessions of the web UI, which end at once.'),
+        conversations: Count.describe('Conversations, with all of their answers.'),
+        documents: Count.describe('Documents of these conversations.'),
+        feedback: Count.describe('Ratings of answers.'),
+        artifacts: Count.describe('Files that answers made, stored responses and waiting runs.'),
+      })
+      .describe('What was theirs alone.'),
+  })
+  .meta({ id: 'PersonRemoved' })
+
+export type KnownPerson = z.output<typeof KnownPerson>
+export type PeopleList = z.output<typeof PeopleList>
+export type PersonRemoved = z.output<typeof PersonRemoved>

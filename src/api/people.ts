@@ -1,0 +1,44 @@
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import {
+  PeopleList,
+  PeopleQuery,
+  PersonParams,
+  PersonRemoval,
+  PersonRemoved,
+} from '@agent-server/schemas/operator/people.ts'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { PeopleAdmin } from '../operator/people/people-admin.ts'
+
+/** Who was here, for the operator. */
+export const peopleRoutes: FastifyPluginAsyncZod<{ people: PeopleAdmin }> = async (
+  app,
+  { people },
+) => {
+  app.get('/admin/people', {
+    schema: {
+      operationId: 'listPeople',
+      summary: 'List people',
+      description:
+        'Returns everybody who has signed in, has sent an access token, or for whom a program has spoken.',
+      querystring: PeopleQuery,
+      response: { 200: PeopleList.describe('A page of people.'), ...errorResponses() },
+    },
+    handler: ({ query }) => people.list(query),
+  })
+
+  app.delete('/admin/people/:id', {
+    schema: {
+      operationId: 'deletePerson',
+      summary: 'Remove a person',
+      description:
+        'Removes what is theirs alone, and says how much that was. Documents that they have added to collections stay, as does the audit log. Who still has an account may come back, as somebody new.',
+      params: PersonParams,
+      querystring: PersonRemoval,
+      response: {
+        200: PersonRemoved.describe('What was removed, or would be.'),
+        ...errorResponses(404),
+      },
+    },
+    handler: ({ params, query }) => people.remove(params.id, { dryRun: query.dryRun === 'true' }),
+  })
+}

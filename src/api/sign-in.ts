@@ -1,0 +1,135 @@
+import { limitByAddress } from '@agent-server/http/limit-by-address.ts'
+import { publicOrigin } from '@agent-server/http/public-origin.ts'
+import {
+  pendingCookie,
+  pendingSignInOf,
+  SIGN_IN_PATH,
+  sessionCookie,
+} from '@agent-server/http/web-ui-access.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { CompanyAccounts } from '../operator/people/company-accounts.ts'
+import { SESSION_SECONDS } from '../operator/people/person-sessions.ts'
+
+export const COMPANY_SIGN_IN_PATH = `${SIGN_IN_PATH}/oidc`
+const CALLBACK_PATH = `${SIGN_IN_PATH}/callback`
+const LOGOUT_PATH = `${SIGN_IN_PATH}/logout`
+
+export interface SignInOptions {
+  /** Absent where people have no accounts. */
+  company?: CompanyAccounts | undefined
+  /** The origin at which others reach the server. */
+  publicUrl?: string | undefined
+}
+
+/** For as long a person may take at the issuer. */
+const PENDING_SECONDS = 900
+/** Per address and minute; a whole company may have one. */
+const MAX_REQUESTS = 300
+const MAX_FORM = 20_480
+const FORM = 'application/x-www-form-urlencoded'
+
+const Begin = z.object({ to: z.string().max(2_000).default('/') })
+const LogoutForm = z.object({ logout_token: z.string().max(16_384) })
+
+/** Sign-in with the company's account: the browser goes to the issuer, and comes back with a code. */
+export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, options) => {
+  const { company, publicUrl } = options
+  if (!company) return
+  const onRequest = limitByAddress(MAX_REQUESTS)
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+  })
+
+  app.get(COMPANY_SIGN_IN_PATH, { onRequest, schema: { querystring: Begin } }, (request, reply) =>
+    orPage(reply, async () => {
+      const redirectUri = `${originOf(request, publicUrl)}${CALLBACK_PATH}`
+      const { url, sealed } = await company.begin(redirectUri, ownPath(request.query.to))
+      return reply
+        .header('set-cookie', pendingCookie(request, sealed, PENDING_SECONDS))
+        .redirect(url, 303)
+    }),
+  )
+
+  // No check of the origin: the issuer's page leads here. What the browser has kept stands for that.
+  app.get(CALLBACK_PATH, { onRequest, exposeHeadRoute: false }, (request, reply) =>
+    orPage(reply, async () => {
+      reply.header('set-cookie', pendingCookie(request, '', 0))
+      const query = request.url.split('?')[1] ?? ''
+      const pending = pendingSignInOf(request) ?? ''
+      const { session, to } = await company.finish(query, pending, request.ip)
+      return reply
+        .header('set-cookie', sessionCookie(request, session, SESSION_SECONDS))
+        .redirect(to, 303)
+    }),
+  )
+
+  app.addContentTypeParser(
+    FORM,
+    { parseAs: 'string', bodyLimit: MAX_FORM },
+    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
+  )
+  app.post(LOGOUT_PATH, { onRequest, schema: { body: LogoutForm } }, async ({ body }, reply) => {
+    await company.signedOutElsewhere(body.logout_token)
+    return reply.status(200).send()
+  })
+}
+
+/** Throws `invalid_request` where the address of the server is only what the caller says. */
+function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
+  const origin = publicOrigin(request, publicUrl)
+  if (origin !== undefined) return origin
+  const message = 'PUBLIC_URL has to be set, so that the issuer can send people back to this server'
+  throw new AppError('not_startable', message)
+}
+
+/** A path on this server, whatever was asked for. */
+function ownPath(to: string): string {
+  const base = 'http://own.invalid'
+  const url = URL.parse(to, base)
+  // What a browser would take for another host, as `//host` and `/\host`, is resolved here as well.
+  if (!url || url.origin !== base || !to.startsWith('/')) return '/'
+  const path = `${url.pathname}${url.search}${url.hash}`
+  return path.startsWith('//') ? '/' : path
+}
+
+/** A person reads the failure: there is no page yet that would show it. */
+async function orPage(
+  reply: FastifyReply,
+  work: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    reply.log.warn({ err: error }, 'sign-in failed')
+    return reply.status(error.status).headers(PAGE_HEADERS).send(failurePage(error.message))
+  }
+}
+
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+}
+const escaped = (text: string) => text.replaceAll(/[&<>"]/g, (sign) => ENTITIES[sign] ?? '')
+
+const failurePage = (message: string) => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Sign-in failed</title>
+<h1>Sign-in failed</h1>
+<p>${escaped(message)}</p>
+<p><a href="/">Back to the sign-in page</a></p>
+</html>
+`

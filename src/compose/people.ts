@@ -1,0 +1,81 @@
+import { createEncryption } from '@agent-server/lib/encrypted.ts'
+import {
+  type AccessTokens,
+  createAccessTokens,
+  createCompanySignIn,
+  createIssuer,
+  type Issuer,
+} from '@agent-server/oidc'
+import type { Config } from '../config.ts'
+import { createCompanyAccounts } from '../operator/people/company-accounts.ts'
+import { createPeople, type People } from '../operator/people/people.ts'
+import { createPeopleAdmin } from '../operator/people/people-admin.ts'
+import { createPersonSessions } from '../operator/people/person-sessions.ts'
+import type { OpenedStore } from '../stores/opened-store.ts'
+
+/** Who the people are that keys and the company's issuer let in. */
+export function composePeople(
+  config: Config,
+  store: Pick<OpenedStore, 'people' | 'sessions' | 'conversations'>,
+  conversationDeleted: (id: string) => Promise<void>,
+) {
+  const issuer = issuerOf(config)
+  const tokens = issuer && createAccessTokens(issuer)
+  const people = createPeople({ store: store.people, tokens })
+  return {
+    people,
+    company: issuer && tokens && companyOf({ config, store, issuer, tokens, people }),
+    admin: createPeopleAdmin({
+      store: store.people,
+      conversations: store.conversations,
+      conversationDeleted,
+      people,
+    }),
+  }
+}
+
+export type PeopleSide = ReturnType<typeof composePeople>
+
+/** Undefined where only keys let in. */
+function issuerOf(config: Config): Issuer | undefined {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID: clientId } = config
+  if (OIDC_ISSUER === undefined || clientId === undefined) return undefined
+  return createIssuer({
+    issuer: OIDC_ISSUER,
+    clientId,
+    clientSecret: config.OIDC_CLIENT_SECRET,
+    audience: config.OIDC_AUDIENCE ?? clientId,
+    scopes: config.OIDC_SCOPES,
+    subjectClaim: config.OIDC_SUBJECT_CLAIM,
+    groupsClaim: config.OIDC_GROUPS_CLAIM,
+    adminGroup: config.OIDC_ADMIN_GROUP,
+  })
+}
+
+interface CompanyParts {
+  config: Config
+  store: Pick<OpenedStore, 'sessions'>
+  issuer: Issuer
+  tokens: AccessTokens
+  people: People
+}
+
+function companyOf({ config, store, issuer, tokens, people }: CompanyParts) {
+  const { SERVER_API_KEY: serverApiKey, OIDC_ADMIN_GROUP: adminGroup } = config
+  const signIn = createCompanySignIn(issuer)
+  const sessions = createPersonSessions({
+    store: store.sessions,
+    signIn,
+    people,
+    encryption: createEncryption(serverApiKey, 'tokens of sessions'),
+    serverApiKey,
+    adminGroup,
+  })
+  return createCompanyAccounts({
+    signIn,
+    tokens,
+    sessions,
+    store: store.sessions,
+    encryption: createEncryption(serverApiKey, 'sign-in'),
+  })
+}

@@ -1,0 +1,83 @@
+import type { Encryption } from '@agent-server/lib/encrypted.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
+import type { AccessTokens, CompanySignIn } from '@agent-server/oidc'
+import { z } from 'zod'
+import type { SessionStore } from '../../stores/people-store.ts'
+import type { PersonSessions } from './person-sessions.ts'
+
+/** What the browser keeps while the person is at the issuer. */
+const Pending = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirectUri: z.string(),
+  to: z.string(),
+  until: z.number(),
+})
+const PENDING_MS = 900_000
+
+/** OpenID Connect Back-Channel Logout, 2.4. */
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+const Logout = z.object({
+  sid: z.string().max(255).optional(),
+  sub: z.string().max(255).optional(),
+  nonce: z.undefined(),
+  events: z.looseObject({ [LOGOUT_EVENT]: z.looseObject({}) }),
+})
+
+interface Dependencies {
+  signIn: CompanySignIn
+  tokens: Pick<AccessTokens, 'verifyLogout'>
+  sessions: PersonSessions
+  store: Pick<SessionStore, 'removeOf'>
+  encryption: Encryption
+  now?: () => number
+}
+
+export type CompanyAccounts = ReturnType<typeof createCompanyAccounts>
+
+/** How people sign in to the web UI with the company's account, and out of it. */
+export function createCompanyAccounts(dependencies: Dependencies) {
+  const { signIn, tokens, sessions, store, encryption, now = Date.now } = dependencies
+  return {
+    sessions,
+
+    /** Where the browser goes, and what it keeps until it comes back to `redirectUri`. */
+    async begin(redirectUri: string, to: string) {
+      const { url, pending } = await signIn.begin(redirectUri)
+      return { url, sealed: await encryption.seal({ ...pending, to, until: now() + PENDING_MS }) }
+    },
+
+    /**
+     * Opens a session for who comes back with `query`. What the browser has kept ties the answer to the one that went
+     * there: nobody can sign others in as themselves. Throws `unauthorized`, `groups_unknown`, `issuer_unavailable`.
+     */
+    async finish(query: string, sealed: string, _address: string) {
+      const pending = Pending.safeParse(await encryption.open(sealed)).data
+      if (!pending || pending.until < now()) {
+        const message = 'This sign-in was begun in another browser, or too long ago. Begin again.'
+        throw new AppError('unauthorized', message)
+      }
+      const signedIn = await signIn.finish(query, pending)
+      return { session: await sessions.begin(signedIn), to: pending.to, person: signedIn.person.id }
+    },
+
+    /** Ends a session; returns where the browser signs out of the issuer as well, if it can. */
+    async signOut(session: string, origin: string | undefined): Promise<string | undefined> {
+      const ended = await sessions.end(session)
+      if (!ended || origin === undefined) return undefined
+      // Here, they are signed out in any case.
+      return ignore(signIn.signOutUrl(ended.idToken, `${origin}/`), 'the issuer does not answer')
+    },
+
+    /** Ends the sessions that the issuer names. Throws `unauthorized`, and `issuer_unavailable`. */
+    async signedOutElsewhere(token: string): Promise<void> {
+      const logout = Logout.safeParse(await tokens.verifyLogout(token))
+      const { sid, sub } = logout.data ?? {}
+      if (sid !== undefined) await store.removeOf({ issuerSession: sid })
+      else if (sub !== undefined) await store.removeOf({ person: `user:${sub}` })
+      else throw new AppError('unauthorized', 'This is no logout token')
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import type {
+  KnownPerson,
+  PeopleList,
+  PersonRemoved,
+} from '@agent-server/schemas/operator/people.ts'
+import type { ConversationStore } from '../../stores/conversation-store.ts'
+import type { PeopleStore, StoredPerson } from '../../stores/people-store.ts'
+import type { People } from './people.ts'
+
+/** Conversations that are removed one after the other before the next are looked up. */
+const BATCH = 100
+
+interface Dependencies {
+  store: PeopleStore
+  conversations: Pick<ConversationStore, 'list' | 'remove'>
+  /** Deletes the documents of a conversation that was deleted. */
+  conversationDeleted: (id: string) => Promise<void>
+  people: Pick<People, 'forget'>
+}
+
+export type PeopleAdmin = ReturnType<typeof createPeopleAdmin>
+
+/** Lists the people who were here, and removes what is theirs. */
+export function createPeopleAdmin(dependencies: Dependencies) {
+  const { store, conversations, conversationDeleted, people } = dependencies
+
+  const removeConversations = async (owner: string) => {
+    for (;;) {
+      const page = await conversations.list(owner, { limit: BATCH })
+      for (const { id } of page) {
+        await conversations.remove({ id, owner })
+        await conversationDeleted(id)
+      }
+      if (page.length < BATCH) return
+    }
+  }
+
+  return {
+    async list(query: { limit: number; cursor?: string | undefined }): Promise<PeopleList> {
+      const { people: page, nextCursor } = await store.list(query)
+      return { people: page.map(toKnown), ...(nextCursor !== undefined && { nextCursor }) }
+    },
+
+    /** Throws `person_not_found`. Repeated after a failure, it goes on. */
+    async remove(id: string, { dryRun }: { dryRun: boolean }): Promise<PersonRemoved> {
+      const removed = await store.measure(id)
+      if (!removed) {
+        const message = `Nobody with the id "${id}" was here`
+        throw new AppError('person_not_found', message, { param: 'id' })
+      }
+      if (!dryRun) {
+        await removeConversations(id)
+        await store.remove(id)
+        people.forget(id)
+      }
+      return { id, dryRun, removed }
+    },
+  }
+}
+
+function toKnown({ name, email, firstSeenAt, lastSeenAt, ...person }: StoredPerson): KnownPerson {
+  return {
+    id: person.id,
+    ...(name !== undefined && { name }),
+    ...(email !== undefined && { email }),
+    groups: [...person.groups],
+    firstSeenAt: new Date(firstSeenAt).toISOString(),
+    lastSeenAt: new Date(lastSeenAt).toISOString(),
+  }
+}

@@ -1,0 +1,153 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Encryption } from '@agent-server/lib/encrypted.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { CompanySignIn, SignedIn } from '@agent-server/oidc'
+import type { Caller, Person } from '@agent-server/schemas/operator/api-key.ts'
+import { z } from 'zod'
+import type { SessionStore, StoredSession } from '../../stores/people-store.ts'
+import { callerFor, type People } from './people.ts'
+
+export const SESSION_SECONDS = 7 * 24 * 3_600
+const IDLE_MS = 8 * 3_600_000
+/** How often the issuer is asked whether the person is still there, and in which groups. */
+const CHECK_MS = 10 * 60_000
+/** For how long groups count that the issuer has told, if it does not answer or gives no tokens to ask with. */
+const KNOWN_MS = 3_600_000
+const UNASKED_MS = IDLE_MS
+/** How exactly it is noted when a session was last used. */
+const USE_MS = 60_000
+const MOST = { perPerson: 20, inAll: 100_000 }
+const SECRET_BYTES = 32
+/** So that no other session is looked for in the store. */
+const PREFIX = 'person.'
+
+const Tokens = z.object({ idToken: z.string(), refreshToken: z.string().optional() })
+
+interface Dependencies {
+  store: SessionStore
+  signIn: Pick<CompanySignIn, 'refresh'>
+  people: Pick<People, 'see'>
+  encryption: Encryption
+  serverApiKey: string
+  adminGroup: string | undefined
+  now?: () => number
+}
+
+export type PersonSessions = ReturnType<typeof createPersonSessions>
+
+/**
+ * Sessions of people in the web UI, in the store, for all servers on it. Their browsers have a random value, of which
+ * the store has a MAC. With a refresh token, the issuer is asked for the groups again every ten minutes, and ends the
+ * session of whom it no longer knows; without one, the session ends after eight hours.
+ */
+export function createPersonSessions(dependencies: Dependencies) {
+  const { store, people, encryption, serverApiKey, adminGroup, now = Date.now } = dependencies
+  const refresh = createRefresh(dependencies)
+
+  const macOf = (session: string) =>
+    createHmac('sha256', serverApiKey).update(`session of a person: ${session}`).digest('hex')
+  const find = async (session: string): Promise<StoredSession | undefined> => {
+    if (!session.startsWith(PREFIX)) return undefined
+    const found = await store.find(macOf(session))
+    const isOpen =
+      found &&
+      found.beganAt + SESSION_SECONDS * 1_000 > now() &&
+      Math.max(found.usedAt, found.beganAt) + IDLE_MS > now()
+    return isOpen ? found : undefined
+  }
+
+  const current = async (session: string): Promise<StoredSession | undefined> => {
+    const found = await find(session)
+    if (!found) return undefined
+    const checked = found.checkedAt + CHECK_MS > now() ? found : await refresh(found)
+    if (checked && checked.usedAt + USE_MS < now()) await store.use(checked.mac, now())
+    return checked
+  }
+
+  return {
+    /** Opens a session and returns its value, which is always a new one. */
+    async begin({ person, email, issuerSession, tokens }: SignedIn): Promise<string> {
+      await people.see({ person, email })
+      await store.removeOld({
+        beganAt: now() - SESSION_SECONDS * 1_000,
+        usedAt: now() - IDLE_MS,
+      })
+      const session = `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64url')}`
+      const at = now()
+      const { id, name, groups } = person
+      await store.add(
+        {
+          mac: macOf(session),
+          person: id,
+          name,
+          groups,
+          sealed: await encryption.seal(tokens),
+          issuerSession,
+          beganAt: at,
+          usedAt: at,
+          checkedAt: at,
+          knownAt: at,
+        },
+        MOST,
+      )
+      return session
+    },
+
+    /** Who has opened a session. Throws `groups_unknown` and `issuer_unavailable`. */
+    async callerOf(session: string): Promise<Caller | undefined> {
+      const found = await current(session)
+      return (
+        found &&
+        callerFor(personOf(found, adminGroup), async () => {
+          if (await find(session)) return
+          throw new AppError('unauthorized', 'The session has ended. Sign in again.')
+        })
+      )
+    },
+
+    /** Ends a session; returns the ID token with which the browser can sign out of the issuer. */
+    async end(session: string): Promise<{ person: string; idToken: string } | undefined> {
+      const found = await find(session)
+      if (!found) return undefined
+      await store.remove(found.mac)
+      const tokens = Tokens.safeParse(await encryption.open(found.sealed)).data
+      return tokens && { person: found.person, idToken: tokens.idToken }
+    },
+  }
+}
+
+function personOf({ person: id, name, groups }: StoredSession, adminGroup?: string): Person {
+  const isAdministrator = adminGroup !== undefined && groups.includes(adminGroup)
+  return { id, name, groups, isAdministrator }
+}
+
+/** Gives a session with what the issuer says now; undefined if it has ended there. */
+function createRefresh(dependencies: Dependencies) {
+  const { store, signIn, people, encryption, now = Date.now } = dependencies
+
+  const renewed = async (session: StoredSession, tokens: z.output<typeof Tokens>) => {
+    const next = await signIn.refresh({ tokens, person: personOf(session) })
+    await people.see(next)
+    const { name, groups } = next.person
+    const known = { name, groups, sealed: await encryption.seal(next.tokens), knownAt: now() }
+    await store.renew(session.mac, known)
+    return { ...session, ...known }
+  }
+
+  /** What is left of a session of which the issuer could not be asked. */
+  const failed = async (session: StoredSession, error: unknown) => {
+    const code = error instanceof AppError ? error.code : undefined
+    if (code === 'issuer_unavailable' && session.knownAt + KNOWN_MS > now()) return session
+    if (code !== 'unauthorized' && code !== 'groups_unknown') throw error
+    await store.remove(session.mac)
+    return undefined
+  }
+
+  return async (session: StoredSession): Promise<StoredSession | undefined> => {
+    const tokens = Tokens.safeParse(await encryption.open(session.sealed)).data
+    if (!tokens?.refreshToken) return session.knownAt + UNASKED_MS > now() ? session : undefined
+    // Tokens to refresh with work once: one server asks, and the others go on with what they know.
+    if (!(await store.claimCheck(session.mac, session.checkedAt, now()))) return session
+    return renewed(session, tokens).catch((error: unknown) => failed(session, error))
+  }
+}

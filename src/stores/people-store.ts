@@ -1,0 +1,111 @@
+/** Somebody who has signed in. Times are milliseconds since the epoch. */
+export interface StoredPerson {
+  /** `user:<id>` */
+  id: string
+  name: string | undefined
+  email: string | undefined
+  /** When they were last seen. */
+  groups: readonly string[]
+  firstSeenAt: number
+  lastSeenAt: number
+}
+
+export type SeenPerson = Pick<StoredPerson, 'id' | 'name' | 'email' | 'groups'>
+
+/** A session of the web UI. */
+export interface StoredSession {
+  /** Of the secret that its browser has. */
+  mac: string
+  person: string
+  name: string | undefined
+  groups: readonly string[]
+  /** The issuer's tokens, encrypted. */
+  sealed: string
+  /** What the issuer calls its own session. */
+  issuerSession: string | undefined
+  beganAt: number
+  usedAt: number
+  /** When a server began to ask the issuer about the person. */
+  checkedAt: number
+  /** When the issuer has last told the groups. */
+  knownAt: number
+}
+
+/** What goes with a person. */
+export interface RemovedPerson {
+  sessions: number
+  conversations: number
+  /** Documents in these conversations. */
+  documents: number
+  feedback: number
+  artifacts: number
+}
+
+export interface PeopleStore {
+  /** Those after the cursor, by when they first came; at most `limit`. */
+  list(page: { limit: number; cursor?: string | undefined }): Promise<{
+    people: StoredPerson[]
+    nextCursor: string | undefined
+  }>
+  find(id: string): Promise<StoredPerson | undefined>
+  /** Adds a person, or notes how they are now. */
+  see(person: SeenPerson): Promise<void>
+  /** What `remove` would remove; undefined if there is no such person. */
+  measure(id: string): Promise<RemovedPerson | undefined>
+  /** Removes a person and what is theirs. */
+  remove(id: string): Promise<void>
+}
+
+/** Sessions of people, shared by all servers on the store. */
+export interface SessionStore {
+  find(mac: string): Promise<StoredSession | undefined>
+  /** Adds one in place of the oldest of the person, and of all, if there are too many. */
+  add(session: StoredSession, most: { perPerson: number; inAll: number }): Promise<void>
+  use(mac: string, usedAt: number): Promise<void>
+  /** Whether this server is to ask the issuer: only one of those that saw the same `checkedAt` is. */
+  claimCheck(mac: string, seen: number, now: number): Promise<boolean>
+  renew(
+    mac: string,
+    now: Pick<StoredSession, 'name' | 'groups' | 'sealed' | 'knownAt'>,
+  ): Promise<void>
+  remove(mac: string): Promise<void>
+  /** Those that have ended. */
+  removeOld(before: Pick<StoredSession, 'beganAt' | 'usedAt'>): Promise<void>
+  /** Those that the issuer has ended: one by its name, or all of a person. Returns how many. */
+  removeOf(of: { issuerSession: string } | { person: string }): Promise<number>
+}
+
+/** Something that somebody did. */
+export interface NewAuditEntry {
+  at: number
+  /** A person (`user:…`), a key (`key:…`), `master`, `stranger` or `server`. */
+  who: string
+  address?: string | undefined
+  action: string
+  /** Of the HTTP answer. */
+  status?: number | undefined
+  /** Identifiers, by what they identify. */
+  targets: Readonly<Record<string, string | readonly string[]>>
+}
+
+export interface AuditEntry extends NewAuditEntry {
+  number: number
+}
+
+export interface AuditQuery {
+  who?: string | undefined
+  action?: string | undefined
+  /** Milliseconds since the epoch. */
+  since?: number | undefined
+  until?: number | undefined
+  /** Only entries with a smaller number: the newest come first. */
+  before?: number | undefined
+  limit: number
+}
+
+/** What happened, in order; nothing is changed, and only time removes it. */
+export interface AuditStore {
+  list(query: AuditQuery): Promise<AuditEntry[]>
+  append(entries: readonly NewAuditEntry[]): Promise<void>
+  removeBefore(at: number): Promise<void>
+}

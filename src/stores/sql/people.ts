@@ -1,0 +1,215 @@
+import type {
+  AuditEntry,
+  AuditStore,
+  NewAuditEntry,
+  PeopleStore,
+  RemovedPerson,
+  SeenPerson,
+  SessionStore,
+  StoredPerson,
+  StoredSession,
+} from '../people-store.ts'
+import type { Clock } from './clock.ts'
+import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
+import { decodeCursor, encodeCursor, isInteger } from './cursor.ts'
+import {
+  integer,
+  optionalInteger,
+  optionalText,
+  type Read,
+  type Row,
+  type Tx,
+  text,
+} from './query.ts'
+
+const PERSON: Columns<StoredPerson> = {
+  id: plain('id', text),
+  name: plain('name', optionalText),
+  email: plain('email', optionalText),
+  groups: json('groups', unchecked<readonly string[]>),
+  firstSeenAt: plain('first_seen_at', integer),
+  lastSeenAt: plain('last_seen_at', integer),
+}
+
+const SESSION: Columns<StoredSession> = {
+  mac: plain('mac', text),
+  person: plain('person', text),
+  name: plain('name', optionalText),
+  groups: json('groups', unchecked<readonly string[]>),
+  sealed: plain('sealed', text),
+  issuerSession: plain('issuer_session', optionalText),
+  beganAt: plain('began_at', integer),
+  usedAt: plain('used_at', integer),
+  checkedAt: plain('checked_at', integer),
+  knownAt: plain('known_at', integer),
+}
+
+const ENTRY: Columns<NewAuditEntry> = {
+  at: plain('at', integer),
+  who: plain('who', text),
+  address: plain('address', optionalText),
+  action: plain('action', text),
+  status: plain('status', optionalInteger),
+  targets: json('targets', unchecked<NewAuditEntry['targets']>),
+}
+
+const LIST_NAME = 'people'
+const LIST = `SELECT * FROM people WHERE CAST($1 AS bigint) IS NULL OR number > $1
+  ORDER BY number LIMIT $2`
+const THEIR_CONVERSATIONS = 'SELECT id FROM conversations WHERE owner = $1'
+const MEASURE = `SELECT
+  (SELECT count(*) FROM sessions WHERE person = $1) AS sessions,
+  (SELECT count(*) FROM conversations WHERE owner = $1) AS conversations,
+  (SELECT count(*) FROM documents WHERE conversation IN (${THEIR_CONVERSATIONS})) AS documents,
+  (SELECT count(*) FROM feedback WHERE owner = $1) AS feedback,
+  (SELECT count(*) FROM artifacts WHERE owner = $1) AS artifacts
+  FROM people WHERE id = $1`
+
+export function createPeopleReads(read: Read): Pick<PeopleStore, 'list' | 'find' | 'measure'> {
+  return {
+    async list({ limit, cursor }) {
+      const after =
+        cursor === undefined ? undefined : decodeCursor(LIST_NAME, cursor, isInteger).number
+      const rows = await read(LIST, [after, limit + 1])
+      const page = rows.slice(0, limit)
+      const last = rows.length > limit ? page.at(-1) : undefined
+      return {
+        people: page.map((row) => readAll(PERSON, row)),
+        nextCursor: last && encodeCursor(LIST_NAME, { key: 0, number: integer(last, 'number') }),
+      }
+    },
+    async find(id) {
+      const [row] = await read('SELECT * FROM people WHERE id = $1', [id])
+      return row && readAll(PERSON, row)
+    },
+    async measure(id) {
+      const [row] = await read(MEASURE, [id])
+      return row && toRemoved(row)
+    },
+  }
+}
+
+const toRemoved = (row: Row): RemovedPerson => ({
+  sessions: integer(row, 'sessions'),
+  conversations: integer(row, 'conversations'),
+  documents: integer(row, 'documents'),
+  feedback: integer(row, 'feedback'),
+  artifacts: integer(row, 'artifacts'),
+})
+
+export function createSessionReads(read: Read): Pick<SessionStore, 'find'> {
+  return {
+    async find(mac) {
+      const [row] = await read('SELECT * FROM sessions WHERE mac = $1', [mac])
+      return row && readAll(SESSION, row)
+    },
+  }
+}
+
+const ENTRIES = `SELECT * FROM audit
+  WHERE (CAST($1 AS text) IS NULL OR who = $1)
+    AND (CAST($2 AS text) IS NULL OR action = $2)
+    AND (CAST($3 AS bigint) IS NULL OR at >= $3)
+    AND (CAST($4 AS bigint) IS NULL OR at < $4)
+    AND (CAST($5 AS bigint) IS NULL OR number < $5)
+  ORDER BY number DESC LIMIT $6`
+const LONG_MS = 30_000
+
+export function createAuditReads(read: Read): Pick<AuditStore, 'list'> {
+  return {
+    async list({ who, action, since, until, before, limit }) {
+      const rows = await read(ENTRIES, [who, action, since, until, before, limit], LONG_MS)
+      return rows.map(
+        (row): AuditEntry => ({
+          ...readAll(ENTRY, row),
+          number: integer(row, 'number'),
+        }),
+      )
+    },
+  }
+}
+
+const SEE_AGAIN = `ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email,
+  groups = excluded.groups, last_seen_at = excluded.last_seen_at`
+const TOO_MANY_OF_PERSON = `DELETE FROM sessions WHERE mac IN (
+  SELECT mac FROM sessions WHERE person = $1 ORDER BY began_at DESC, mac LIMIT 100 OFFSET $2)`
+const TOO_MANY = `DELETE FROM sessions WHERE mac IN (
+  SELECT mac FROM sessions ORDER BY used_at DESC, mac LIMIT 100 OFFSET $1)`
+const RENEW = `UPDATE sessions SET name = $2, groups = $3, sealed = $4, known_at = $5 WHERE mac = $1`
+
+export function createPeopleWrites(clock: Clock) {
+  return {
+    ...PEOPLE_WRITES,
+    /** Only by a clock that can be believed. */
+    async removeAuditBefore(tx: Tx, at: number): Promise<void> {
+      if (await clock.isTrusted(tx)) await tx.run('DELETE FROM audit WHERE at < $1', [at])
+    },
+  }
+}
+
+const PEOPLE_WRITES = {
+  async seePerson(tx: Tx, seen: SeenPerson): Promise<void> {
+    const now = integer(await tx.one('SELECT now_ms() AS now'), 'now')
+    const person = { ...seen, firstSeenAt: now, lastSeenAt: now }
+    await insertInto(tx, 'people', writeAll(PERSON, person), SEE_AGAIN)
+  },
+
+  /** Documents that belong to conversations alone have to be gone: the index forgets them, too. */
+  async removePerson(tx: Tx, id: string): Promise<void> {
+    for (const table of ['feedback', 'conversations', 'artifacts']) {
+      await tx.run(`DELETE FROM ${table} WHERE owner = $1`, [id])
+    }
+    await tx.run('DELETE FROM people WHERE id = $1', [id])
+  },
+
+  async addSession(
+    tx: Tx,
+    session: StoredSession,
+    most: { perPerson: number; inAll: number },
+  ): Promise<void> {
+    await insertInto(tx, 'sessions', writeAll(SESSION, session))
+    await tx.run(TOO_MANY_OF_PERSON, [session.person, most.perPerson])
+    await tx.run(TOO_MANY, [most.inAll])
+  },
+
+  async useSession(tx: Tx, mac: string, usedAt: number): Promise<void> {
+    await tx.run('UPDATE sessions SET used_at = $2 WHERE mac = $1 AND used_at < $2', [mac, usedAt])
+  },
+
+  async claimSessionCheck(tx: Tx, mac: string, seen: number, now: number): Promise<boolean> {
+    const statement = 'UPDATE sessions SET checked_at = $3 WHERE mac = $1 AND checked_at = $2'
+    return (await tx.run(statement, [mac, seen, now])) > 0
+  },
+
+  async renewSession(
+    tx: Tx,
+    mac: string,
+    { name, groups, sealed, knownAt }: Parameters<SessionStore['renew']>[1],
+  ): Promise<void> {
+    await tx.run(RENEW, [mac, name, JSON.stringify(groups), sealed, knownAt])
+  },
+
+  async removeSession(tx: Tx, mac: string): Promise<void> {
+    await tx.run('DELETE FROM sessions WHERE mac = $1', [mac])
+  },
+
+  async removeOldSessions(
+    tx: Tx,
+    { beganAt, usedAt }: Pick<StoredSession, 'beganAt' | 'usedAt'>,
+  ): Promise<void> {
+    await tx.run('DELETE FROM sessions WHERE began_at < $1 OR used_at < $2', [beganAt, usedAt])
+  },
+
+  async removeSessionsOf(
+    tx: Tx,
+    of: { issuerSession: string } | { person: string },
+  ): Promise<number> {
+    return 'person' in of
+      ? tx.run('DELETE FROM sessions WHERE person = $1', [of.person])
+      : tx.run('DELETE FROM sessions WHERE issuer_session = $1', [of.issuerSession])
+  },
+
+  async appendAudit(tx: Tx, entries: readonly NewAuditEntry[]): Promise<void> {
+    for (const entry of entries) await insertInto(tx, 'audit', writeAll(ENTRY, entry))
+  },
+}

@@ -1,0 +1,42 @@
+-- Who has signed in, their sessions of the web UI, and who did what. `groups` and `targets` are JSON. Once released, this
+-- file is never changed: see `migrate.ts`.
+
+CREATE TABLE people (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT,
+  email TEXT,
+  groups TEXT NOT NULL,
+  first_seen_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL
+) STRICT;
+
+-- `mac` is what a session's secret leaves; `sealed` holds the tokens of the issuer, encrypted.
+CREATE TABLE sessions (
+  mac TEXT PRIMARY KEY,
+  person TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+  name TEXT,
+  groups TEXT NOT NULL,
+  sealed TEXT NOT NULL,
+  issuer_session TEXT,
+  began_at INTEGER NOT NULL,
+  used_at INTEGER NOT NULL,
+  checked_at INTEGER NOT NULL,
+  known_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX sessions_of_person ON sessions (person, began_at);
+
+CREATE TABLE audit (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  who TEXT NOT NULL,
+  address TEXT,
+  action TEXT NOT NULL,
+  status INTEGER,
+  targets TEXT NOT NULL
+) STRICT;
+CREATE INDEX audit_of_who ON audit (who, number);
+CREATE INDEX audit_of_action ON audit (action, number);
+CREATE INDEX audit_by_time ON audit (at);
+CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit
+  BEGIN SELECT RAISE(ABORT, 'the audit log is only appended to'); END;

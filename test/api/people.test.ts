@@ -1,0 +1,97 @@
+import { PeopleList, PersonRemoved } from '@agent-server/schemas/operator/people.ts'
+import { QueryResponse } from '@agent-server/schemas/query.ts'
+import { describe, expect, it } from 'vitest'
+import { readPage, shellBlocks } from '../docs/pages.ts'
+import { failureOf } from '../support/failure.ts'
+import { requester, startServer, TEST_KEY } from '../support/server.ts'
+import { hasProgram, openShell } from '../support/shell.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+import { startTokenIssuer } from '../support/token-issuer.ts'
+
+const issuer = await startTokenIssuer()
+const server = await startServer({ OIDC_ISSUER: issuer.url, OIDC_CLIENT_ID: 'agent' })
+
+const asPerson = async (sub: string, claims: Record<string, unknown> = {}) =>
+  requester(server.url, await issuer.sign({ sub, ...claims }))
+
+async function everybody() {
+  const response = await server.request('/admin/people')
+  return PeopleList.parse(await response.json()).people
+}
+
+const remove = async (id: string, query = '') =>
+  server.request(`/admin/people/${encodeURIComponent(id)}${query}`, { method: 'DELETE' })
+
+describe('The people who were here', () => {
+  it('are listed as they are now, whether they came with a token or by a program', async () => {
+    await (await asPerson('ada', { name: 'Ada', groups: ['staff'] }))('/v1/models')
+    await (await asPerson('ada', { name: 'Ada King', email: 'king@example.org' }))('/v1/models')
+    const headers = { 'agent-user': 'bob', 'agent-user-groups': 'drivers' }
+    await server.request('/v1/models', { headers })
+    expect(await everybody()).toMatchObject([
+      { id: 'user:ada', name: 'Ada King', email: 'king@example.org', groups: [] },
+      { id: 'user:bob', groups: ['drivers'] },
+    ])
+  })
+
+  it('come in pages', async () => {
+    const first = PeopleList.parse(await (await server.request('/admin/people?limit=1')).json())
+    const path = `/admin/people?limit=1&cursor=${first.nextCursor}`
+    const second = PeopleList.parse(await (await server.request(path)).json())
+    expect([...first.people, ...second.people].map(({ id }) => id)).toEqual([
+      'user:ada',
+      'user:bob',
+    ])
+    expect(second.nextCursor).toBeUndefined()
+  })
+})
+
+describe('Removing a person', () => {
+  it('says what is theirs, and takes it, and nothing else', async () => {
+    const [leaver, other] = [await asPerson('leaver'), await asPerson('other')]
+    for (const request of [leaver, leaver, other]) {
+      expect((await request('/v1/conversations', { body: {} })).status).toBe(200)
+    }
+    const planned = PersonRemoved.parse(await (await remove('user:leaver', '?dryRun=true')).json())
+    const removed = { sessions: 0, conversations: 2, documents: 0, feedback: 0, artifacts: 0 }
+    expect(planned).toEqual({ id: 'user:leaver', dryRun: true, removed })
+    const done = PersonRemoved.parse(await (await remove('user:leaver')).json())
+    expect(done).toEqual({ id: 'user:leaver', dryRun: false, removed })
+    expect(await failureOf(await remove('user:leaver'))).toMatchObject({
+      status: 404,
+      code: 'person_not_found',
+    })
+    expect((await everybody()).map(({ id }) => id)).not.toContain('user:leaver')
+    const kept = PersonRemoved.parse(await (await remove('user:other', '?dryRun=true')).json())
+    expect(kept.removed.conversations).toBe(1)
+  })
+
+  it('is for administrators alone', async () => {
+    const failure = await failureOf(
+      await (await asPerson('ada'))('/admin/people/user:ada', { method: 'DELETE' }),
+    )
+    expect(failure).toMatchObject({ status: 403, code: 'insufficient_scope' })
+  })
+
+  it('lets them come back as somebody new', async () => {
+    await (await asPerson('back'))('/v1/models')
+    await remove('user:back')
+    await (await asPerson('back'))('/v1/models')
+    expect((await everybody()).map(({ id }) => id)).toContain('user:back')
+  })
+})
+
+it.skipIf(!hasProgram('curl'))(
+  'The commands of the guide work as they are (needs curl)',
+  async () => {
+    const shell = openShell(await temporaryDirectory())
+    const token = await issuer.sign({ sub: '7c1e' })
+    await shell.paste(`export URL=${server.url} KEY=${TEST_KEY} TOKEN=${token}`)
+    const [query = '', removal = ''] = shellBlocks(readPage('docs/guides/people.md'))
+    expect(QueryResponse.parse(JSON.parse(await shell.paste(query))).hits).toEqual([])
+    expect(PersonRemoved.parse(JSON.parse(await shell.paste(removal)))).toMatchObject({
+      id: 'user:7c1e',
+      dryRun: true,
+    })
+  },
+)
