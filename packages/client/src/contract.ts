@@ -1221,15 +1221,49 @@ export interface components {
             /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ. */
             supported?: boolean;
         };
-        CollectionList: {
-            /** @description `default` first, if it has documents; then those with the most documents. */
-            collections: components["schemas"]["CollectionSize"][];
-        };
-        CollectionSize: {
-            /** @description Number of its documents that queries find. */
+        /** @description A collection of documents; its lists are shown to whoever may change them. */
+        Collection: {
+            /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
+            access?: string[];
+            /** @description Who may also add documents, and change their own. */
+            contributors?: string[];
+            /**
+             * Format: date-time
+             * @description When it was created; absent if it exists only by the documents in it.
+             */
+            createdAt?: string;
+            /** @description The person who created it, as `user:<id>`. */
+            creator?: string;
+            /** @description Number of its documents that your queries find. */
             documents: number;
             /** @description Name of a collection; `default` contains the documents that are in none. */
             name: string;
+            /** @description Who may also change and delete all documents that they may read, and these lists. */
+            owners?: string[];
+            /**
+             * @description What you may do in it as a person; absent for API keys and administrators, who may do what an owner may, and if you may only read single documents.
+             * @enum {string}
+             */
+            role?: "reader" | "contributor" | "owner";
+        };
+        CollectionList: {
+            /** @description Those that you may see: `default` first, then those with the most documents. */
+            collections: components["schemas"]["Collection"][];
+        };
+        /**
+         * @example {
+         *       "access": [
+         *         "group:staff"
+         *       ]
+         *     }
+         */
+        CollectionPatch: {
+            /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
+            access?: string[];
+            /** @description Who may also add documents, and change their own. */
+            contributors?: string[];
+            /** @description Who may also change and delete all documents that they may read, and these lists. */
+            owners?: string[];
         };
         Completion: {
             agent: components["schemas"]["AgentExtra"];
@@ -1831,6 +1865,8 @@ export interface components {
             }[];
         };
         Document: {
+            /** @description Who may read it besides the person who added it; absent if its collection says, and to those who may not change it. */
+            access?: string[];
             /** @description Number of ingestion attempts. */
             attempts: number;
             /** @description Length of the text in UTF-16 code units, the unit of every offset. */
@@ -1844,6 +1880,8 @@ export interface components {
              * @description When the document was created.
              */
             createdAt: string;
+            /** @description The person who added it, as `user:<id>`; absent for an API key, and to those who may not change it. */
+            creator?: string;
             /** @description Progress of the embeddings; absent if search is lexical only. */
             embeddings?: {
                 /** @description Chunks that have no embedding yet and are found by keywords only. */
@@ -1962,6 +2000,14 @@ export interface components {
          *     }
          */
         DocumentPatch: {
+            /**
+             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
+             * @example [
+             *       "group:hr",
+             *       "user:ada"
+             *     ]
+             */
+            access?: string[] | null;
             /** @description Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted. */
             conversation?: null;
             /** @description Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `changed_meanwhile`. */
@@ -2122,7 +2168,7 @@ export interface components {
              * @description Stable error code, listed in docs/reference/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "groups_unknown" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "person_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "issuer_unavailable" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "not_permitted" | "fetch_not_allowed" | "origin_not_allowed" | "groups_unknown" | "document_not_found" | "collection_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "person_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "collection_exists" | "collection_not_empty" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "issuer_unavailable" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and how to fix it. */
             message: string;
             /** @description Dotted path of the invalid field, or null. */
@@ -3040,6 +3086,24 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "handbook",
+         *       "access": [
+         *         "group:staff"
+         *       ]
+         *     }
+         */
+        NewCollection: {
+            /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
+            access?: string[];
+            /** @description Who may also add documents, and change their own. */
+            contributors?: string[];
+            /** @description Name of a collection; `default` contains the documents that are in none. */
+            name: string;
+            /** @description Who may also change and delete all documents that they may read, and these lists. */
+            owners?: string[];
+        };
+        /**
+         * @example {
          *       "metadata": {
          *         "topic": "library"
          *       }
@@ -3077,6 +3141,14 @@ export interface components {
          *     }
          */
         NewDocument: {
+            /**
+             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
+             * @example [
+             *       "group:hr",
+             *       "user:ada"
+             *     ]
+             */
+            access?: string[] | null;
             /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
             conversation?: string | null;
@@ -3098,6 +3170,11 @@ export interface components {
          *     }
          */
         NewDocumentFile: {
+            /**
+             * @description As in NewDocument, as a JSON array; none if empty.
+             * @example
+             */
+            access?: string;
             /**
              * @description The collection of the document.
              * @example default
@@ -3138,6 +3215,14 @@ export interface components {
          *     }
          */
         NewDocumentItem: {
+            /**
+             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
+             * @example [
+             *       "group:hr",
+             *       "user:ada"
+             *     ]
+             */
+            access?: string[] | null;
             /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
             /** @description Creates or replaces the document with this id, as `PUT /documents/{id}` does, which makes retries safe. */
@@ -3304,6 +3389,14 @@ export interface components {
          *     }
          */
         NewSite: {
+            /**
+             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
+             * @example [
+             *       "group:hr",
+             *       "user:ada"
+             *     ]
+             */
+            access?: string[] | null;
             /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
             /**
@@ -4521,7 +4614,7 @@ export interface components {
                  * @description Stable error code, listed in docs/reference/errors.md.
                  * @enum {string}
                  */
-                code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "groups_unknown" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "person_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "issuer_unavailable" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+                code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "not_permitted" | "fetch_not_allowed" | "origin_not_allowed" | "groups_unknown" | "document_not_found" | "collection_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "person_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "collection_exists" | "collection_not_empty" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "issuer_unavailable" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
                 /** @description What went wrong and how to fix it. */
                 message: string;
             };
@@ -5678,8 +5771,9 @@ export type ChatRequest = components['schemas']['ChatRequest'];
 export type Chunk = components['schemas']['Chunk'];
 export type ChunkList = components['schemas']['ChunkList'];
 export type Citation = components['schemas']['Citation'];
+export type Collection = components['schemas']['Collection'];
 export type CollectionList = components['schemas']['CollectionList'];
-export type CollectionSize = components['schemas']['CollectionSize'];
+export type CollectionPatch = components['schemas']['CollectionPatch'];
 export type Completion = components['schemas']['Completion'];
 export type CompletionChunk = components['schemas']['CompletionChunk'];
 export type CompletionMessage = components['schemas']['CompletionMessage'];
@@ -5757,6 +5851,7 @@ export type ModelList = components['schemas']['ModelList'];
 export type ModelTest = components['schemas']['ModelTest'];
 export type ModelTestRequest = components['schemas']['ModelTestRequest'];
 export type NewApiKey = components['schemas']['NewApiKey'];
+export type NewCollection = components['schemas']['NewCollection'];
 export type NewConversation = components['schemas']['NewConversation'];
 export type NewConversationItems = components['schemas']['NewConversationItems'];
 export type NewDocument = components['schemas']['NewDocument'];
