@@ -1,6 +1,7 @@
-import { pause } from '@agent-server/lib/abort.ts'
+import { pause, withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
+import { createLimiter, type Limiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { ConversationRef, ConversationStore } from '../stores/conversation-store.ts'
@@ -50,7 +51,7 @@ export function createConversationDocuments({ documents, conversations }: Depend
     check,
     /**
      * Calls `create` if the conversation takes the content; one after another, since each counts what is there. Throws
-     * `conversation_not_found`, and `conversation_full` if the content would be too much.
+     * `conversation_not_found`, `conversation_full` if the content would be too much, and `too_much_at_once`.
      */
     add<Created>(
       conversation: ConversationRef,
@@ -65,17 +66,41 @@ export function createConversationDocuments({ documents, conversations }: Depend
   }
 }
 
-/** Runs what concerns the same conversation one after another. */
+/** How many documents may wait to be added to one conversation, and for how long. */
+const MAX_WAITING = 100
+const WAIT_MS = 30_000
+const RETRY_SECONDS = 5
+
+/** Runs what concerns the same conversation one after another. Throws `too_much_at_once`. */
 function createTurns() {
-  const last = new Map<string, Promise<unknown>>()
+  const open = new Map<string, { limiter: Limiter; users: number }>()
+  const begin = (conversation: string) => {
+    const limits = {
+      name: 'documents of a conversation',
+      capacity: 1,
+      maxWaiting: MAX_WAITING,
+    }
+    const turns = open.get(conversation) ?? { limiter: createLimiter(limits), users: 0 }
+    open.set(conversation, turns)
+    turns.users += 1
+    return turns
+  }
+  const tooMany = (cause: unknown) => {
+    const message = 'Too many documents are being added to the conversation at the same time'
+    return new AppError('too_much_at_once', message, { cause, retryAfter: RETRY_SECONDS })
+  }
+
   return async <Result>(conversation: string, work: () => Promise<Result>): Promise<Result> => {
-    const result = (last.get(conversation) ?? Promise.resolve()).then(work)
-    const turn = ignore(result, 'the caller gets the error')
-    last.set(conversation, turn)
+    const turns = begin(conversation)
+    // The conversation is one owner's.
+    const run = (signal: AbortSignal) => turns.limiter.run(undefined, work, signal)
     try {
-      return await result
+      return await withDeadline(WAIT_MS, run, tooMany)
+    } catch (error) {
+      throw error instanceof TooManyWaiting ? tooMany(error) : error
     } finally {
-      if (last.get(conversation) === turn) last.delete(conversation)
+      turns.users -= 1
+      if (turns.users === 0) open.delete(conversation)
     }
   }
 }
