@@ -17,6 +17,7 @@ export const STEPS: readonly URL[] = [
   './collection-names.sql',
   './people-access.sql',
   './people.sql',
+  './text-digests.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

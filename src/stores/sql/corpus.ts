@@ -20,6 +20,7 @@ import {
   toContent,
   toDocument,
 } from './columns.ts'
+import { soundText, storedText } from './contents.ts'
 import type { Dialect } from './dialect.ts'
 import { checked, storedPieces } from './files.ts'
 import { insertMetadata } from './labels.ts'
@@ -66,7 +67,7 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
     LEFT JOIN sources ON sources.document = number
     WHERE number > $1 ORDER BY number LIMIT ${DOCUMENTS_PER_READ}`
   const CONTENTS = `
-    SELECT revision, text FROM contents WHERE document = $1 ORDER BY revision`
+    SELECT revision, text, digest FROM contents WHERE document = $1 ORDER BY revision`
   const REPLACEMENT = `
     SELECT * FROM replacements WHERE document = $1`
   const KEYS = `
@@ -134,7 +135,7 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
         document: { ...document, status },
         contents: contents.map((content) => ({
           revision: integer(content, 'revision'),
-          text: text(content, 'text'),
+          text: soundText(content, document.id),
         })),
         replacement: replacement && toContent(replacement),
         dueAt: optionalInteger(row, 'run_at'),
@@ -235,7 +236,9 @@ async function insertDocument(
   const [row] = await insertInto(tx, 'documents', documentColumns(document), 'RETURNING number')
   const number = integer(row, 'number')
   await insertMetadata(tx, number, document)
-  for (const content of contents) await insertInto(tx, 'contents', { document: number, ...content })
+  for (const { revision, text } of contents) {
+    await insertInto(tx, 'contents', { document: number, revision, ...storedText(text) })
+  }
   for (const key of idempotency) {
     await insertInto(tx, 'idempotency_keys', { ...key, document: number })
   }

@@ -27,6 +27,7 @@ import {
   toDocument,
   updateDocument,
 } from './columns.ts'
+import { storedText } from './contents.ts'
 import { type Changes, count } from './counts.ts'
 import type { Dialect } from './dialect.ts'
 import { FILE_WRITES } from './files.ts'
@@ -344,7 +345,7 @@ async function enqueue(
   { text, file, source, sender = '' }: NewDocument,
 ): Promise<void> {
   await Promise.all([
-    insertInto(tx, 'contents', { document, revision, text }),
+    insertInto(tx, 'contents', { document, revision, ...storedText(text) }),
     tx.run(QUEUE, [document, revision, AT_ONCE, sender]),
     takeFile(tx, file, document, revision),
     source && insertInto(tx, 'sources', { document, ...sourceColumns(source) }),

@@ -19,6 +19,7 @@ import {
   toContent,
   updateDocument,
 } from './columns.ts'
+import { storedText } from './contents.ts'
 import { count } from './counts.ts'
 import type { Dialect } from './dialect.ts'
 import { GIVE_BACK, NO_FAILURE } from './documents.ts'
@@ -274,8 +275,7 @@ export function createCompletionWrites(dialect: Dialect) {
       const { document, revision, replaced } = completion
       await Promise.all([
         dialect.insertChunks(tx, document, revision, chunks),
-        readText !== undefined &&
-          tx.run('UPDATE contents SET text = $2 WHERE document = $1', [document, readText]),
+        readText !== undefined && updateText(tx, document, readText),
         end(tx, dialect, completion, chunks.length, readText?.length),
       ])
       return replaced
@@ -361,4 +361,13 @@ function toJob(row: Row | undefined): IngestionJob {
     text: text(row, 'text'),
     sender: text(row, 'sender') || undefined,
   }
+}
+
+async function updateText(tx: Tx, document: number, content: string): Promise<void> {
+  const { text, digest } = storedText(content)
+  await tx.run('UPDATE contents SET text = $2, digest = $3 WHERE document = $1', [
+    document,
+    text,
+    digest,
+  ])
 }

@@ -17,6 +17,7 @@ import {
   type ValueQuery,
 } from '../lookup.ts'
 import { toDocument } from './columns.ts'
+import { soundText } from './contents.ts'
 import { decodeCursor, encodeCursor, isInteger, isText } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
 import { integer, optionalInteger, type Row, type Statement, text, type Value } from './query.ts'
@@ -117,7 +118,7 @@ export function createLookup(ask: Ask, dialect: Dialect) {
 function createTextReads(ask: Ask) {
   const servedText = async (visibility: Visibility, id: string, signal?: AbortSignal) => {
     const { sql, values, statement } = visibleTo(visibility, { values: [id], testing: 'each' })
-    const query = statement(`SELECT number, contents.text FROM documents
+    const query = statement(`SELECT number, contents.text, contents.digest FROM documents
       JOIN contents ON document = number AND contents.revision = served_revision
       WHERE id = $1 AND ${sql}`)
     return (await ask(query, values, signal))[0]
@@ -137,7 +138,7 @@ function createTextReads(ask: Ask) {
   return {
     async readText(visibility: Visibility, documentId: string, signal?: AbortSignal) {
       const row = await servedText(visibility, documentId, signal)
-      const whole = row && text(row, 'text')
+      const whole = row && soundText(row, documentId)
       if (whole !== '') return whole
       const chunks = await ask(CHUNKS, [integer(row, 'number')], signal)
       return textOfChunks(chunks.map(toSpan))
@@ -150,7 +151,7 @@ function createTextReads(ask: Ask) {
     ) {
       const row = await servedText(visibility, documentId, signal)
       if (!row) return undefined
-      const whole = text(row, 'text')
+      const whole = soundText(row, documentId)
       if (whole !== '')
         return { text: whole.slice(start, end), length: whole.length, isWhole: true }
       const document = integer(row, 'number')

@@ -3,10 +3,11 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { isMissing } from '@agent-server/lib/files.ts'
+import { isSound } from '../sql/contents.ts'
 import { bytes, integer, text } from '../sql/query.ts'
 import { DATABASE_FILE, openForReading } from './connection.ts'
 import { damaged, toStoreError, unavailable } from './error.ts'
-import { schemaVersion } from './migrate.ts'
+import { MIGRATIONS, schemaVersion } from './migrate.ts'
 
 /** Reading this much takes seconds, during which nothing else runs in the process. */
 const MAX_CHECKED_BYTES = 4_000_000_000
@@ -28,13 +29,17 @@ export async function checkDatabaseFile(directory: string): Promise<string> {
   }
   try {
     using database = openForReading(file)
-    schemaVersion(database)
+    const isNewest = schemaVersion(database) === MIGRATIONS.length
     const outcome = text(database.prepare('PRAGMA quick_check(1)').get(), 'quick_check')
     if (outcome === 'ok') {
-      const damagedIds = damagedFilesIn(database)
+      const damagedIds = [
+        ...damagedFilesIn(database),
+        // Before the next start, those of an earlier version have no digests.
+        ...(isNewest ? damagedTextsIn(database) : []),
+      ]
       if (damagedIds.length === 0) return 'is sound'
       throw unavailable(
-        `The files of these documents are not as they were sent: ${damagedIds.slice(0, MAX_NAMED).join(', ')}. Send them again, or restore the database: docs/guides/operations.md says how, under “A damaged database”.`,
+        `The files or texts of these documents are not as they were stored: ${damagedIds.slice(0, MAX_NAMED).join(', ')}. Send them again, or restore the database: docs/guides/operations.md says how, under “A damaged database”.`,
       )
     }
   } catch (error) {
@@ -58,4 +63,14 @@ function damagedFilesIn(database: DatabaseSync): string[] {
     for (const piece of pieces.iterate(integer(row, 'number'))) digest.update(bytes(piece, 'bytes'))
     return digest.digest('hex') === text(row, 'sha256') ? [] : [text(row, 'id')]
   })
+}
+
+const TEXTS = 'SELECT id, text, digest FROM contents JOIN documents ON number = document'
+
+function damagedTextsIn(database: DatabaseSync): string[] {
+  const ids: string[] = []
+  for (const row of database.prepare(TEXTS).iterate()) {
+    if (!isSound(row)) ids.push(text(row, 'id'))
+  }
+  return ids
 }

@@ -20,6 +20,7 @@ export const MIGRATIONS: readonly string[] = [
   './collection-names.sql',
   './people-access.sql',
   './people.sql',
+  './text-digests.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

@@ -178,6 +178,35 @@ describe('The SQLite store', () => {
     await expect(checkDatabaseFile(data.directory)).rejects.toThrow(/these documents .*: damaged\./)
   })
 
+  it('tells a text that was damaged on the disk from a whole one, wherever it is read', async () => {
+    const store = await data.open()
+    for (const id of ['whole', 'damaged']) {
+      await store.add({ id, text: 'The owls hoot \ud83e\udd89 at night.' })
+      const [job] = await store.claimJobs(1)
+      if (job) await store.completeJob(job, [])
+    }
+    await store.close()
+    expect(await checkDatabaseFile(data.directory)).toBe('is sound')
+    const database = openForWriting(join(data.directory, 'agent-server.db'))
+    database.exec(`UPDATE contents SET text = replace(text, 'owls', 'owl5') WHERE document = 2`)
+    database.close()
+
+    const { signal } = new AbortController()
+    const again = await data.open()
+    expect(await again.lookup.readText(everything(), 'whole', signal)).toMatch(/^The owls hoot/)
+    const failure = { code: 'store_unavailable', message: expect.stringContaining('"damaged"') }
+    await expect(again.lookup.readText(everything(), 'damaged', signal)).rejects.toMatchObject(
+      failure,
+    )
+    const part = again.lookup.readPart(everything(), { documentId: 'damaged', start: 20 }, signal)
+    await expect(part).rejects.toMatchObject(failure)
+    await again.close()
+    const corpus = createSqliteCorpus({ directory: data.directory, derived: [] })
+    const records = Array.fromAsync(corpus.readCorpus(new AbortController().signal))
+    await expect(records).rejects.toMatchObject(failure)
+    await expect(checkDatabaseFile(data.directory)).rejects.toThrow(/these documents .*: damaged\./)
+  })
+
   it('closes when all that it has taken is on the disk, and what waited behind it', async () => {
     const store = await data.open()
     const first = store.add(document('first'))
