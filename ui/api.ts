@@ -93,13 +93,20 @@ export async function attempt(
 export interface SessionState {
   signedIn: boolean
   version: string
+  /** What they may do. */
+  scopes: readonly string[]
+  /** Absent for who has signed in with the server key. */
+  person?: { id: string; name?: string; isAdministrator: boolean }
+  /** Where people sign in with their company's account, if they can. */
+  signInPath?: string
 }
 
 /** The way in, which is the web UI's own and no part of the API. */
 export const session = {
   read: () => ask<SessionState>('GET', '/ui/session'),
   signIn: (secret: { key: string } | { token: string }) => ask('POST', '/ui/session', secret),
-  signOut: () => ask('DELETE', '/ui/session'),
+  /** May say where the browser has to sign out as well. */
+  signOut: () => ask<{ signOutUrl: string } | null>('DELETE', '/ui/session'),
   revealKey: async () => (await ask<{ key: string }>('POST', '/ui/key')).key,
 }
 

@@ -1,11 +1,20 @@
 import { signal } from '@preact/signals'
-import { messageOf, session, whenSessionEnds } from './api.ts'
+import { messageOf, type SessionState, session, whenSessionEnds } from './api.ts'
 import { clearRoute } from './route.ts'
 
 type SessionPhase = 'unknown' | 'signed-out' | 'signed-in'
 
 export const phase = signal<SessionPhase>('unknown')
 export const version = signal('')
+/** Who has signed in, unless with the server key. */
+export const person = signal<SessionState['person']>(undefined)
+/** Where people sign in with their company's account; undefined if they cannot. */
+export const signInPath = signal<string | undefined>(undefined)
+const scopes = signal<readonly string[]>([])
+
+/** Whether what has this scope is shown; the server decides for itself. */
+export const may = (scope: 'query' | 'chat' | 'ingest' | 'admin') => scopes.value.includes(scope)
+
 /** Why somebody is asked for the key, if there is more to say than that. */
 export const signInNote = signal('')
 
@@ -38,6 +47,9 @@ async function readSession(): Promise<void> {
   try {
     const state = await session.read()
     version.value = state.version
+    scopes.value = state.scopes
+    person.value = state.person
+    signInPath.value = state.signInPath
     phase.value = state.signedIn ? 'signed-in' : 'signed-out'
   } catch (error) {
     signInNote.value = messageOf(error)
@@ -52,8 +64,9 @@ export async function signIn(key: string): Promise<void> {
 }
 
 export async function signOut(): Promise<void> {
-  await session.signOut()
+  const elsewhere = await session.signOut()
   for (const forget of forgetters) forget()
   signInNote.value = ''
   phase.value = 'signed-out'
+  if (elsewhere) location.assign(elsewhere.signOutUrl)
 }

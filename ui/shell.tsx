@@ -20,10 +20,12 @@ import { Button } from './parts/controls.tsx'
 import { Dialog } from './parts/dialog.tsx'
 import { Icon, type IconName } from './parts/icon.tsx'
 import { href, route } from './route.ts'
-import { signOut, version } from './session.ts'
+import { may, person, signOut, version } from './session.ts'
 import { THEMES, theme } from './theme.ts'
 
 interface PageEntry {
+  /** What one has to be allowed to do for it. */
+  needs: Parameters<typeof may>[0]
   /** Whether it shows something of a server that is not launched. */
   isAlways?: boolean
   path: IconName
@@ -42,38 +44,45 @@ interface PageGroup {
 const GROUPS: readonly PageGroup[] = [
   {
     pages: [
-      { path: 'chat', title: 'Chat', Page: ChatPage },
-      { path: 'documents', title: 'Documents', Page: DocumentsPage },
-      { path: 'collections', title: 'Collections', Page: CollectionsPage },
-      { path: 'search', title: 'Search', Page: SearchPage },
+      { path: 'chat', title: 'Chat', needs: 'chat', Page: ChatPage },
+      { path: 'documents', title: 'Documents', needs: 'query', Page: DocumentsPage },
+      { path: 'collections', title: 'Collections', needs: 'query', Page: CollectionsPage },
+      { path: 'search', title: 'Search', needs: 'query', Page: SearchPage },
     ],
   },
   {
     title: 'Configure',
     pages: [
-      { path: 'agent', title: 'Agent', Page: AgentPage, isAlways: true },
-      { path: 'models', title: 'Models', Page: ModelsPage, isAlways: true },
-      { path: 'keys', title: 'Keys', Page: KeysPage },
-      { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },
+      { path: 'agent', title: 'Agent', needs: 'admin', Page: AgentPage, isAlways: true },
+      { path: 'models', title: 'Models', needs: 'admin', Page: ModelsPage, isAlways: true },
+      { path: 'keys', title: 'Keys', needs: 'admin', Page: KeysPage },
+      { path: 'settings', title: 'Settings', needs: 'admin', Page: SettingsPage, isAlways: true },
     ],
   },
   {
     title: 'Operate',
     pages: [
-      { path: 'overview', title: 'Overview', Page: OverviewPage, isAlways: true },
-      { path: 'activity', title: 'Activity', Page: ActivityPage, isAlways: true },
-      { path: 'deploy', title: 'Deploy', Page: DeployPage, isAlways: true },
+      { path: 'overview', title: 'Overview', needs: 'admin', Page: OverviewPage, isAlways: true },
+      { path: 'activity', title: 'Activity', needs: 'admin', Page: ActivityPage, isAlways: true },
+      { path: 'deploy', title: 'Deploy', needs: 'admin', Page: DeployPage, isAlways: true },
     ],
   },
 ]
-const PAGES = GROUPS.flatMap(({ pages }) => pages)
+
+/** Those that the person may use. */
+const shownGroups = () =>
+  GROUPS.map((group) => ({
+    ...group,
+    pages: group.pages.filter(({ needs }) => may(needs)),
+  })).filter(({ pages }) => pages.length > 0)
 
 /** Pages that a narrow screen has room for, beside the current one; a sheet leads to the others. */
 const NARROW_PAGES: ReadonlySet<string> = new Set(['chat', 'documents', 'search', 'overview'])
 
 export function Shell() {
-  const [path = 'overview', id] = route.value
-  const entry = PAGES.find((one) => one.path === path)
+  const shown = shownGroups().flatMap(({ pages }) => pages)
+  const [path = may('admin') ? 'overview' : shown[0]?.path, id] = route.value
+  const entry = shown.find((one) => one.path === path)
   const main = useRef<HTMLElement>(null)
   const title = entry?.title ?? 'Not found'
   useEffect(() => {
@@ -89,7 +98,7 @@ export function Shell() {
         <a class="brand" href={href()}>
           Agent Server
         </a>
-        <Palette pages={PAGES} />
+        <Palette pages={shown} />
         <nav aria-label="Pages" class="pages">
           <PageLinks current={path} />
           <Button icon="more" class="more-pages" onClick={() => (isSheetOpen.value = true)}>
@@ -100,15 +109,15 @@ export function Shell() {
         <Foot />
       </header>
       <main ref={main} id="main" tabIndex={-1} class={`page ${path}`}>
-        <RestartBanner />
+        {may('admin') && <RestartBanner />}
         <PageOf entry={entry} id={id} />
       </main>
     </div>
   )
 }
 
-function PageLinks({ current }: { current: string }) {
-  return GROUPS.map(({ title, pages }) => (
+function PageLinks({ current }: { current: string | undefined }) {
+  return shownGroups().map(({ title, pages }) => (
     <div key={title} class="page-group">
       {title && <p class="hint">{title}</p>}
       <ul aria-label={title}>
@@ -129,7 +138,7 @@ function PageLinks({ current }: { current: string }) {
 const isSheetOpen = signal(false)
 
 /** All pages, for screens on which the navigation has room for a few. */
-function PageSheet({ current }: { current: string }) {
+function PageSheet({ current }: { current: string | undefined }) {
   const close = () => {
     isSheetOpen.value = false
   }
@@ -158,7 +167,7 @@ function NotFound() {
     <>
       <h1>Not found</h1>
       <p>
-        There is no such page. Go to the <a href={href()}>overview</a>.
+        There is no such page. Go to the <a href={href()}>first page</a>.
       </p>
     </>
   )
@@ -184,6 +193,7 @@ function Foot() {
         <Icon name="reference" />
         API reference
       </a>
+      {person.value && <p class="hint">{person.value.name ?? person.value.id}</p>}
       <Button icon="signOut" class="quiet" onClick={() => void signOut()}>
         Sign out
       </Button>

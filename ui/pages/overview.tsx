@@ -20,6 +20,7 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { Snippets } from '../parts/snippets.tsx'
 import { usePolled } from '../poll.ts'
 import { href } from '../route.ts'
+import { person } from '../session.ts'
 
 const POLL_MS = 10_000
 const NEWEST = 20
@@ -96,7 +97,7 @@ export function OverviewPage() {
         {known !== undefined && known !== 'running' && (
           <>
             <ServerPanel />
-            <Access />
+            {!person.value && <Access />}
           </>
         )}
       </div>
@@ -122,7 +123,7 @@ function Running({ readiness, capabilities, folders, last, begun, onChange }: Ru
       {failing.length > 0 && <Parts id="attention" title="Needs attention" parts={failing} />}
       {begun && <FirstSteps state={begun} onDone={onChange} />}
       <Counts readiness={readiness} />
-      <Access />
+      {!person.value && <Access />}
       <Parts id="works" title="What works" parts={parts.filter(({ tone }) => tone !== 'bad')} />
       <section class="panel wide" aria-labelledby="begin">
         <h2 id="begin">Use it from a program</h2>

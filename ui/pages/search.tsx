@@ -4,6 +4,7 @@ import { EvaluationRuns } from '../search/evaluation-runs.tsx'
 import { Results, SearchForm } from '../search/hits.tsx'
 import { JudgedSet } from '../search/judged-set.tsx'
 import { MODES, runSearch, search, type Trial } from '../search/search-state.ts'
+import { may } from '../session.ts'
 
 /** What `/query` finds, with the score of each stage; by two settings side by side where that is wanted. */
 export function SearchPage() {
@@ -39,8 +40,8 @@ export function SearchPage() {
           </section>
         )}
       </div>
-      <JudgedSet />
-      <EvaluationRuns />
+      {may('admin') && <JudgedSet />}
+      {may('admin') && <EvaluationRuns />}
     </>
   )
 }
