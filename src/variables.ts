@@ -187,8 +187,8 @@ export const Variables = z.object({
     'Chats at the same time; further ones get 429.',
   ),
   RUNS_KEPT: chat(
-    number(0, 200).prefault('50'),
-    'Last runs kept in memory for `GET /admin/runs`, with prompts and tool calls, up to 2 MB each.',
+    number(0, 10_000).prefault('1000'),
+    'Last runs kept for `GET /admin/runs`, with prompts and tool calls, for 30 days and in 500 MB at most.',
   ),
   TOP_K: knowledge(
     number(1, 100).prefault('5'),

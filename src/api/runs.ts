@@ -13,7 +13,7 @@ export const runRoutes: FastifyPluginAsyncZod<{ runs: Pick<RunHistory, 'list' | 
       operationId: 'listRuns',
       summary: 'List the last runs of the agent',
       description:
-        'Each server keeps the last RUNS_KEPT runs of all keys in memory; a restart clears them.',
+        'The last RUNS_KEPT runs of all keys are kept, by all servers on a database together, for 30 days at most.',
       querystring: RunListQuery,
       response: { 200: RunList.describe('The runs.'), ...errorResponses() },
     },

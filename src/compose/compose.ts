@@ -45,7 +45,8 @@ export async function compose(
   const keys = new Keys({ store: store.keys, log })
   opened.defer(() => keys.close())
   const people = composePeople(config, store, corpus.conversationDeleted)
-  const runs = createRunHistory(config.RUNS_KEPT)
+  const runs = createRunHistory({ store: store.runRecords, maximum: config.RUNS_KEPT, log })
+  opened.defer(async () => void (await runs.close()))
   const { configuration } = loaded
   const agents = await openAgentSide({
     config,

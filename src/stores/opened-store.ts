@@ -10,6 +10,7 @@ import type { KeyStore } from './key-store.ts'
 import type { DocumentLookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
 import type { AuditStore, PeopleStore, SessionStore } from './people-store.ts'
+import type { RunStore } from './run-store.ts'
 
 /** A database with everything that the server stores in it. */
 export interface OpenedStore extends DocumentStore {
@@ -35,6 +36,8 @@ export interface OpenedStore extends DocumentStore {
   /** Runs of the agent that wait for approval. */
   readonly runs: ArtifactStore
   readonly conversations: ConversationStore
+  /** What led to the last answers. */
+  readonly runRecords: RunStore
   /** Ratings of answers. */
   readonly feedback: FeedbackStore
   /** Questions whose right documents are known. */

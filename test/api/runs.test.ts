@@ -6,6 +6,7 @@ import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, requester, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 import { errorReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const upstream = await startScriptedUpstream()
@@ -132,6 +133,17 @@ describe('A run of the agent', () => {
     for (const path of ['/admin/runs', `/admin/runs/${id}`]) {
       expect(await failureOf(await request(path))).toMatchObject({ code: 'insufficient_scope' })
     }
+  })
+
+  it('outlives a restart', async () => {
+    const DATA_DIR = await temporaryDirectory()
+    const before = await startServer(modelAt(upstream, { DATA_DIR }))
+    await ask('What stays?', {}, before)
+    await before.close()
+    const after = await startServer(modelAt(upstream, { DATA_DIR }))
+    const [run] = await listed('', after)
+    expect(run).toMatchObject({ question: 'What stays?' })
+    expect((await runOf(run?.id, after)).modelCalls).toHaveLength(1)
   })
 
   it('takes the place of the oldest one; with RUNS_KEPT=0 none is kept', async () => {

@@ -216,6 +216,7 @@ const OTHER_STORES: Record<string, string> = {
   feedback: 'each call names the owner',
   questions: 'of the operator',
   evaluations: 'of the operator',
+  runRecords: 'of the operator',
   acceptedTools: 'of the operator',
   skillCopies: 'of the operator',
 }

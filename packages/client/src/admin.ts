@@ -137,9 +137,13 @@ export class Admin {
     }
   }
 
-  /** Lists the last runs of the agent on this server, the newest first, or those that led to an answer. */
-  runs({ answerId, ...options }: RequestOptions & { answerId?: string } = {}): Call<RunSummary[]> {
-    const request = { method: 'GET', path: '/admin/runs', query: { answerId } } as const
+  /** Lists the last runs of the agent, the newest first, or those that led to an answer. */
+  runs({
+    answerId,
+    limit,
+    ...options
+  }: RequestOptions & { answerId?: string; limit?: number } = {}): Call<RunSummary[]> {
+    const request = { method: 'GET', path: '/admin/runs', query: { answerId, limit } } as const
     return mapCall(this.#transport.json<RunList>(request, options), ({ runs }) => runs)
   }
 

@@ -1,11 +1,13 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import type { ModelMessage } from '@agent-server/models'
-import type { Run, RunList, RunListQuery, RunSummary } from '@agent-server/schemas/operator/run.ts'
+import type { Run, RunList, RunListQuery } from '@agent-server/schemas/operator/run.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import type { Answer } from '../../agent/run/model-turn.ts'
 import type { FinishedRun } from '../../agent/run/run-limiter.ts'
 import type { RunTrace, RunTraces } from '../../agent/run/run-trace.ts'
+import type { RunStore } from '../../stores/run-store.ts'
 
 /** UTF-16 code units of all texts of a run, of one of them, and of a passage or a question in a list. */
 const MAX_CHARACTERS = 200_000
@@ -19,35 +21,36 @@ const MAX_MESSAGES = 200
 const MAX_TOOLS = 100
 const MAX_TOOL_CALLS = 200
 
-/** A run with all its texts as JSON, which keeps nothing else in memory alive. */
-interface Kept {
-  summary: RunSummary
-  json: Buffer
+/** Runs that wait to be stored; while the store does not answer, later ones are not kept. */
+const MAX_WAITING = 20
+
+interface Dependencies {
+  store: RunStore
+  /** The number of runs that are kept. */
+  maximum: number
+  log: Pick<Log, 'warn'>
 }
 
 export type RunHistory = ReturnType<typeof createRunHistory>
 
-/** The last runs of the agent on this server, in memory. */
-export function createRunHistory(maximum: number) {
-  const records: Kept[] = []
+/** The last runs of the agent, in the store. */
+export function createRunHistory({ store, maximum, log }: Dependencies) {
+  let waiting = 0
+  let stored: Promise<unknown> = Promise.resolve()
 
   const keep = (run: Run) => {
-    const json = Buffer.from(JSON.stringify(run))
+    if (waiting >= MAX_WAITING) return
+    waiting += 1
     const { id, startedAt, milliseconds, outcome, conversationId, answerId, key } = run
     const question = excerpt(run.question, MAX_EXCERPT)
-    const summary = {
-      id,
-      startedAt,
-      milliseconds,
-      outcome,
-      question,
-      conversationId,
-      answerId,
-      key,
-    }
-    // A part of a text would keep all of it in memory.
-    records.push({ summary: JSON.parse(JSON.stringify(summary)), json })
-    if (records.length > maximum) records.shift()
+    const facts = { id, startedAt, milliseconds, outcome, question, conversationId, answerId, key }
+    const entry = { id, answerId, summary: JSON.stringify(facts), json: JSON.stringify(run) }
+    stored = stored
+      .then(() => store.add(entry, maximum))
+      .catch((error: unknown) => log.warn({ err: error, run: id }, 'a run was not kept'))
+      .finally(() => {
+        waiting -= 1
+      })
   }
 
   return {
@@ -57,18 +60,22 @@ export function createRunHistory(maximum: number) {
         secrets.reduce((start, secret) => start.replaceAll(secret, '[secret]'), text)
       return { begin: (request) => createTrace(request, createTexts(hide), keep) }
     },
-    list({ answerId }: RunListQuery): RunList {
-      const summaries = records.map(({ summary }) => summary)
-      const runs = summaries.filter((run) => answerId === undefined || run.answerId === answerId)
-      return { runs: runs.toReversed() }
+    /** Includes those that have ended before. */
+    async list(query: RunListQuery): Promise<RunList> {
+      await stored
+      if (maximum === 0) return { runs: [] }
+      return { runs: (await store.list(query)).map((summary) => JSON.parse(summary)) }
     },
     /** Throws `run_not_found`. */
-    get(id: string): Run {
-      const record = records.find(({ summary }) => summary.id === id)
-      if (record) return JSON.parse(record.json.toString())
-      const message = `There is no run "${id}", or no longer: this server keeps its last ${maximum}`
+    async get(id: string): Promise<Run> {
+      await stored
+      const json = await store.find(id)
+      if (json !== undefined) return JSON.parse(json)
+      const message = `There is no run "${id}", or no longer: the last ${maximum} are kept, for 30 days`
       throw new AppError('run_not_found', message, { param: 'id' })
     },
+    /** Resolves when all runs are stored. */
+    close: () => stored,
   }
 }
 

@@ -21,6 +21,7 @@ const LOCKS: Record<Exclude<Exclusive, `key:${string}`>, number> = {
   accepted: 11,
   evaluation: 12,
   access: 15,
+  runs: 16,
 }
 /** The first half of the lock of an idempotency key. */
 const KEY_LOCK = LOCK + 1

@@ -18,6 +18,7 @@ export const STEPS: readonly URL[] = [
   './people-access.sql',
   './people.sql',
   './text-digests.sql',
+  './runs.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

@@ -7,6 +7,7 @@ export type Exclusive =
   | 'embedding'
   | 'next-vectors'
   | 'artifacts'
+  | 'runs'
   | 'api-keys'
   | 'accepted'
   | 'evaluation'

@@ -21,6 +21,7 @@ import type { Claimant, Completed } from './jobs.ts'
 import { createKeyReads } from './keys.ts'
 import { createAuditReads, createPeopleReads, createSessionReads } from './people.ts'
 import { integer, type Read } from './query.ts'
+import { createRunReads } from './runs.ts'
 import type { WriteCalls } from './writes.ts'
 
 /** Keys reserved an hour ago are refused: see `retireChunkKeys`. */
@@ -185,6 +186,7 @@ function createServerStores(
   | 'artifacts'
   | 'responses'
   | 'runs'
+  | 'runRecords'
   | 'conversations'
   | 'feedback'
   | 'collectionNames'
@@ -201,6 +203,7 @@ function createServerStores(
     artifacts: createArtifacts(read, write),
     responses: createArtifacts(read, write, 'response'),
     runs: createArtifacts(read, write, 'run'),
+    runRecords: { ...createRunReads(read), add: write.addRun },
     conversations: {
       ...createConversationReads(read),
       create: write.addConversation,

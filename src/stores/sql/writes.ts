@@ -17,6 +17,7 @@ import { createApiKeyWrites } from './keys.ts'
 import { createOutboxWrites } from './outbox.ts'
 import { createPeopleWrites } from './people.ts'
 import type { Tx } from './query.ts'
+import { createRunWrites } from './runs.ts'
 import { createSourceWrites } from './sources.ts'
 
 /** Everything that changes the database, by name; each is one transaction. */
@@ -44,6 +45,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createOutboxWrites(dialect, clock),
     ...createPeopleWrites(clock),
     ...createQuestionWrites(dialect),
+    ...createRunWrites(dialect, clock),
     ...createSourceWrites(dialect),
     ...createVectorWrites(dialect),
   }

@@ -21,6 +21,7 @@ export const MIGRATIONS: readonly string[] = [
   './people-access.sql',
   './people.sql',
   './text-digests.sql',
+  './runs.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

@@ -1,8 +1,9 @@
 import { Run } from '@agent-server/schemas/operator/run.ts'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { RunTrace } from '../../../src/agent/run/run-trace.ts'
 import { createRunHistory } from '../../../src/operator/ops/runs.ts'
 import { question } from '../../agent/run/agent-for-test.ts'
+import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 import { hitOf } from '../../support/hit.ts'
 
 const SECRET = 'a-secret-of-the-server'
@@ -15,13 +16,20 @@ const ENDED = {
 }
 const LONG = 'x'.repeat(50_000)
 
+const log = { warn: () => undefined }
+const { open } = await createSqliteData()
+const store = await open()
+afterAll(() => store.close())
+const createHistory = (maximum: number) =>
+  createRunHistory({ store: store.runRecords, maximum, log })
+
 /** What is kept of a run in which `work` happens. */
-function kept(work: (trace: RunTrace) => void, asked = 'Why?'): Run {
-  const history = createRunHistory(3)
+async function kept(work: (trace: RunTrace) => void, asked = 'Why?'): Promise<Run> {
+  const history = createHistory(3)
   const trace = history.hiding([SECRET]).begin(question(asked))
   work(trace)
   trace.ended(ENDED, undefined)
-  return Run.parse(history.get(trace.id))
+  return Run.parse(await history.get(trace.id))
 }
 
 const asking = (...contents: string[]) => ({
@@ -32,8 +40,8 @@ const asking = (...contents: string[]) => ({
 })
 
 describe('What is kept of a run', () => {
-  it('is bounded, whatever happens in it', () => {
-    const run = kept((trace) => {
+  it('is bounded, whatever happens in it', async () => {
+    const run = await kept((trace) => {
       for (let n = 0; n < 300; n += 1) {
         trace.searched(
           LONG,
@@ -51,24 +59,23 @@ describe('What is kept of a run', () => {
     expect(length).toBeLessThan(2_000_000)
   })
 
-  it('hides a secret also where a text is cut', () => {
+  it('hides a secret also where a text is cut', async () => {
     for (const before of [19_990, 20_000, 39_990]) {
-      const run = kept(() => undefined, `${'y'.repeat(before)}${SECRET}`)
+      const run = await kept(() => undefined, `${'y'.repeat(before)}${SECRET}`)
       expect(run.question).not.toContain('a-sec')
     }
   })
 
-  it('is removed with the oldest run, and absent for an unknown run', () => {
-    const history = createRunHistory(2)
+  it('is removed with the oldest run, and absent for an unknown run', async () => {
+    const history = createHistory(2)
     const ids = ['a', 'b', 'c'].map((asked) => {
       const trace = history.hiding([]).begin(question(asked))
       trace.ended(ENDED, new Error('not to be shown'))
       return trace.id
     })
-    expect(history.list({}).runs.map(({ id }) => id)).toEqual([ids[2], ids[1]])
-    expect(history.get(ids[1] ?? '').error).toBeUndefined()
-    expect(() => history.get(ids[0] ?? '')).toThrow(
-      expect.objectContaining({ code: 'run_not_found' }),
-    )
+    const { runs } = await history.list({ limit: 50 })
+    expect(runs.map(({ id }) => id)).toEqual([ids[2], ids[1]])
+    expect((await history.get(ids[1] ?? '')).error).toBeUndefined()
+    await expect(history.get(ids[0] ?? '')).rejects.toMatchObject({ code: 'run_not_found' })
   })
 })

@@ -7,6 +7,7 @@ import { describeFeedbackStore } from '../../contracts/feedback-store.contract.t
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
 import { describeOutbox } from '../../contracts/outbox.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
+import { describeRunStore } from '../../contracts/run-store.contract.ts'
 import { describeVectorReplacement } from '../../contracts/vector-replacement.contract.ts'
 import { createSqliteData } from './store-data.ts'
 
@@ -20,6 +21,7 @@ describeFeedbackStore('SQLite', createSqliteData)
 describeOutbox('SQLite', createSqliteData)
 describeAccepted('SQLite', createSqliteData)
 describeVectorReplacement('SQLite', createSqliteData)
+describeRunStore('SQLite', createSizedData)
 
 async function createAgeingData() {
   const data = await createSqliteData()
@@ -28,4 +30,13 @@ async function createAgeingData() {
     database.exec(`UPDATE evaluations SET updated_at = updated_at - ${milliseconds}`)
   }
   return { ...data, age }
+}
+
+async function createSizedData() {
+  const data = await createSqliteData()
+  const resize = async (characters: number) => {
+    using database = data.database()
+    database.exec(`UPDATE runs SET size = ${characters}`)
+  }
+  return { ...data, resize }
 }

@@ -8,6 +8,7 @@ import { describeFeedbackStore } from '../../contracts/feedback-store.contract.t
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
 import { describeOutbox } from '../../contracts/outbox.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
+import { describeRunStore } from '../../contracts/run-store.contract.ts'
 import { describeVectorReplacement } from '../../contracts/vector-replacement.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
@@ -22,10 +23,17 @@ describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
   describeOutbox('PostgreSQL', createPostgresData)
   describeAccepted('PostgreSQL', createPostgresData)
   describeVectorReplacement('PostgreSQL', createPostgresData)
+  describeRunStore('PostgreSQL', createSizedData)
 })
 
 async function createAgeingData() {
   const data = await createPostgresData()
   const older = 'UPDATE agent_server.evaluations SET updated_at = updated_at - $1'
   return { ...data, age: (milliseconds: number) => data.sql(older, [milliseconds]) }
+}
+
+async function createSizedData() {
+  const data = await createPostgresData()
+  const resized = 'UPDATE agent_server.runs SET size = $1'
+  return { ...data, resize: (characters: number) => data.sql(resized, [characters]) }
 }

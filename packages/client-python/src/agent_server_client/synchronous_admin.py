@@ -116,9 +116,11 @@ class Admin:
             except httpx.HTTPError as error:
                 raise reader.interrupted(str(error)) from error
 
-    def runs(self, *, answer_id: str | None = None) -> Sequence[RunSummary]:
-        """The last runs of the agent on this server, the newest first, or those that led to an answer."""
-        request = Request("GET", "/admin/runs", {"answerId": answer_id})
+    def runs(
+        self, *, answer_id: str | None = None, limit: int | None = None
+    ) -> Sequence[RunSummary]:
+        """The last runs of the agent, the newest first, or those that led to an answer."""
+        request = Request("GET", "/admin/runs", {"answerId": answer_id, "limit": limit})
         return cast(RunList, self._transport.json(request))["runs"]
 
     def run(self, id: str) -> Run:

@@ -122,6 +122,7 @@ export const RunList = z
 
 export const RunListQuery = z.object({
   answerId: z.string().min(1).max(256).optional().describe('Only runs that led to this answer.'),
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Maximum number of runs.'),
 })
 
 export const RunParams = z.object({

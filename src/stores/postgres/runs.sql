@@ -1,0 +1,12 @@
+-- What led to the last answers. Once released, this file is never changed: see `migrate.ts`.
+
+CREATE TABLE runs (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id text COLLATE "C" NOT NULL UNIQUE,
+  answer text COLLATE "C",
+  summary text NOT NULL,
+  size bigint NOT NULL,
+  created_at bigint NOT NULL,
+  json text NOT NULL
+);
+CREATE INDEX runs_of_answer ON runs (answer, number) WHERE answer IS NOT NULL;

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { RUN_BOUNDS } from '../../src/stores/run-store.ts'
+import { openStore, type StoreData } from './open-store.ts'
+
+interface RunData extends StoreData {
+  /** Makes each run that is kept as large as this, in UTF-16 code units. */
+  resize(characters: number): Promise<unknown>
+}
+
+/** What the run view relies on. */
+export function describeRunStore(name: string, createData: () => Promise<RunData>): void {
+  describe(`${name} as the store of runs`, () => {
+    const run = (id: string, answerId?: string) => ({
+      id,
+      answerId,
+      summary: `{"id":"${id}"}`,
+      json: `{"id":"${id}","more":true}`,
+    })
+
+    it('keeps the newest, also after a restart', async () => {
+      const { store, reopen } = await openStore(createData)
+      for (const id of ['a', 'b', 'c']) await store.runRecords.add(run(id, `of-${id}`), 2)
+      const { runRecords } = await reopen()
+      expect(await runRecords.list({ limit: 9 })).toEqual(['{"id":"c"}', '{"id":"b"}'])
+      expect(await runRecords.list({ limit: 1 })).toEqual(['{"id":"c"}'])
+      expect(await runRecords.list({ limit: 9, answerId: 'of-b' })).toEqual(['{"id":"b"}'])
+      expect(await runRecords.find('b')).toBe(run('b').json)
+      expect(await runRecords.find('a')).toBeUndefined()
+    })
+
+    it('keeps no more than there is room for', async () => {
+      const data = await createData()
+      const { store } = await openStore(async () => data)
+      const { runRecords } = store
+      for (const id of ['a', 'b', 'c']) await runRecords.add(run(id), 99)
+      await data.resize(RUN_BOUNDS.maximumCharacters / 2 - 100)
+      await runRecords.add(run('d'), 99)
+      expect(await runRecords.list({ limit: 9 })).toEqual([
+        '{"id":"d"}',
+        '{"id":"c"}',
+        '{"id":"b"}',
+      ])
+    })
+  })
+}
