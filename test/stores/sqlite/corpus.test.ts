@@ -85,6 +85,7 @@ it('A corpus leaves every table of the server as it was, and of the corpus nothi
     'judged_questions',
     'mcp_connections',
     'mcp_tools',
+    'runs',
     'skill_copies',
   ])
 })
