@@ -929,6 +929,7 @@ class ErrorDetail(TypedDict):
         'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
+        'groups_unknown',
         'document_not_found',
         'collection_not_found',
         'file_not_found',
@@ -945,6 +946,7 @@ class ErrorDetail(TypedDict):
         'model_not_found',
         'run_not_found',
         'key_not_found',
+        'person_not_found',
         'route_not_found',
         'method_not_allowed',
         'request_timeout',
@@ -980,6 +982,7 @@ class ErrorDetail(TypedDict):
         'upstream_timeout',
         'index_unavailable',
         'index_not_ready',
+        'issuer_unavailable',
         'sandbox_unavailable',
         'store_unavailable',
         'not_launched',
@@ -1166,6 +1169,15 @@ class JudgedQuestion(TypedDict):
 
 class JudgedQuestionList(TypedDict):
     questions: list[JudgedQuestion]
+
+
+class KnownPerson(TypedDict):
+    id: str
+    name: NotRequired[str]
+    email: NotRequired[str]
+    groups: list[str]
+    firstSeenAt: str
+    lastSeenAt: str
 
 
 class Error3(TypedDict):
@@ -1567,6 +1579,25 @@ class OllamaVersion(TypedDict):
     version: str
 
 
+class PeopleList(TypedDict):
+    people: list[KnownPerson]
+    nextCursor: NotRequired[str]
+
+
+class Removed(TypedDict):
+    sessions: int
+    conversations: int
+    documents: int
+    feedback: int
+    artifacts: int
+
+
+class PersonRemoved(TypedDict):
+    id: str
+    dryRun: bool
+    removed: Removed
+
+
 class ProgressFrame(TypedDict):
     type: Literal['progress']
     phase: Literal['loading', 'prefill']
@@ -1660,7 +1691,7 @@ class RelevantDocument(TypedDict):
     grade: NotRequired[float | None]
 
 
-class Removed(TypedDict):
+class Removed1(TypedDict):
     id: str
     object: str
     deleted: Literal[True]
@@ -1955,6 +1986,7 @@ class Error4(TypedDict):
         'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
+        'groups_unknown',
         'document_not_found',
         'collection_not_found',
         'file_not_found',
@@ -1971,6 +2003,7 @@ class Error4(TypedDict):
         'model_not_found',
         'run_not_found',
         'key_not_found',
+        'person_not_found',
         'route_not_found',
         'method_not_allowed',
         'request_timeout',
@@ -2006,6 +2039,7 @@ class Error4(TypedDict):
         'upstream_timeout',
         'index_unavailable',
         'index_not_ready',
+        'issuer_unavailable',
         'sandbox_unavailable',
         'store_unavailable',
         'not_launched',
