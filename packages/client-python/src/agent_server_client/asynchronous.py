@@ -21,7 +21,7 @@ from .contract import (
     Capabilities,
     ChatRequest,
     Chunk,
-    CollectionSize,
+    Collection,
     Deletion,
     Document,
     DocumentCreated,
@@ -215,10 +215,10 @@ class AsyncDocuments:
 
         return AsyncPages("documents", read)
 
-    async def collections(self) -> Sequence[CollectionSize]:
+    async def collections(self) -> Sequence[Collection]:
         """The collections that have documents, ``default`` first."""
         answer = await self._transport.json(Request("GET", "/collections"))
-        return cast("Sequence[CollectionSize]", answer["collections"])
+        return cast("Sequence[Collection]", answer["collections"])
 
     async def get(self, id: str) -> Document:
         return cast(Document, await self._transport.json(Request("GET", protocol.path_of(id))))

@@ -21,7 +21,7 @@ from .contract import (
     Capabilities,
     ChatRequest,
     Chunk,
-    CollectionSize,
+    Collection,
     Deletion,
     Document,
     DocumentCreated,
@@ -215,10 +215,10 @@ class Documents:
 
         return Pages("documents", read)
 
-    def collections(self) -> Sequence[CollectionSize]:
+    def collections(self) -> Sequence[Collection]:
         """The collections that have documents, ``default`` first."""
         answer = self._transport.json(Request("GET", "/collections"))
-        return cast("Sequence[CollectionSize]", answer["collections"])
+        return cast("Sequence[Collection]", answer["collections"])
 
     def get(self, id: str) -> Document:
         return cast(Document, self._transport.json(Request("GET", protocol.path_of(id))))
