@@ -2,6 +2,7 @@ import type { Services } from '../app.ts'
 import { createAnswers } from '../conversations/answers.ts'
 import { createConversations } from '../conversations/conversations.ts'
 import { createFeedback } from '../conversations/feedback.ts'
+import { createHiddenDocuments, createWithholding } from '../conversations/withheld.ts'
 import { ITEM_FORM } from '../dialects/responses/items.ts'
 import { StoredResponses } from '../dialects/responses/stored-responses.ts'
 import type { CorpusFor } from '../documents/corpus-access.ts'
@@ -26,8 +27,10 @@ export function composeConversations({
   conversationDeleted,
 }: Parts) {
   const { conversations: conversationStore, feedback: feedbackStore } = store
-  const conversations = createConversations(conversationStore, conversationDeleted)
-  const storedResponses = new StoredResponses(store.responses)
+  const hiddenDocuments = createHiddenDocuments(store)
+  const withholding = createWithholding(hiddenDocuments)
+  const conversations = createConversations(conversationStore, withholding, conversationDeleted)
+  const storedResponses = new StoredResponses(store.responses, hiddenDocuments)
   return {
     conversations,
     storedResponses,
@@ -38,6 +41,7 @@ export function composeConversations({
       conversationStore,
       conversations,
       itemForm: ITEM_FORM,
+      withholding,
     }),
     feedback: createFeedback({ feedbackStore, conversationStore, responses: storedResponses }),
   }

@@ -20,6 +20,7 @@ import { type AnswerRun, type Failures, type Frames, startAnswer } from './answe
 import { framesFor } from './chat-frames.ts'
 import { type Conversations, refOf } from './conversations.ts'
 import type { ItemForm } from './item-form.ts'
+import type { Withholding } from './withheld.ts'
 
 const POLL_MS = 1_000
 const CLOSE_MS = 5_000
@@ -32,6 +33,7 @@ interface Dependencies {
   conversationStore: ConversationStore
   conversations: Pick<Conversations, 'get' | 'history'>
   itemForm: ItemForm
+  withholding: Pick<Withholding, 'answer'>
 }
 
 /** A question that belongs to a conversation. */
@@ -47,11 +49,14 @@ export interface Question {
   includeSteps: boolean
 }
 
+/** With whoever reads it. */
+type FollowedItem = ItemRef & { caller: Caller }
+
 export type Answers = ReturnType<typeof createAnswers>
 
 /** The answers of stored conversations; any number of clients can follow one, on any server. */
 export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Dependencies) {
-  const { conversationStore: store, itemForm } = parts
+  const { conversationStore: store, itemForm, withholding } = parts
   /** Those that this server generates. */
   const running = new Map<string, AnswerRun>()
 
@@ -65,10 +70,14 @@ export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Depende
   }
 
   /** Follows an answer that this server does not generate: it has ended, or another server writes it. */
-  async function* followStored(ref: ItemRef, includeSteps: boolean, signal: AbortSignal): Frames {
+  async function* followStored(
+    { caller, ...ref }: FollowedItem,
+    includeSteps: boolean,
+    signal: AbortSignal,
+  ): Frames {
     let previous: StoredAnswer | undefined
     for (;;) {
-      const { answer } = await find(ref)
+      const answer = await withholding.answer((await find(ref)).answer, caller)
       const ending = endOf(answer)
       const frames = framesFor([...framesOf(answer, previous), ...ending], includeSteps)
       if (frames.length > 0) yield frames
@@ -108,7 +117,7 @@ export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Depende
       yield* run.follow({ includeSteps, onlyNew: true }, signal)
     },
     /** Streams an answer from its beginning, and follows it while it is generated. Throws `item_not_found`. */
-    async *follow(ref: ItemRef, includeSteps: boolean, signal: AbortSignal): Frames {
+    async *follow(ref: FollowedItem, includeSteps: boolean, signal: AbortSignal): Frames {
       await find(ref)
       const run = running.get(ref.item)
       yield* run?.follow({ includeSteps }, signal) ?? followStored(ref, includeSteps, signal)

@@ -9,6 +9,7 @@ import type {
   StoredItem,
 } from '../stores/conversation-store.ts'
 import { readAnswer, textOfAnswer } from './answer-record.ts'
+import type { Withholding } from './withheld.ts'
 
 export type Conversations = ReturnType<typeof createConversations>
 
@@ -33,6 +34,7 @@ interface ListQuery {
 /** The conversations of callers; each key sees only its own. `onDeleted` receives the id. */
 export function createConversations(
   store: ConversationStore,
+  withholding: Pick<Withholding, 'items'>,
   onDeleted: (id: string) => Promise<void>,
 ) {
   /** Throws AppError `conversation_not_found`. */
@@ -42,7 +44,7 @@ export function createConversations(
     const message = `There is no conversation "${id}". It was deleted, has expired, or belongs to another key.`
     throw new AppError('conversation_not_found', message, { param: 'id' })
   }
-  const items = createItems(store, get)
+  const items = createItems(store, withholding, get)
 
   return {
     get,
@@ -86,7 +88,7 @@ export function createConversations(
 type Get = (id: string, caller: Caller) => Promise<StoredConversation>
 
 /** The items of conversations; `get` throws `conversation_not_found`. */
-function createItems(store: ConversationStore, get: Get) {
+function createItems(store: ConversationStore, withholding: Pick<Withholding, 'items'>, get: Get) {
   /** Adds items at the end of the current branch. Throws `conversation_not_found` and `conversation_full`. */
   const append = async (id: string, { items, question }: NewItems, caller: Caller) => {
     await store.add(refOf(id, caller), { items, question: question || undefined })
@@ -94,7 +96,7 @@ function createItems(store: ConversationStore, get: Get) {
   /** The items of the current branch. */
   const branch = async (id: string, caller: Caller): Promise<StoredItem[]> => {
     const { lastItem = '' } = await get(id, caller)
-    return store.branch(refOf(id, caller), lastItem)
+    return withholding.items(await store.branch(refOf(id, caller), lastItem), caller)
   }
 
   return {
@@ -109,14 +111,15 @@ function createItems(store: ConversationStore, get: Get) {
     /** The items of all branches, in the order in which they were added. */
     async allItems(id: string, caller: Caller): Promise<StoredItem[]> {
       await get(id, caller)
-      return store.items(refOf(id, caller))
+      return withholding.items(await store.items(refOf(id, caller)), caller)
     },
     /** Throws `conversation_not_found`, and `item_not_found`. */
     async getItem(id: string, itemId: string, caller: Caller): Promise<StoredItem> {
       await get(id, caller)
       const item = await store.item({ ...refOf(id, caller), item: itemId })
-      if (!item) throw itemNotFound(itemId)
-      return item
+      const [shown] = item ? await withholding.items([item], caller) : []
+      if (!shown) throw itemNotFound(itemId)
+      return shown
     },
     async removeItem(id: string, item: string, caller: Caller): Promise<StoredConversation> {
       await get(id, caller)

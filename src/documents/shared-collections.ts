@@ -92,6 +92,28 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
         const names = [...own].flatMap(([name, role]) => (role === 'reader' ? [] : [name]))
         return [...new Set([DEFAULT_COLLECTION, ...names])].filter(isWithinKey)
       },
+      /** The names that a person may see; undefined for whoever rights do not concern. */
+      async names(signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
+        if (rights === 'all') return undefined
+        return new Set((await all(signal)).map(({ name }) => name))
+      },
+      /** Throws `collection_not_found`, and `not_permitted`, for a person who does not own it. */
+      async requireOwner(name: string, signal: AbortSignal): Promise<void> {
+        if (rights !== 'all') await getOwn(name, signal)
+      },
+      /** Makes a person the owner of a new collection. Returns whether the caller may add documents to it. */
+      async claim(name: string): Promise<boolean> {
+        const own = await roles()
+        if (rights === 'all' || (own?.get(name) ?? 'reader') !== 'reader') return true
+        const lists = { reader: [], contributor: [], owner: [rights.person] }
+        try {
+          await store.add({ name, creator: rights.person, lists }, false)
+          return true
+        } catch (error) {
+          if (error instanceof AppError && error.code === 'collection_exists') return false
+          throw error
+        }
+      },
       list: async (signal: AbortSignal): Promise<CollectionList> => ({
         collections: await all(signal),
       }),

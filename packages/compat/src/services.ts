@@ -62,10 +62,21 @@ interface Search {
   filter?: Filter | undefined
 }
 
+/** Collections as people share them; nothing of it concerns API keys. */
+export interface SharedCollections {
+  /** The names that a person may see; undefined for whoever rights do not concern. */
+  names(signal: AbortSignal): Promise<ReadonlySet<string> | undefined>
+  /** Throws `collection_not_found`, and `not_permitted`, for a person who does not own it. */
+  requireOwner(name: string, signal: AbortSignal): Promise<void>
+  /** Makes a person the owner of a new collection. Returns whether the caller may add documents to it. */
+  claim(name: string): Promise<boolean>
+}
+
 export interface Corpus {
   documents: Documents
   files: Files
   retrieval: { search(query: Search, signal: AbortSignal): Promise<{ hits: Hit[] }> }
+  shared: SharedCollections
   /** Names of all collections; throws the abort reason of `signal`. */
   collections(signal: AbortSignal): Promise<string[]>
 }

@@ -196,7 +196,7 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       },
     },
     handler({ params: { id, item }, query, caller }, reply) {
-      const ref = { ...refOf(id, caller), item }
+      const ref = { ...refOf(id, caller), item, caller }
       const frames = answers.follow(ref, query.includeSteps, callSignal(reply))
       sendEvents(reply, frames, CHAT_FORMAT)
     },

@@ -3,6 +3,7 @@ import { isObject } from '@agent-server/lib/text/json.ts'
 import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import { pageOf } from '@agent-server/wire'
 import { z } from 'zod'
+import type { HiddenDocuments } from '../../conversations/withheld.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import { toListed } from './items.ts'
 import type { InputItemList, OutputItem, ResponseObject } from './response-schema.ts'
@@ -20,9 +21,11 @@ export type StoredResponse = z.output<typeof StoredResponse>
 /** Responses that clients may read again and continue; each key sees only its own. Uses the store exclusively. */
 export class StoredResponses {
   readonly #store: ArtifactStore
+  readonly #hiddenOf: HiddenDocuments
 
-  constructor(store: ArtifactStore) {
+  constructor(store: ArtifactStore, hiddenOf: HiddenDocuments) {
     this.#store = store
+    this.#hiddenOf = hiddenOf
   }
 
   get maximumBytes(): number {
@@ -32,7 +35,21 @@ export class StoredResponses {
   async find(id: string, caller: Caller): Promise<StoredResponse | undefined> {
     const record = await this.#store.read(id, ownerIdOf(caller))
     // Other stored records have ids, too.
-    return record && StoredResponse.safeParse(JSON.parse(Buffer.from(record.bytes).toString())).data
+    const stored =
+      record && StoredResponse.safeParse(JSON.parse(Buffer.from(record.bytes).toString())).data
+    return stored && this.#withhold(stored, caller)
+  }
+
+  /** Without the words of documents that the caller may not read any more. */
+  async #withhold(stored: StoredResponse, caller: Caller): Promise<StoredResponse> {
+    const { response, items } = stored
+    const all = [...items, ...response.output]
+    const hidden = await this.#hiddenOf(all.flatMap(documentsIn), caller)
+    if (hidden.size === 0) return stored
+    return {
+      response: { ...response, output: response.output.map((item) => without(item, hidden)) },
+      items: items.map((item) => without(item, hidden)),
+    }
   }
 
   /** Throws AppError `response_not_found`. */
@@ -65,6 +82,42 @@ export class StoredResponses {
     const stored = await this.find(id, caller)
     if (!stored) throw notFound(id)
     return stored
+  }
+}
+
+/** What a passage of a document looks like in the protocol, as a search result or a citation. */
+const Passage = z.looseObject({ file_id: z.string() })
+
+const passagesOf = (value: unknown): z.output<typeof Passage>[] =>
+  Array.isArray(value) ? value.flatMap((each) => Passage.safeParse(each).data ?? []) : []
+
+/** The ids of the documents of which an item has passages. */
+function documentsIn(item: object): string[] {
+  const { results, content }: { results?: unknown; content?: unknown } = item
+  const parts = Array.isArray(content) ? content.filter(isObject) : []
+  const passages = [results, ...parts.map(({ annotations }) => annotations)].flatMap(passagesOf)
+  return passages.map(({ file_id }) => file_id)
+}
+
+function without<Item extends object>(item: Item, hidden: ReadonlySet<string>): Item {
+  const emptied = (value: unknown) =>
+    passagesOf(value).map((passage) =>
+      hidden.has(passage.file_id)
+        ? {
+            ...passage,
+            filename: passage.file_id,
+            ...('text' in passage && { text: '', attributes: {} }),
+            ...('quotes' in passage && { quotes: [] }),
+          }
+        : passage,
+    )
+  const { results, content }: { results?: unknown; content?: unknown } = item
+  const withoutQuotes = (part: unknown) =>
+    isObject(part) && part.annotations ? { ...part, annotations: emptied(part.annotations) } : part
+  return {
+    ...item,
+    ...(Array.isArray(results) && { results: emptied(results) }),
+    ...(Array.isArray(content) && { content: content.map(withoutQuotes) }),
   }
 }
 

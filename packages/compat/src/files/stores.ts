@@ -18,7 +18,7 @@ import type {
   VectorStoreUpdate,
 } from './schema.ts'
 
-interface Dependencies extends Pick<Corpus, 'documents' | 'retrieval' | 'collections'> {
+interface Dependencies extends Pick<Corpus, 'documents' | 'retrieval' | 'collections' | 'shared'> {
   names: CollectionNames
   files: Pick<StoreFiles, 'attach'>
   caller: Pick<Caller, 'collections'>
@@ -39,14 +39,13 @@ export class VectorStores {
   }
 
   async read(id: string, signal: AbortSignal): Promise<VectorStore> {
-    return this.#describe(id, await this.#services.names.list(), signal)
+    return this.#describe(id, await this.#names(signal), signal)
   }
 
   async list(query: VectorStoreListQuery, signal: AbortSignal): Promise<VectorStoreList> {
-    const { names, collections } = this.#services
-    const namesByCollection = await names.list()
-    const own = [...namesByCollection.keys()].filter((collection) => this.#mayUse(collection))
-    const distinct = new Set([...(await collections(signal)), ...own])
+    const namesByCollection = await this.#names(signal)
+    const used = await this.#services.collections(signal)
+    const distinct = new Set([...used, ...namesByCollection.keys()])
     const ids = [WHOLE_CORPUS, ...[...distinct].map(storeOf)]
     const page = pageOf(
       ids.map((id) => ({ id })),
@@ -59,11 +58,15 @@ export class VectorStores {
 
   /** The store of the collection with this name; a new one if none can have it, or it is called otherwise. */
   async create({ name = '', file_ids = [] }: NewVectorStore, signal: AbortSignal) {
-    const { names, files, caller } = this.#services
-    const isFree = CollectionName.safeParse(name).success && !(await names.list()).has(name)
+    const { names, files, caller, shared } = this.#services
+    const isFree =
+      CollectionName.safeParse(name).success &&
+      !(await names.list()).has(name) &&
+      (await shared.claim(name))
     const collection = isFree ? name : newCollection(name)
     if (!isFree) {
       refuseOther(collection, caller.collections)
+      await shared.claim(collection)
       await names.set(collection, name.trim() || collection)
     }
     const id = storeOf(collection)
@@ -74,6 +77,7 @@ export class VectorStores {
   async rename(id: string, { name }: VectorStoreUpdate, signal: AbortSignal) {
     if (name?.trim()) {
       const collection = this.#ownCollection(id)
+      await this.#services.shared.requireOwner(collection, signal)
       await this.#services.names.set(collection, name === collection ? undefined : name.trim())
     }
     return this.read(id, signal)
@@ -81,8 +85,9 @@ export class VectorStores {
 
   /** Takes the documents out that it has now; they stay in the corpus. */
   async remove(id: string, signal: AbortSignal) {
-    const { documents, names } = this.#services
+    const { documents, names, shared } = this.#services
     const collection = this.#ownCollection(id)
+    await shared.requireOwner(collection, signal)
     if (collection === DEFAULT_COLLECTION) {
       throw refusal('store', 'contains the documents of no other, and cannot be deleted')
     }
@@ -121,8 +126,13 @@ export class VectorStores {
     }
   }
 
-  #mayUse(collection: string): boolean {
-    return this.#services.caller.collections?.includes(collection) ?? true
+  /** What the collections are called that the caller may use. */
+  async #names(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const { names, shared, caller } = this.#services
+    const [all, seen] = await Promise.all([names.list(), shared.names(signal)])
+    const isSeen = ([collection]: [string, string]) =>
+      (caller.collections?.includes(collection) ?? true) && (seen?.has(collection) ?? true)
+    return new Map([...all].filter(isSeen))
   }
 
   /** Throws `invalid_request` for the whole corpus, and `collection_not_allowed`. */
@@ -157,7 +167,7 @@ export class VectorStores {
     return {
       id,
       object: 'vector_store',
-      name: (this.#mayUse(collection) && names.get(collection)) || collection,
+      name: names.get(collection) ?? collection,
       metadata: {},
       created_at: secondsOf(whole.documents[0]?.createdAt ?? Date.now()),
       last_active_at: null,

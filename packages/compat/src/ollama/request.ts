@@ -49,7 +49,10 @@ export function toChatRequest(request: OllamaGenerateRequest): OllamaChatRequest
 }
 
 /** Ollama adds the tag `latest` to a name without a tag. */
-export function withoutLatest(model: string, { modelName, agents }: Pick<DialectSettings, 'modelName' | 'agents'>) {
+export function withoutLatest(
+  model: string,
+  { modelName, agents }: Pick<DialectSettings, 'modelName' | 'agents'>,
+) {
   const names = [modelName, plainName(modelName), ...agents.keys()]
   return names.find((name) => model === `${name}:latest`) ?? model
 }

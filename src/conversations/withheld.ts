@@ -1,0 +1,77 @@
+import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import type { Hit } from '@agent-server/schemas/query.ts'
+import { forCallerById } from '@agent-server/schemas/visibility.ts'
+import type { StoredItem } from '../stores/conversation-store.ts'
+import type { DocumentStore } from '../stores/document-store.ts'
+import { readAnswer } from './answer-record.ts'
+
+/** Which of these documents a caller may not read any more, or that are gone; none for whoever rights do not concern. */
+export type HiddenDocuments = (
+  ids: readonly string[],
+  caller: Caller,
+) => Promise<ReadonlySet<string>>
+
+export function createHiddenDocuments(store: Pick<DocumentStore, 'get'>): HiddenDocuments {
+  return async (ids, caller) => {
+    const visibility = forCallerById(caller)
+    if (visibility.rights === 'all') return new Set()
+    const isHidden = async (id: string) => (await store.get(visibility, id)) === undefined
+    const distinct = [...new Set(ids)]
+    const hidden = await Promise.all(distinct.map(isHidden))
+    return new Set(distinct.filter((_, i) => hidden[i]))
+  }
+}
+
+/** What stands for words of a document that its reader may not read any more. */
+const WITHHELD = 'Withheld: you may no longer read all documents that this came from.'
+
+/** Answers without the words of documents that their reader may not read any more; what was answered stays. */
+export function createWithholding(hiddenOf: HiddenDocuments) {
+  const answer = async (stored: StoredAnswer, caller: Caller): Promise<StoredAnswer> => {
+    const { hits } = stored.agent
+    const hidden = await hiddenOf(
+      hits.map(({ documentId }) => documentId),
+      caller,
+    )
+    return hidden.size === 0 ? stored : { ...stored, agent: withheld(stored.agent, hidden) }
+  }
+  return {
+    answer,
+    items: (items: readonly StoredItem[], caller: Caller): Promise<StoredItem[]> =>
+      Promise.all(
+        items.map(async (item) => {
+          const before = readAnswer({ ...item, silentMs: undefined })
+          const after = before && (await answer(before, caller))
+          return after === before ? item : { ...item, json: JSON.stringify(after) }
+        }),
+      ),
+  }
+}
+
+export type Withholding = ReturnType<typeof createWithholding>
+
+function withheld(agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) {
+  const { hits, steps, citations } = agent
+  const isHidden = (hit: Hit | undefined) => hit !== undefined && hidden.has(hit.documentId)
+  const emptied = ({ id, documentId, score, start, end }: Hit): Hit => ({
+    id,
+    documentId,
+    score,
+    start,
+    end,
+    text: '',
+    title: '',
+  })
+  return {
+    ...agent,
+    hits: hits.map((hit) => (isHidden(hit) ? emptied(hit) : hit)),
+    // Which document the output of a tool came from is not stored.
+    steps: steps.map((step) => (step.output === undefined ? step : { ...step, output: WITHHELD })),
+    ...(citations && {
+      citations: citations.map((citation) =>
+        isHidden(hits[citation.number - 1]) ? { ...citation, quotes: [] } : citation,
+      ),
+    }),
+  }
+}
