@@ -103,16 +103,9 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
       },
       /** Makes a person the owner of a new collection. Returns whether the caller may add documents to it. */
       async claim(name: string): Promise<boolean> {
-        const own = await roles()
-        if (rights === 'all' || (own?.get(name) ?? 'reader') !== 'reader') return true
-        const lists = { reader: [], contributor: [], owner: [rights.person] }
-        try {
-          await store.add({ name, creator: rights.person, lists }, false)
-          return true
-        } catch (error) {
-          if (error instanceof AppError && error.code === 'collection_exists') return false
-          throw error
-        }
+        if (rights === 'all') return true
+        const role = (await roles())?.get(name) ?? 'reader'
+        return role !== 'reader' || addIfFree(store, name, rights.person)
       },
       list: async (signal: AbortSignal): Promise<CollectionList> => ({
         collections: await all(signal),
@@ -156,6 +149,21 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
         await store.remove(name)
       },
     }
+  }
+}
+
+async function addIfFree(
+  store: Pick<CollectionStore, 'add'>,
+  name: string,
+  person: string,
+): Promise<boolean> {
+  const lists = { reader: [], contributor: [], owner: [person] }
+  try {
+    await store.add({ name, creator: person, lists }, false)
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'collection_exists') return false
+    throw error
   }
 }
 

@@ -38,6 +38,7 @@ function everFull(total: number) {
     },
     retrieval: { search: refused },
     collections: refused,
+    shared: { names: async () => undefined, requireOwner: async () => undefined, claim: refused },
     names: { list: async () => new Map(), set: async () => undefined },
     files: { attach: refused },
     caller: MASTER,
