@@ -10,6 +10,8 @@ const MAX_CONTROLS = 0.002
 /** In UTF-16, Western text has a zero in every second byte; other scripts still have one in each space and line end. */
 const MIN_ZEROS = 0.02
 const FALLBACK = 'windows-1252'
+/** Words beyond ASCII from which their encoding cannot be told. */
+const MAX_FEW = 4
 /** Confidence out of 100 below which an encoding is a guess, as it always is for a short text. */
 const SURE = 40
 /** Minimum share of characters that are plausible in a text: in the right encoding nearly all are. */
@@ -87,10 +89,12 @@ async function guessed(sample: Buffer, onGuess: (encoding: string) => void) {
   return guess
 }
 
-/** Whether all words beyond ASCII would be of Latin letters, most of them those of ASCII. */
+/** Whether there are few words beyond ASCII, all of which would be of Latin letters, most of them those of ASCII. */
 function isWestern(sample: Buffer): boolean {
   const text = new TextDecoder(FALLBACK).decode(sample)
-  return wordsIn(text).every(
+  const words = new Set(wordsIn(text))
+  if (words.size > MAX_FEW) return false
+  return [...words].every(
     (word) => /^\p{Script=Latin}+$/u.test(word) && countOf(word, /[a-z]/gi) * 2 >= word.length,
   )
 }

@@ -215,10 +215,17 @@ async function workbookParts(source: string): Promise<Part[]> {
   return parts
 }
 
-const isText = async (bytes: Buffer) =>
-  !isOldWorkbook(bytes) &&
-  bytes.toString('latin1', 0, 2) !== 'PK' &&
-  (await encodingOf(bytes.subarray(0, SAMPLE_BYTES))) !== undefined
+/** The marks of files that are no text, whatever stands in them. */
+const NO_TEXT = /^(?:PK|%PDF)/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: no text has them
+const CONTROLS = /[\0-\x08\x0e-\x1a]/
+
+async function isText(bytes: Buffer): Promise<boolean> {
+  if (isOldWorkbook(bytes) || NO_TEXT.test(bytes.toString('latin1', 0, 4))) return false
+  const sample = bytes.subarray(0, SAMPLE_BYTES)
+  const encoding = await encodingOf(sample)
+  return encoding !== undefined && !CONTROLS.test(new TextDecoder(encoding).decode(sample))
+}
 
 /** Of what programs only call a workbook: a page with tables, or a text with tabs. */
 async function disguisedParts(source: string, bytes: Buffer): Promise<Part[]> {

@@ -129,6 +129,8 @@ describe('a table', () => {
     ['nothing', 'parquet'],
     ['{"a":', 'jsonl'],
     ['PK but no workbook', 'xlsx'],
+    ['%PDF-1.7 but no workbook', 'xlsx'],
+    ['\u0001\u0002 but no workbook', 'xlsx'],
   ])('is refused where the file is none: %s as %s', async (content, format) => {
     await expect(convert(content, format)).rejects.toThrow()
   })

@@ -19,7 +19,7 @@ export interface RaisedClasses {
 
 const NONE: RaisedClasses = { raised: new Set(), lowered: new Set() }
 
-/** Reads which classes are raised or lowered. Other selectors than those of one class are not looked at. */
+/** Reads which classes are raised or lowered, by the last class of each selector. */
 export function raisedClassesOf(css: string): RaisedClasses {
   const raised = new Set<string>()
   const lowered = new Set<string>()
@@ -36,7 +36,7 @@ export function raisedClassesOf(css: string): RaisedClasses {
 const classesIn = (selectors: string) =>
   selectors
     .split(',')
-    .map((selector) => /^\s*(?:span|a)?\.([\w-]+)\s*$/.exec(selector)?.[1])
+    .map((selector) => /(?:^|[\s>])(?:span|a|font|small)?\.([\w-]+)$/.exec(selector.trim())?.[1])
     .filter((name) => name !== undefined)
 
 /** Writes as text what a browser shows in another way: exponents, notes, readings, ticks, choices, numbers of lists. */

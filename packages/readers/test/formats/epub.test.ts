@@ -75,7 +75,7 @@ describe('A book', () => {
       '<title/>',
       '<link rel="stylesheet" href="../book.css"/><link rel="stylesheet" href="gone.css"/>',
     )
-    const sheet = '.note { font-size: 60%; vertical-align: super }'
+    const sheet = 'body { margin: 0 } p .note { font-size: 60%; vertical-align: super }'
     const { text } = await extract({
       ...ENTRIES,
       'book/text/one.xhtml': one,
