@@ -10,6 +10,7 @@ import { ChatPage } from './pages/chat.tsx'
 import { CollectionsPage } from './pages/collections.tsx'
 import { DeployPage } from './pages/deploy.tsx'
 import { DocumentsPage } from './pages/documents.tsx'
+import { FeedbackPage } from './pages/feedback.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { ModelsPage } from './pages/models.tsx'
 import { OverviewPage } from './pages/overview.tsx'
@@ -63,6 +64,7 @@ const GROUPS: readonly PageGroup[] = [
     title: 'Operate',
     pages: [
       { path: 'overview', title: 'Overview', needs: 'admin', Page: OverviewPage, isAlways: true },
+      { path: 'feedback', title: 'Feedback', needs: 'admin', Page: FeedbackPage },
       { path: 'activity', title: 'Activity', needs: 'admin', Page: ActivityPage, isAlways: true },
       { path: 'deploy', title: 'Deploy', needs: 'admin', Page: DeployPage, isAlways: true },
     ],

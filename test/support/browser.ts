@@ -49,6 +49,7 @@ export const PAGES = [
   'agent',
   'models',
   'keys',
+  'feedback',
   'activity',
   'deploy',
   'settings',

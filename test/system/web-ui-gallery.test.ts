@@ -300,6 +300,9 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
       },
     ],
   ],
+  feedback: [
+    ['list', (page) => page.getByRole('heading', { name: 'Feedback', level: 1 }).waitFor()],
+  ],
   activity: [['graphs', (page) => page.locator('.graph-now').first().waitFor()]],
   deploy: [
     ['empty', (page) => page.getByText('Choose a target').waitFor()],

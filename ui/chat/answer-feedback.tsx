@@ -7,7 +7,8 @@ import { Button, Form } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
-import { addJudged, isRight } from '../search/judged.ts'
+import { isRight } from '../search/judged.ts'
+import { type CitedDocument, JudgedDialog } from '../search/judged-dialog.tsx'
 import { conversationId } from './conversation.ts'
 import { citedHits } from './export.ts'
 import { feedbackOf, type Rating, rate, withdraw } from './feedback.ts'
@@ -76,10 +77,10 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
             {feedback.comment === undefined ? 'Add a comment' : 'Change comment'}
           </Button>
         )}
-        {feedback && <JudgedButton turn={turn} act={act} />}
+        {feedback && <JudgedButton turn={turn} />}
         <More>
           {more}
-          {!feedback && <JudgedButton turn={turn} act={act} />}
+          {!feedback && <JudgedButton turn={turn} />}
         </More>
       </div>
       {feedback && draft.value !== undefined && (
@@ -181,15 +182,14 @@ function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormPro
   )
 }
 
-type Act = (work: () => Promise<void>) => Promise<void>
-
-/** Marks the documents that the answer cites as right for the question, as on the Search page. */
-function JudgedButton({ turn, act }: { turn: Turn; act: Act }) {
-  const documents = citedHits(turn).map(({ hit }) => hit.documentId)
+/** Has somebody choose which of the documents that the answer cites are right for the question. */
+function JudgedButton({ turn }: { turn: Turn }) {
+  const isChoosing = useSignal(false)
+  const documents = citedDocuments(turn)
   if (documents.length === 0) return null
   // A follow-up is judged in the form in which it was searched for.
   const question = turn.searchedFor ?? turn.question
-  if (documents.every((id) => isRight(question, id))) {
+  if (documents.some(({ id }) => isRight(question, id))) {
     return (
       <a class="hint" href={href('search')}>
         Judged question
@@ -197,13 +197,39 @@ function JudgedButton({ turn, act }: { turn: Turn; act: Act }) {
     )
   }
   return (
-    <Button
-      icon="right"
-      class="quiet"
-      title="Adds the question, with the documents that the answer cites, to the judged questions of the Search page"
-      onClick={() => void act(() => addJudged(question, documents))}
-    >
-      Use as judged question
-    </Button>
+    <>
+      <Button
+        icon="right"
+        class="quiet"
+        title="Adds the question to the judged questions, with those of the cited documents that are right"
+        onClick={() => (isChoosing.value = true)}
+      >
+        Use as judged question
+      </Button>
+      {isChoosing.value && (
+        <JudgedDialog
+          question={question}
+          documents={documents}
+          onClose={() => (isChoosing.value = false)}
+        />
+      )}
+    </>
   )
+}
+
+/** Each once; doubtful where no citation of it is supported. */
+export function citedDocuments(turn: Pick<Turn, 'answer' | 'hits' | 'citations'>): CitedDocument[] {
+  const documents = new Map<string, CitedDocument>()
+  for (const { hit, number } of citedHits(turn)) {
+    const citations = turn.citations.filter((citation) => citation.number === number)
+    const isDoubtful =
+      citations.length > 0 && citations.every(({ supported }) => supported === false)
+    const known = documents.get(hit.documentId)
+    documents.set(hit.documentId, {
+      id: hit.documentId,
+      title: hit.title || hit.documentId,
+      isDoubtful: isDoubtful && (known?.isDoubtful ?? true),
+    })
+  }
+  return [...documents.values()]
 }

@@ -29,6 +29,7 @@ import signInIcon from 'lucide/dist/esm/icons/log-in.mjs'
 import signOutIcon from 'lucide/dist/esm/icons/log-out.mjs'
 import commentIcon from 'lucide/dist/esm/icons/message-circle.mjs'
 import chatIcon from 'lucide/dist/esm/icons/message-square.mjs'
+import feedbackIcon from 'lucide/dist/esm/icons/message-square-heart.mjs'
 import askIcon from 'lucide/dist/esm/icons/message-square-plus.mjs'
 import conversationsIcon from 'lucide/dist/esm/icons/messages-square.mjs'
 import lessIcon from 'lucide/dist/esm/icons/minus.mjs'
@@ -66,6 +67,7 @@ const ICONS = {
   models: modelsIcon,
   keys: keysIcon,
   activity: activityIcon,
+  feedback: feedbackIcon,
   deploy: deployIcon,
   settings: settingsIcon,
   more: moreIcon,

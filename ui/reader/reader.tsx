@@ -149,13 +149,17 @@ function placesOf(hit: Hit, quotes: Citation['quotes']) {
 }
 
 /** The same in a dialog, for a hit of a search. */
-export function ReaderDialog({ hit, onClose }: { hit: Hit; onClose: () => void }) {
+export function ReaderDialog({ hit, quotes, onClose }: Cited & { onClose: () => void }) {
   return (
     <Dialog title={titleOf(hit)} onClose={onClose} wide>
-      <ChunkFacts chunk={hit} />
-      <InDocument hit={hit} quotes={[]} />
+      <ChunkFacts chunk={hit} quotes={quotes} />
+      <InDocument hit={hit} quotes={quotes} />
       <div class="dialog-foot">
-        <a class="button" href={documentAddress(hit.documentId, hit)} onClick={onClose}>
+        <a
+          class="button"
+          href={documentAddress(hit.documentId, ...placesOf(hit, quotes))}
+          onClick={onClose}
+        >
           <Icon name="open" />
           Open document
         </a>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Hit } from '../../packages/client/src/agent-server.ts'
 import { ChosenCollection } from '../collections/collection-chooser.tsx'
 import { formatSeconds } from '../format.ts'
@@ -8,7 +9,9 @@ import { CopyButton } from '../parts/copy.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { ReaderDialog } from '../reader/reader.tsx'
+import { renderText } from '../reader/rendered-text.ts'
 import { documentAddress, href } from '../route.ts'
+import { excerptAround, sentenceFor } from './hit-sentence.ts'
 import { isRight, toggle } from './judged.ts'
 import { search, type Trial } from './search-state.ts'
 
@@ -61,10 +64,22 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
         </>
       )}
       {opened.value && (
-        <ReaderDialog hit={opened.value} onClose={() => (opened.value = undefined)} />
+        <ReaderDialog
+          hit={opened.value}
+          quotes={quotesOf(opened.value, response?.query ?? '')}
+          onClose={() => (opened.value = undefined)}
+        />
       )}
     </div>
   )
+}
+
+/** The sentence of the hit, as a citation would quote it. */
+function quotesOf({ text, start }: Hit, query: string) {
+  const sentence = sentenceFor(query, text)
+  if (!sentence) return []
+  const quoted = text.slice(sentence.start, sentence.end)
+  return [{ text: quoted, start: start + sentence.start, end: start + sentence.end }]
 }
 
 /** From 1; 0 where it is not among them. */
@@ -98,7 +113,7 @@ function HitCard({
       </div>
       {otherPlace !== undefined && <p class="hint">{comparison(place, otherPlace)}</p>}
       <ChunkFacts chunk={hit} />
-      <ChunkText text={hit.text} isExcerpt />
+      <HitText hit={hit} query={query} />
       <div class="row spread">
         <Stages stages={hit.stages} />
         <div class="row tight">
@@ -118,6 +133,19 @@ function HitCard({
       </div>
     </li>
   )
+}
+
+/** The passage around the sentence that has most of what was searched for, which is marked. */
+function HitText({ hit, query }: { hit: Hit; query: string }) {
+  const place = useRef<HTMLDivElement>(null)
+  const sentence = sentenceFor(query, hit.text)
+  useLayoutEffect(() => {
+    if (!sentence) return
+    const { text, mark } = excerptAround(hit.text, sentence)
+    place.current?.replaceChildren(renderText(text, [mark], true))
+  }, [hit, query])
+  if (!sentence) return <ChunkText text={hit.text} isExcerpt />
+  return <div ref={place} class="answer hit-text" dir="auto" />
 }
 
 function comparison(place: number, otherPlace: number): string {

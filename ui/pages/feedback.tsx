@@ -1,0 +1,169 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Feedback } from '../../packages/client/src/agent-server.ts'
+import { attempt, client } from '../api.ts'
+import { formatDate } from '../format.ts'
+import { Button, Choice } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Empty, ErrorNote } from '../parts/notes.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { href } from '../route.ts'
+import { isRight, readJudgedQuestions } from '../search/judged.ts'
+import { type CitedDocument, JudgedDialog } from '../search/judged-dialog.tsx'
+
+const PAGE = 20
+/** Of an answer, in UTF-16 code units; the conversation has all of it. */
+const MAX_ANSWER = 1_000
+
+const RATINGS = [
+  [undefined, 'All'],
+  ['down', 'Bad'],
+  ['up', 'Good'],
+] as const
+
+/** What people said of answers, with the question and the answer. */
+export function FeedbackPage() {
+  const rating = useSignal<Feedback['rating'] | undefined>(undefined)
+  const items = useSignal<readonly Feedback[] | undefined>(undefined)
+  const cursor = useSignal<string | undefined>(undefined)
+  const failure = useSignal('')
+  const read = (after?: string) => {
+    const { value: chosen } = rating
+    return attempt(failure, async () => {
+      const page = await client.feedback.list({ rating: chosen, limit: PAGE }).page(after)
+      if (chosen !== rating.value) return
+      items.value = after === undefined ? page.items : [...(items.value ?? []), ...page.items]
+      cursor.value = page.nextCursor
+    })
+  }
+  useEffect(() => void read(), [rating.value])
+  useEffect(() => void readJudgedQuestions(), [])
+  return (
+    <>
+      <div class="page-head">
+        <h1>Feedback</h1>
+        <Choice
+          legend="Rating"
+          options={RATINGS}
+          chosen={rating.value}
+          onChoose={(chosen) => (rating.value = chosen)}
+        />
+      </div>
+      <p class="hint">
+        What was said of answers in this web UI and with the server key. The newest comes first.
+      </p>
+      <ErrorNote message={failure.value} />
+      {!items.value && failure.value === '' && <Skeleton rows={4} />}
+      {items.value?.length === 0 && (
+        <Empty title="No feedback yet">
+          <p>The thumbs below an answer in the chat rate it.</p>
+        </Empty>
+      )}
+      <ul class="collections">
+        {items.value?.map((each) => (
+          <FeedbackEntry key={each.id} given={each} />
+        ))}
+      </ul>
+      {cursor.value !== undefined && (
+        <div>
+          <Button icon="next" onClick={() => void read(cursor.value)}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function FeedbackEntry({ given }: { given: Feedback }) {
+  const { rating, comment, question = '', answer, documentIds, updatedAt } = given
+  const isGood = rating === 'up'
+  return (
+    <li class={`panel stack feedback ${rating}`}>
+      <div class="row spread">
+        <h2 dir="auto">{question || 'A question that is not kept'}</h2>
+        <span class="hint">{formatDate(updatedAt)}</span>
+      </div>
+      <p class="row tight">
+        <Icon name={isGood ? 'thumbUp' : 'thumbDown'} />
+        <strong>{isGood ? 'Good answer' : 'Bad answer'}</strong>
+        {comment !== undefined && <span dir="auto">: {comment}</span>}
+      </p>
+      <details class="settings">
+        <summary>Answer</summary>
+        <p class="chunk-text" dir="auto">
+          {answer.length > MAX_ANSWER ? `${answer.slice(0, MAX_ANSWER)} …` : answer}
+        </p>
+      </details>
+      <div class="row tight">
+        {given.conversationId !== undefined && (
+          <>
+            <a class="button quiet" href={href('chat', given.conversationId)}>
+              <Icon name="chat" />
+              Open conversation
+            </a>
+            <a
+              class="button quiet"
+              href={`${href('activity')}?answer=${encodeURIComponent(given.answerId)}`}
+            >
+              <Icon name="activity" />
+              Show run
+            </a>
+          </>
+        )}
+        {question !== '' && documentIds.length > 0 && (
+          <UseAsJudged question={question} documentIds={documentIds} isBad={!isGood} />
+        )}
+      </div>
+    </li>
+  )
+}
+
+function UseAsJudged({
+  question,
+  documentIds,
+  isBad,
+}: {
+  question: string
+  documentIds: readonly string[]
+  isBad: boolean
+}) {
+  const documents = useSignal<CitedDocument[] | undefined>(undefined)
+  const failure = useSignal('')
+  if (documentIds.some((id) => isRight(question, id))) {
+    return (
+      <a class="hint" href={href('search')}>
+        Judged question
+      </a>
+    )
+  }
+  const choose = async () => {
+    documents.value = await Promise.all(documentIds.map((id) => readCited(id, isBad)))
+  }
+  return (
+    <>
+      <Button icon="right" class="quiet" onClick={() => void attempt(failure, choose)}>
+        Use as judged question
+      </Button>
+      <ErrorNote message={failure.value} />
+      {documents.value && (
+        <JudgedDialog
+          question={question}
+          documents={documents.value}
+          onClose={() => (documents.value = undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+/** What a bad answer cites is right only if somebody says so. */
+async function readCited(id: string, isDoubtful: boolean): Promise<CitedDocument> {
+  try {
+    const { title, file } = await client.documents.get(id)
+    return { id, title: title || file?.name || id, isDoubtful }
+  } catch {
+    // It may be gone; its id still says which it was.
+    return { id, title: id, isDoubtful: true }
+  }
+}
