@@ -1,13 +1,13 @@
 import { openZip, ZIP_MARK } from '../zip-archive.ts'
 import { readOdfStyles } from './opendocument-styles.ts'
-import { readXml } from './xml.ts'
+import { readXml, unescapeXml } from './xml.ts'
 
 const CONTENT = 'content.xml'
 const STYLES = 'styles.xml'
 
 /**
- * An OpenDocument spreadsheet without what is drawn on it, which is read separately, and with marks around signs above the
- * line: the library takes the text of a frame in a cell for that of the cell, knows no such signs, and demands a part that is
+ * An OpenDocument spreadsheet without what is drawn on it, which is read separately, with marks around signs above the
+ * line, and with formulas where there are no values: the library takes the text of a frame in a cell for that of the cell, knows no such signs, and demands a part that is
  * optional. Any other file as it is.
  */
 export async function withoutDrawings(bytes: Buffer): Promise<Buffer> {
@@ -15,13 +15,35 @@ export async function withoutDrawings(bytes: Buffer): Promise<Buffer> {
   const zip = await openZip(bytes)
   if (!zip.has(CONTENT)) return bytes
   const content = await zip.readText(CONTENT)
-  const kept = cellsOnly(content)
+  const kept = cellsOnly(content.replaceAll(UNCALCULATED, withFormula))
   if (kept === content && zip.has(STYLES)) return bytes
   const { CFB } = await import('@e965/xlsx')
   const archive = CFB.read(bytes, { type: 'buffer' })
   CFB.utils.cfb_add(archive, `/${CONTENT}`, Buffer.from(kept))
   if (!zip.has(STYLES)) CFB.utils.cfb_add(archive, `/${STYLES}`, Buffer.from(NO_STYLES))
   return Buffer.from(CFB.write(archive, { type: 'buffer', fileType: 'zip' }))
+}
+
+/** Cells with a formula and without a value. */
+const UNCALCULATED =
+  /<table:table-cell\s(?![^<>]*office:value-type)[^<>]*table:formula="([^"<>]*)"[^<>]*\/>/g
+
+/** Such a cell with its formula as its text: `of:=[.A1]*2` is `=A1*2`. */
+function withFormula(tag: string, formula: string): string {
+  const typed = formula
+    .replace(/^\w+:/, '')
+    .replaceAll(/\[([^\]]*)\]/g, (_, places: string) => places.replaceAll(/(^|:)\./g, '$1'))
+  return `${tag.slice(0, -2)} office:value-type="string"><text:p>${typed}</text:p></table:table-cell>`
+}
+
+/** The names of the sheets with such cells. */
+export function uncalculatedSheets(content: string): Set<string> {
+  const names = new Set<string>()
+  for (const sheet of content.split(/(?=<table:table\s)/).slice(1)) {
+    const [, name = ''] = /^[^<>]*table:name="([^"<>]*)"/.exec(sheet) ?? []
+    if (sheet.search(UNCALCULATED) >= 0) names.add(unescapeXml(name))
+  }
+  return names
 }
 
 /** The library demands this part, which is optional. */

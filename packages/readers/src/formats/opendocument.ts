@@ -4,6 +4,7 @@ import { label } from '../marks.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { htmlToMarkdown } from './html.ts'
 import { createShowEntry, type SeePicture } from './image.ts'
+import { uncalculatedSheets } from './ods-drawings.ts'
 import { controlsIn } from './opendocument-controls.ts'
 import { createOdfNumbers } from './opendocument-lists.ts'
 import { type OdfStyles, readOdfStyles } from './opendocument-styles.ts'
@@ -31,7 +32,8 @@ export async function extractOpenDocument(
   const show = createShowEntry(see, zip)
   const styles = readOdfStyles([zip.has(STYLES) ? await zip.readText(STYLES) : '', content])
   if (kind.startsWith(SPREADSHEET)) {
-    return extractWorkbook(bytes, partsOfOds(content, styles.furniture()), show)
+    const formulas = new Map(Array.from(uncalculatedSheets(content), (name) => [name, []]))
+    return extractWorkbook(bytes, partsOfOds(content, styles.furniture()), show, formulas)
   }
   const objects = await objectsIn(zip, content)
   const text = await htmlToMarkdown(toHtml(content, styles, objects), show)

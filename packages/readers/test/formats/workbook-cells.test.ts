@@ -162,6 +162,31 @@ it('Those of a sheet of OpenDocument as well', async () => {
   expect(text).toContain('- Fee: 45^3\n- Fee: 77\n')
 })
 
+it('Formulas of OpenDocument without values are shown, too', async () => {
+  const book = utils.book_new(
+    utils.aoa_to_sheet([
+      ['Qty', 'Fee'],
+      [2, 7],
+      [3, 7],
+    ]),
+    'Fees',
+  )
+  const parts: Zippable = unzipSync(write(book, { type: 'buffer', bookType: 'ods' }))
+  const xml = Buffer.from(
+    unzipSync(write(book, { type: 'buffer', bookType: 'ods' }))['content.xml'] ?? [],
+  ).toString()
+  const formulas = ['of:=[.A2]*9', 'of:=SUM([.A2:.A3])&amp;&quot;!&quot;']
+  parts['content.xml'] = strToU8(
+    xml.replaceAll(
+      /<table:table-cell[^<>]*office:value="7"[^<>]*>.*?<\/table:table-cell>/g,
+      () => `<table:table-cell table:formula="${formulas.shift()}"/>`,
+    ),
+  )
+  const { text, warnings } = await extractFile(sourceFile('fees.ods', zipSync(parts)))
+  expect(text).toContain('- Qty: 2; Fee: =A2*9\n- Qty: 3; Fee: =SUM(A2:A3)&"!"\n')
+  expect(warnings).toEqual([expect.objectContaining({ code: 'uncalculated_formulas' })])
+})
+
 it('Files that are embedded in a sheet follow it', async () => {
   const book = utils.book_new(
     utils.aoa_to_sheet([
