@@ -323,6 +323,8 @@ export interface DocumentStore extends FileStore, SourceStore {
     visibility: Visibility,
     page: { documentId: string; limit: number; cursor?: string | undefined },
   ): Promise<ChunkPage | undefined>
+  /** The collections whose documents somebody may read whom one of these entries names, unless a document says itself. */
+  readableCollections(principals: readonly string[]): Promise<string[]>
   /** The keys of all chunks whose documents are visible, ascending. Throws the reason of `signal`. */
   visibleKeys(visibility: Visibility, signal?: AbortSignal): Promise<Uint32Array>
 

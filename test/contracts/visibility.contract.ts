@@ -181,6 +181,7 @@ const NEEDS_NONE: [string, readonly string[]][] = [
       'vectorKeys',
       'contextKeys',
       'pictureKeys',
+      'readableCollections',
       'reserveChunkKeys',
       'retireChunkKeys',
       'embedding',

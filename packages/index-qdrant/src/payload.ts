@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FieldCondition, Filter, MetadataValue } from '@agent-server/lib/filter.ts'
 import { DEFAULT_COLLECTION, type Labels, shownMetadata } from '@agent-server/lib/labels.ts'
-import type { Visibility } from '@agent-server/lib/visibility.ts'
+import type { Rights, Visibility } from '@agent-server/lib/visibility.ts'
 import type { ChunkLabels } from '@agent-server/search'
 import type { PayloadCondition, PayloadFilter, Range } from './api.ts'
 
@@ -48,7 +48,7 @@ export function createPayloads(labels: ChunkLabels): PayloadOf {
 export function toPayload(labels: Labels): Payload {
   const { collection = DEFAULT_COLLECTION, conversation } = labels
   const place = conversation === undefined ? inCollection(collection) : ofConversation(conversation)
-  const payload: Payload = { is: [place], number: {}, order: {} }
+  const payload: Payload = { is: [place, ...rightsOf(labels)], number: {}, order: {} }
   for (const [field, value] of Object.entries(shownMetadata(labels) ?? {})) {
     payload.is.push(wordOf(field, value))
     if (typeof value === 'number') payload.number[nameOf(field)] = value
@@ -131,11 +131,37 @@ export function rangeKeysIn(filter: Filter): string[] | undefined {
 // No field of metadata begins with this character.
 const inCollection = (name: string) => wordOf('~in', name)
 const ofConversation = (id: string) => wordOf('~of', id)
+/** Of documents that say themselves who may read them. */
+const HAS_ACCESS = '~own'
+const readBy = (principal: string) => wordOf('~may', principal)
+const addedBy = (person: string) => wordOf('~by', person)
+
+/** Points from before people have none, and are seen by their collections, as their documents are. */
+function rightsOf({ access, creator }: Labels): string[] {
+  return [
+    ...(access ? [HAS_ACCESS, ...access.map(readBy)] : []),
+    ...(creator === undefined ? [] : [addedBy(creator)]),
+  ]
+}
+
+/** The same as the document store's condition, by the rights to collections that it has just told. */
+function toRightsFilter(
+  { person, principals }: Rights,
+  readable: readonly string[],
+): PayloadFilter {
+  const named = { key: IS, match: { any: [addedBy(person), ...principals.map(readBy)] } }
+  const inReadable: PayloadFilter = {
+    must: [{ key: IS, match: { any: readable.map(inCollection) } }],
+    must_not: [{ key: IS, match: { value: HAS_ACCESS } }],
+  }
+  return { should: readable.length > 0 ? [named, inReadable] : [named] }
+}
 
 /** The payload keys that tell what is visible besides `is`; undefined if they cannot. */
 export function keysFor(visibility: Visibility): string[] | undefined {
   const { collections, rights, conversations, filter } = visibility
-  if (rights !== 'all') return undefined
+  // What may be changed is asked of the document store.
+  if (rights !== 'all' && rights.to === 'change') return undefined
   if (collections.length === 0 || conversations === 'all') return undefined
   if (conversations !== 'none' && conversations.id === undefined) return undefined
   return filter ? rangeKeysIn(filter) : []
@@ -145,12 +171,16 @@ export function keysFor(visibility: Visibility): string[] | undefined {
  * Translates a visibility for Qdrant: the documents of the conversation, whose owner the document store checks, and those
  * of no conversation in the collections.
  */
-export function toVisibleFilter({ collections, conversations, filter }: Visibility): PayloadFilter {
+export function toVisibleFilter(
+  { collections, rights, conversations, filter }: Visibility,
+  readable: readonly string[] = [],
+): PayloadFilter {
   const shared: PayloadFilter = {
     must: [
       ...(collections === 'all'
         ? []
         : [{ key: IS, match: { any: collections.map(inCollection) } }]),
+      ...(rights === 'all' ? [] : [toRightsFilter(rights, readable)]),
       ...(filter ? [toPayloadFilter(filter)] : []),
     ],
   }

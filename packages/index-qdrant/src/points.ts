@@ -120,11 +120,11 @@ const MAX_NAMED = 200_000
  * within a collection are comparable.
  */
 export async function bestOf(
-  { only, visibility, limit }: Scope & { limit: number },
+  { only, visibility, readable, limit }: Scope & { limit: number },
   ask: (query: Pick<PointQuery, 'filter' | 'limit' | 'offset'>) => Promise<IndexMatch[]>,
 ): Promise<IndexMatch[]> {
   if (only?.length === 0) return []
-  const filters = visibility ? [toVisibleFilter(visibility)] : filtersFor(only)
+  const filters = visibility ? [toVisibleFilter(visibility, readable)] : filtersFor(only)
   const parts = filters.map((each) => (each ? { filter: each } : {}))
   const best = new Map<number, IndexMatch>()
   for (const part of parts) {

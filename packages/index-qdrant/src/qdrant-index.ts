@@ -149,7 +149,11 @@ function stagesOf(opened: () => Parts, source: IndexSource): Stages {
   return {
     async scopeOf(visibility, signal) {
       const keys = keysFor(visibility)
-      if (keys && (await canFilter(keys, signal))) return { visibility }
+      if (keys && (await canFilter(keys, signal))) {
+        const { rights } = visibility
+        if (rights === 'all') return { visibility }
+        return { visibility, readable: await source.readableCollections(rights.principals) }
+      }
       return { only: await source.visibleKeys(visibility, signal) }
     },
     lexical: async (query, signal) => opened().terms.search(query, signal),

@@ -58,6 +58,8 @@ export interface VectorBatch {
 export interface IndexSource {
   /** The keys of all chunks whose documents are visible, ascending. */
   visibleKeys(visibility: Visibility, signal?: AbortSignal): Promise<Uint32Array>
+  /** The collections whose documents somebody may read whom one of these entries names, unless a document says itself. */
+  readableCollections(principals: readonly string[]): Promise<string[]>
   readVectors(keys: readonly number[]): Promise<VectorBatch>
   readChunks(
     visibility: Visibility,

@@ -15,6 +15,8 @@ export interface Scope {
   only?: Uint32Array | undefined
   /** Instead of `only`, if the index applies the visibility itself. */
   visibility?: Visibility | undefined
+  /** With it: the collections that its person may read. */
+  readable?: readonly string[] | undefined
 }
 
 export interface LexicalQuery extends Scope {

@@ -84,7 +84,7 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
     /**
      * Changes metadata without ingesting the document again; the very next query filters by it. Returns undefined if
      * there is no such document. Throws, with nothing changed, `changed_meanwhile` unless the metadata are as
-     * `expected`, and `index_unavailable` if the index would have to change but is down. If the index fails after the
+     * `expected`, and `index_unavailable` if labels would have to change in the index, but it is down. If the index fails after the
      * store has changed, throws its error; the same change may be sent again.
      */
     async patch(
@@ -93,7 +93,8 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
       { metadata, conversation, access, expected }: Omit<DocumentPatch, 'title'>,
       signal: AbortSignal,
     ): Promise<StoredDocument | undefined> {
-      await index.check(signal)
+      // A right is taken away at once, also where the index is down: what it finds is checked in the store.
+      if (metadata || conversation !== undefined) await index.check(signal)
       const change = { metadata, conversation, access }
       const document = await store.patchLabels(visibility, id, change, expected?.metadata)
       if (!document) return undefined

@@ -18,6 +18,7 @@ import {
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
 import { keepAccess } from './access.ts'
+import { createCollectionReads } from './collections.ts'
 import {
   contentColumns,
   documentColumns,
@@ -44,8 +45,11 @@ const COUNTS = `SELECT ${['pending', 'processing', 'ready', 'failed', 'chunks', 
 /** Queries for documents. Each is a single statement, and so sees a consistent state. */
 export function createDocumentReads(
   read: Read,
-): Pick<DocumentStore, 'get' | 'hasKey' | 'identity' | 'counts'> {
+): Pick<DocumentStore, 'get' | 'hasKey' | 'readableCollections' | 'identity' | 'counts'> {
+  const { rolesOf } = createCollectionReads(read)
   return {
+    readableCollections: async (principals) => [...(await rolesOf(principals)).keys()],
+
     async get(visibility, id) {
       const { sql, values, statement } = visibleTo(visibility, { values: [id], testing: 'each' })
       const query = `SELECT documents.*, source FROM documents

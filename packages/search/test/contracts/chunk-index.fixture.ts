@@ -9,7 +9,7 @@ import type {
   VectorBatch,
 } from '../../src/chunk-index.ts'
 import type { QueryTerms, TermBatch } from '../../src/term-batch.ts'
-import { sees } from './takes.ts'
+import { readableBy, sees } from './takes.ts'
 
 /** How often a chunk holds each term; a list names terms that it holds once. */
 export type Terms = readonly string[] | Readonly<Record<string, number>>
@@ -107,6 +107,7 @@ export function createSource() {
       const all = new Set([...metadata.keys(), ...labels.keys()])
       return Uint32Array.from([...all].filter((key) => sees(visibility, labelsAt(key)))).sort()
     },
+    readableCollections: async (principals) => readableBy(principals),
     readChunks: async (_visibility, keys) => ({
       chunks: keys.map((key) => ({ key, ...labelsAt(key) })),
     }),

@@ -25,10 +25,24 @@ const LABELS: Record<number, Labels> = {
   5: labelled('blue', 1999),
   6: labelled('red', 1999, 'conv_mine'),
   7: labelled('red', 2026, 'conv_other'),
+  8: { ...labelled(), access: ['group:hr', 'user:ada'] },
+  9: { ...labelled('red', 2026), access: ['group:hr'], creator: 'user:ada' },
+  10: { ...labelled('red'), access: [] },
+  11: { ...labelled(undefined, 2026), creator: 'user:bob' },
+  12: { ...labelled('blue'), access: ['public'], creator: 'user:bob' },
 }
 const inCollections = (...collections: string[]): Visibility => ({
   collections,
   rights: 'all',
+  conversations: 'none',
+})
+const asPerson = (name: string, ...groups: string[]): Visibility => ({
+  collections: 'all',
+  rights: {
+    person: `user:${name}`,
+    principals: [`user:${name}`, ...groups.map((group) => `group:${group}`), 'public'],
+    to: 'read',
+  },
   conversations: 'none',
 })
 const RED = inCollections('red')
@@ -80,6 +94,15 @@ export function describeSeen(current: () => Case): void {
       ['in a collection, by a filter', narrowed(RED, { field: 'year', eq: 2026 })],
       ['in a collection, by a range', narrowed(RED, SINCE)],
       ['in a collection and a conversation', { ...RED, conversations: MINE }],
+      ['by who added it', asPerson('bob')],
+      ['by who is named', asPerson('ada')],
+      ['by a group that is named', asPerson('eve', 'hr')],
+      ['by a group of its collection', asPerson('eve', 'red')],
+      ['by both', asPerson('eve', 'red', 'hr')],
+      ['by nobody of all', asPerson('nobody')],
+      ['by a person, with a filter', narrowed(asPerson('ada', 'red'), SINCE)],
+      ['by a person, in a collection', { ...asPerson('ada', 'red'), collections: ['red'] }],
+      ['by a person, in a conversation', { ...asPerson('bob', 'red'), conversations: MINE }],
       ['by id', { ...RED, conversations: { owner: 'key_me' } }],
     ])('is found, and nothing else: %s', async (_where, visibility) => {
       const index = await fill()
@@ -102,7 +125,7 @@ export function describeSeen(current: () => Case): void {
       )
       const found = (await index.search(visibility, query)).candidates.map(({ key }) => key)
       // Those of other conversations may be among them, and are dropped when they are read.
-      expect(found.filter((key) => key !== 7).toSorted()).toEqual([2, 4, 6])
+      expect(found.filter((key) => key !== 7).toSorted((a, b) => a - b)).toEqual([2, 4, 6, 9, 11])
     })
 
     it('follows the labels of the documents, in words and vectors', async () => {

@@ -1,6 +1,6 @@
 import type { Filter, Metadata, MetadataValue } from '@agent-server/lib/filter.ts'
 import { type Labels, shownMetadata } from '@agent-server/lib/labels.ts'
-import type { Visibility } from '@agent-server/lib/visibility.ts'
+import type { Rights, Visibility } from '@agent-server/lib/visibility.ts'
 
 /** Whether a filter takes a document with this metadata: what document stores and indexes must agree with. */
 export function takes(filter: Filter, metadata: Metadata = {}): boolean {
@@ -29,12 +29,30 @@ function compare(a: MetadataValue, b: MetadataValue): number {
 }
 
 /** Whether a document with these labels is visible, where every conversation has the right owner. */
-export function sees({ collections, conversations, filter }: Visibility, labels: Labels): boolean {
+export function sees(
+  { collections, rights, conversations, filter }: Visibility,
+  labels: Labels,
+): boolean {
   const { collection = 'default', conversation } = labels
   if (collections !== 'all' && !collections.includes(collection)) return false
   if (conversation !== undefined) {
     if (typeof conversations === 'string') return conversations === 'all'
     return conversations.id === undefined || conversations.id === conversation
   }
+  if (rights !== 'all' && !reads(rights, labels)) return false
   return !filter || takes(filter, shownMetadata(labels))
+}
+
+/** Whom each collection includes. */
+const READERS: Record<string, string> = { red: 'group:red', blue: 'public' }
+
+export const readableBy = (principals: readonly string[]) =>
+  Object.keys(READERS).filter((name) => principals.includes(READERS[name] ?? ''))
+
+function reads({ person, principals }: Rights, labels: Labels): boolean {
+  const { access, creator, collection = 'default' } = labels
+  if (creator === person) return true
+  return access
+    ? access.some((entry) => principals.includes(entry))
+    : readableBy(principals).includes(collection)
 }
