@@ -13,7 +13,7 @@ import {
   withPageBreaks,
 } from './extracted.ts'
 import { extensionOf, kindByName, pictureKind, type TextKind, textKindOf } from './file-kind.ts'
-import { mainPartOf, type OfficeKind } from './formats/ooxml.ts'
+import type { OfficeKind } from './formats/ooxml.ts'
 import { type Pictures, picturesWithin } from './pictures.ts'
 import {
   isOldWorkbook,
@@ -102,6 +102,7 @@ const BINARY: readonly Format[] = [
     name: 'zip',
     fits: (content) => startsWith(content, ZIP_MARK),
     async read({ bytes }, sight) {
+      const { mainPartOf } = await import('./formats/ooxml.ts')
       const zip = await openZip(bytes)
       const main = await mainPartOf(zip)
       const usual = main && main.kind in USUAL_PARTS ? USUAL_PARTS[main.kind] : undefined
