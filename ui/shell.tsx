@@ -1,9 +1,10 @@
-import { signal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { RestartBanner } from './admin/restart-banner.tsx'
 import { NotLaunched } from './admin/server-panel.tsx'
 import { serverState } from './admin/server-state.ts'
+import { hasUnsent } from './chat/draft.ts'
 import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
 import { ChatPage } from './pages/chat.tsx'
@@ -18,11 +19,12 @@ import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
 import { Palette } from './palette.tsx'
 import { Button } from './parts/controls.tsx'
-import { Dialog } from './parts/dialog.tsx'
+import { Confirm, Dialog } from './parts/dialog.tsx'
 import { Icon, type IconName } from './parts/icon.tsx'
 import { href, route } from './route.ts'
 import { may, person, signOut, version } from './session.ts'
 import { THEMES, theme } from './theme.ts'
+import { hasUnsaved } from './unsaved.ts'
 
 interface PageEntry {
   /** What one has to be allowed to do for it. */
@@ -175,6 +177,42 @@ function NotFound() {
   )
 }
 
+/** Asks first where something would be lost. */
+function SignOut() {
+  const isAsking = useSignal(false)
+  return (
+    <>
+      <Button
+        icon="signOut"
+        class="quiet"
+        onClick={() => {
+          if (hasUnsaved() || hasUnsent()) isAsking.value = true
+          else void signOut()
+        }}
+      >
+        Sign out
+      </Button>
+      {isAsking.value && (
+        <Confirm
+          title="Sign out without saving?"
+          action="Sign out anyway"
+          icon="signOut"
+          onConfirm={() => {
+            isAsking.value = false
+            void signOut()
+          }}
+          onClose={() => (isAsking.value = false)}
+        >
+          <p>
+            {hasUnsaved() && 'Changes that are not saved, or files that are being sent, are lost. '}
+            {hasUnsent() && 'The question that you have not sent is lost.'}
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
 function Foot() {
   return (
     <div class="foot">
@@ -196,9 +234,7 @@ function Foot() {
         API reference
       </a>
       {person.value && <p class="hint">{person.value.name ?? person.value.id}</p>}
-      <Button icon="signOut" class="quiet" onClick={() => void signOut()}>
-        Sign out
-      </Button>
+      <SignOut />
       <span class="version">{version.value}</span>
     </div>
   )

@@ -59,11 +59,13 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
 
     /** How long to wait before calling the embedder again, in milliseconds; 0 while it works. */
     pauseMs: outage.pauseMs,
-    /** For readiness: throws AppError `upstream_failed` if the embedder is down. Never starts the built-in one. */
+    /**
+     * For readiness: throws AppError `upstream_failed` if the embedder is down, and finds out whether it works again.
+     * Never starts the built-in one for the first time.
+     */
     check: (signal: AbortSignal) =>
       outage.check(async () => {
-        if (embedder.kind === 'remote') await ask('ready', signal)
-        else if (outage.isDown()) throw new EmbedderError('unavailable', 'It does not work')
+        if (embedder.kind === 'remote' || outage.isDown()) await ask('ready', signal)
       }),
     close: () => embedder.close?.(),
   }

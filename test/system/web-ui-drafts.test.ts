@@ -23,6 +23,8 @@ describe.skipIf(!hasBrowser)('What is not saved yet (needs Chromium)', () => {
     await expect.poll(() => text.inputValue()).toContain('Half a pro')
     await page.getByText('not saved yet').waitFor()
     await press(page, 'Sign out')
+    await page.getByRole('dialog').getByText('Changes that are not saved').waitFor()
+    await press(page, 'Sign out anyway')
     await page.getByLabel('Server key').fill(TEST_KEY)
     await press(page, 'Sign in')
     await expect.poll(() => text.inputValue()).toContain('"prompt": ""')

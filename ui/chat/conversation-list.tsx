@@ -9,6 +9,7 @@ import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { leaveConversation } from './answering.ts'
 import { conversationId } from './conversation.ts'
+import { groupByDay } from './conversation-groups.ts'
 import {
   conversations,
   deleteConversation,
@@ -48,26 +49,16 @@ export function ConversationList() {
       {matches.length === 0 && (
         <p class="hint">{search.value === '' ? 'No conversations yet.' : 'Nothing found.'}</p>
       )}
-      <ul>
-        {matches.map((each) => (
-          <li key={each.id}>
-            <a
-              href={href('chat', each.id)}
-              aria-current={each.id === conversationId.value ? 'page' : undefined}
-              title={`${titleOf(each)}, ${formatDate(new Date(each.updated_at * 1_000).toISOString())}`}
-              dir="auto"
-            >
-              {titleOf(each)}
-            </a>
-            <Button
-              icon="more"
-              class="quiet"
-              aria-label={`Rename, export or delete ${titleOf(each)}`}
-              onClick={() => (managed.value = each)}
-            />
-          </li>
-        ))}
-      </ul>
+      {groupByDay(matches).map(({ name, conversations }) => (
+        <section key={name} aria-label={name}>
+          <h2 class="hint">{name}</h2>
+          <ul>
+            {conversations.map((each) => (
+              <Entry key={each.id} conversation={each} onManage={() => (managed.value = each)} />
+            ))}
+          </ul>
+        </section>
+      ))}
       {nextPage.value !== undefined && (
         <button type="button" class="quiet" onClick={() => void readMore()}>
           Show more
@@ -81,6 +72,29 @@ export function ConversationList() {
         />
       )}
     </>
+  )
+}
+
+function Entry({ conversation, onManage }: { conversation: Conversation; onManage: () => void }) {
+  const { id, updated_at: changed } = conversation
+  const title = titleOf(conversation)
+  return (
+    <li>
+      <a
+        href={href('chat', id)}
+        aria-current={id === conversationId.value ? 'page' : undefined}
+        title={`${title}, ${formatDate(new Date(changed * 1_000).toISOString())}`}
+        dir="auto"
+      >
+        {title}
+      </a>
+      <Button
+        icon="more"
+        class="quiet"
+        aria-label={`Rename, export or delete ${title}`}
+        onClick={onManage}
+      />
+    </li>
   )
 }
 

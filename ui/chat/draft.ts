@@ -28,6 +28,10 @@ onSignOut(() => {
 const unkept = signal<ReadonlySet<string>>(new Set())
 guardUnsaved(computed(() => unkept.value.size > 0))
 
+/** Whether a question is written that was not sent. */
+export const hasUnsent = (): boolean =>
+  [...drafts.values()].some((draft) => draft.value.trim() !== '')
+
 /** The question that is being written in a conversation or a new one, or in place of an earlier one; this tab keeps it. */
 export function draftOf(conversation = 'new'): Signal<string> {
   const existing = drafts.get(conversation)

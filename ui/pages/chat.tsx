@@ -16,6 +16,7 @@ import { refreshList } from '../chat/conversations.ts'
 import { refreshFiles } from '../chat/files.ts'
 import { watchTabs } from '../chat/other-tabs.ts'
 import { add } from '../chat/pictures.tsx'
+import { Suggestions } from '../chat/suggestions.tsx'
 import { TurnView } from '../chat/turn-view.tsx'
 import { spokenState } from '../chat/turns.ts'
 import { DropPlace } from '../documents/drop-place.tsx'
@@ -37,16 +38,18 @@ export function ChatPage({ id }: { id?: string | undefined }) {
   const cited = reading.value
   useLayoutEffect(keepPlace, [cited])
   const isNew = turns.value.length === 0 && opening.value === undefined
+  const isEmpty = isNew && openFailure.value === ''
   return (
     <div class={cited ? 'chat-layout with-reader' : 'chat-layout'}>
       <aside class="conversations" aria-label="Conversations">
+        <NewConversation />
         <ConversationList />
       </aside>
-      <div class="chat-main">
+      <div class={isEmpty ? 'chat-main empty-chat' : 'chat-main'}>
         <Head id={id} />
         <ErrorNote message={openFailure.value} />
         {opening.value !== undefined && <Status tone="busy">Opening the conversation</Status>}
-        {isNew && openFailure.value === '' && (
+        {isEmpty && (
           <Empty title="Ask about your documents">
             <p>
               Answers cite the passages they are based on, so{' '}
@@ -68,9 +71,26 @@ export function ChatPage({ id }: { id?: string | undefined }) {
           onDropped={(dropped) => void add(dropped)}
         />
         <Composer key={conversationId.value ?? 'new'} />
+        {isEmpty && <Suggestions />}
       </div>
       {cited && <Reader key={`${cited.hit.id} ${cited.quotes.join()}`} {...cited} />}
     </div>
+  )
+}
+
+function NewConversation({ isNarrow = false }: { isNarrow?: boolean }) {
+  return (
+    <Button
+      icon="ask"
+      class={isNarrow ? 'quiet only-narrow' : 'new-conversation'}
+      disabled={conversationId.value === undefined && openFailure.value === ''}
+      onClick={() => {
+        leaveConversation()
+        location.hash = href('chat')
+      }}
+    >
+      New conversation
+    </Button>
   )
 }
 
@@ -91,17 +111,7 @@ function Head({ id }: { id: string | undefined }) {
         >
           Conversations
         </Button>
-        <Button
-          icon="ask"
-          class="quiet"
-          disabled={conversationId.value === undefined && openFailure.value === ''}
-          onClick={() => {
-            leaveConversation()
-            location.hash = href('chat')
-          }}
-        >
-          New conversation
-        </Button>
+        <NewConversation isNarrow />
       </div>
       {isListed.value && (
         <Dialog title="Conversations" onClose={close}>

@@ -148,6 +148,20 @@ describe('a question', () => {
     expect(await embedding.query('the next')).toEqual(VECTOR)
   })
 
+  it('is not what a check of the built-in model waits for that was down', async () => {
+    let isBroken = true
+    const { embedding, pass } = createForTest(
+      () => (isBroken ? Promise.reject(DOWN) : Promise.resolve(VECTOR)),
+      'builtin',
+    )
+    expect(await embedding.query('one')).toBeUndefined()
+    await expect(embedding.check(signal)).rejects.toMatchObject({ code: 'upstream_failed' })
+    isBroken = false
+    pass(60_000)
+    await embedding.check(signal)
+    expect(embedding.pauseMs()).toBe(0)
+  })
+
   it('that the model refuses has no vector, but the embedder is not down for it', async () => {
     const refused = new EmbedderError('refused', 'No')
     const { embedding } = createForTest(() => Promise.reject(refused))
