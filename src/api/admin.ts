@@ -17,6 +17,7 @@ import {
   ApiKeyCreated,
   ApiKeyList,
   ApiKeyParams,
+  isMaster,
   NewApiKey,
 } from '@agent-server/schemas/operator/api-key.ts'
 import {
@@ -137,7 +138,7 @@ const serverRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { server 
       response: { 202: Restarting.describe('The shutdown has begun.'), ...errorResponses(409) },
     },
     handler: async ({ caller }, reply) => {
-      if (caller.key) throw new AppError('insufficient_scope', ONLY_MASTER_STOPS)
+      if (!isMaster(caller)) throw new AppError('insufficient_scope', ONLY_MASTER_STOPS)
       return reply.status(202).send(server.stop())
     },
   })
@@ -155,7 +156,7 @@ const serverRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { server 
 }
 
 const ONLY_MASTER_STOPS =
-  'Only the SERVER_API_KEY may stop the server, since a stopped one accepts no other key. This key may restart it with POST /admin/restart.'
+  'Only the SERVER_API_KEY may stop the server, since a stopped one accepts nothing else. You may restart it with POST /admin/restart.'
 
 const settingsRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { settings }) => {
   app.get('/admin/settings', {

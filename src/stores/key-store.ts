@@ -12,6 +12,8 @@ export interface StoredKey {
   createdAt: number
   /** The id of the key that created it; undefined for the master key. */
   createdBy?: string | undefined
+  /** The id of the person who created it, and with whom it goes. */
+  createdByPerson?: string | undefined
   /** SHA-256 of the secret, in base64url. With 256 random bits, it needs no slow hash. */
   digest: string
 }
@@ -32,8 +34,8 @@ export interface KeyStore {
   list(): Promise<UsedKey[]>
   find(id: string): Promise<UsedKey | undefined>
   /**
-   * Throws `too_many_keys` if there are `most` already. Returns false, without a change, if the key that creates it
-   * does not exist any more.
+   * Throws `too_many_keys` if there are `most` already. Returns false, without a change, if the key or person that
+   * creates it does not exist any more.
    */
   add(key: StoredKey, most: number): Promise<boolean>
   /**

@@ -39,6 +39,8 @@ export interface RemovedPerson {
   documents: number
   feedback: number
   artifacts: number
+  /** API keys that they have made as an administrator. */
+  keys: number
 }
 
 export interface PeopleStore {

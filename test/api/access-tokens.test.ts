@@ -45,9 +45,12 @@ describe('An access token of the issuer', () => {
     }
   })
 
-  it('speaks for nobody else, unless it is an administrator’s', async () => {
+  it('speaks for nobody else, not even an administrator’s', async () => {
     const headers = { 'agent-user': 'bob' }
-    expect((await (await person())('/documents', { headers })).status).toBe(403)
+    for (const groups of [[], ['admins']]) {
+      const failure = await failureOf(await (await person({ groups }))('/documents', { headers }))
+      expect(failure).toMatchObject({ status: 403, code: 'insufficient_scope' })
+    }
   })
 
   it.each(['/v1/models', '/v1/conversations/conv_1', '/api/tags'])('counts at %s', async (path) => {

@@ -53,7 +53,14 @@ describe('Removing a person', () => {
       expect((await request('/v1/conversations', { body: {} })).status).toBe(200)
     }
     const planned = PersonRemoved.parse(await (await remove('user:leaver', '?dryRun=true')).json())
-    const removed = { sessions: 0, conversations: 2, documents: 0, feedback: 0, artifacts: 0 }
+    const removed = {
+      sessions: 0,
+      conversations: 2,
+      documents: 0,
+      feedback: 0,
+      artifacts: 0,
+      keys: 0,
+    }
     expect(planned).toEqual({ id: 'user:leaver', dryRun: true, removed })
     const done = PersonRemoved.parse(await (await remove('user:leaver')).json())
     expect(done).toEqual({ id: 'user:leaver', dryRun: false, removed })

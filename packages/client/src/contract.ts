@@ -859,7 +859,7 @@ export interface components {
              * @description When the key was created.
              */
             createdAt: string;
-            /** @description The id of the key that created it; absent if it was the SERVER_API_KEY. */
+            /** @description The id of the key or person that created it; absent if it was the SERVER_API_KEY. Revoked or removed, they take it along. */
             createdBy?: string;
             /**
              * Format: date-time
@@ -892,7 +892,7 @@ export interface components {
              * @description When the key was created.
              */
             createdAt: string;
-            /** @description The id of the key that created it; absent if it was the SERVER_API_KEY. */
+            /** @description The id of the key or person that created it; absent if it was the SERVER_API_KEY. Revoked or removed, they take it along. */
             createdBy?: string;
             /**
              * Format: date-time
@@ -3845,6 +3845,8 @@ export interface components {
                 documents: number;
                 /** @description Ratings of answers. */
                 feedback: number;
+                /** @description API keys that they have made as an administrator. */
+                keys: number;
                 /** @description Sessions of the web UI, which end at once. */
                 sessions: number;
             };

@@ -26,6 +26,9 @@ export async function actingFor(
   see?: SeePerson,
 ): Promise<Caller> {
   if (headers[USER] === undefined && headers[GROUPS] === undefined) return caller
+  if (caller.person) {
+    throw new AppError('insufficient_scope', 'Only a program with a key speaks for people')
+  }
   checkScope(caller, 'act-as')
   const person = personIn(headers)
   await see?.(person)

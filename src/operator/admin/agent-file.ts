@@ -6,7 +6,7 @@ import type {
   AgentSave,
   AgentSaved,
 } from '@agent-server/schemas/operator/admin.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, isMaster } from '@agent-server/schemas/operator/api-key.ts'
 import {
   AgentConfiguration,
   differentFields,
@@ -191,11 +191,11 @@ const GUARDED = ['plugins', 'mcpServers', 'skills', 'sandbox']
 
 /** Throws AppError `insufficient_scope` if only the master key may make this change; `earlier` is absent if invalid. */
 function permit(
-  { key }: Caller,
+  caller: Caller,
   earlier: AgentConfiguration | undefined,
   configuration: AgentConfiguration,
 ): void {
-  if (!key) return
+  if (isMaster(caller)) return
   const changed = differentFields(earlier ?? AgentConfiguration.parse({}), configuration)
   const field = changed.find((name) => GUARDED.includes(name))
   if (field === undefined) return

@@ -7,7 +7,7 @@ import type {
   SettingsPatch,
   SettingsSaved,
 } from '@agent-server/schemas/operator/admin.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, isMaster } from '@agent-server/schemas/operator/api-key.ts'
 import { type Edit, type FileContent, openEditedFile } from './edited-file.ts'
 import { editEnvironment } from './env-file.ts'
 
@@ -70,8 +70,8 @@ export class SettingsService {
   }
 
   /** Throws AppError `insufficient_scope` if only the master key may change one of these variables. */
-  permit({ key }: Caller, { set, clear, move = {} }: Changes & Partial<SettingsPatch>): void {
-    if (!key) return
+  permit(caller: Caller, { set, clear, move = {} }: Changes & Partial<SettingsPatch>): void {
+    if (isMaster(caller)) return
     const names = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
     const guarded = names.find((name) => !this.#isFree(name))
     if (guarded === undefined) return

@@ -7,8 +7,11 @@ import {
   type ApiKeyCreated,
   type Caller,
   isGrant,
+  isMaster,
   MAX_KEYS,
   type NewApiKey,
+  ownerIdOf,
+  type Scope,
   type Settle,
 } from '@agent-server/schemas/operator/api-key.ts'
 import type { KeyStore, StoredKey, UsedKey } from '../../stores/key-store.ts'
@@ -16,6 +19,8 @@ import { KeyUsage } from './usage.ts'
 
 const SECRET_BYTES = 32
 const ID_BYTES = 6
+/** What administrators may let programs do, in nobody's name. */
+const PERSON_GRANTS: readonly Scope[] = ['query', 'chat', 'ingest']
 const TOKEN = /^ask_((?:oauth)?[0-9a-f]{12})_([\w-]{43})$/
 
 interface Dependencies {
@@ -64,28 +69,35 @@ export class Keys {
    * Throws `too_many_keys`, and `insufficient_scope` or `invalid_request` if the key would allow more than the key
    * that creates it.
    */
-  async create(request: NewApiKey, { key: by }: Caller): Promise<ApiKeyCreated> {
+  async create(request: NewApiKey, caller: Caller): Promise<ApiKeyCreated> {
     const id = randomBytes(ID_BYTES).toString('hex')
     const secret = randomBytes(SECRET_BYTES).toString('base64url')
     const digest = digestOf(secret).toString('base64url')
-    const key = { ...toKey(request, this.#now()), createdBy: by?.id, id, digest }
-    if (by) {
-      const maker = await this.#findCurrent(by.id)
-      if (!maker) throw revokedKey()
-      refuseWider(key, maker)
-    }
+    const key = { ...toKey(request, this.#now()), ...makerOf(caller), id, digest }
+    await this.#checkMaker(key, caller)
     if (!(await this.#store.add(key, MAX_KEYS))) throw revokedKey()
     const { name, scopes, collections } = key
-    this.#log.info({ made: { id, name, scopes, collections }, by: by?.id }, 'API key created')
+    this.#log.info(
+      { made: { id, name, scopes, collections }, by: ownerIdOf(caller) },
+      'API key created',
+    )
     return { ...toApiKey({ ...key, use: undefined }, 0), secret: `ask_${id}_${secret}` }
   }
 
+  async #checkMaker(key: StoredKey, caller: Caller): Promise<void> {
+    if (isMaster(caller)) return
+    if (!caller.key) return refuseScopes(key, PERSON_GRANTS)
+    const maker = await this.#findCurrent(caller.key.id)
+    if (!maker) throw revokedKey()
+    refuseWider(key, maker)
+  }
+
   /** Revokes a key and those that it created. Throws `key_not_found`. */
-  async revoke(id: string, { key: by }: Caller): Promise<void> {
+  async revoke(id: string, caller: Caller): Promise<void> {
     if (!(await this.#store.remove(id))) {
       throw new AppError('key_not_found', `There is no API key "${id}"`, { param: 'id' })
     }
-    this.#log.info({ revoked: id, by: by?.id }, 'API key revoked')
+    this.#log.info({ revoked: id, by: ownerIdOf(caller) }, 'API key revoked')
   }
 
   /** Stores how keys were used. */
@@ -151,6 +163,11 @@ function isCurrent({ expiresAt }: StoredKey, now: number): boolean {
   return expiresAt === undefined || expiresAt > now
 }
 
+/** Whose end is the key's end as well. */
+function makerOf({ key, person }: Caller): Pick<StoredKey, 'createdBy' | 'createdByPerson'> {
+  return { createdBy: key?.id, createdByPerson: key ? undefined : person?.id }
+}
+
 function toKey({ expiresAt, scopes, collections, ...wanted }: NewApiKey, createdAt: number) {
   const until = expiresAt === undefined ? undefined : Date.parse(expiresAt)
   if (until !== undefined && until <= createdAt) throw refusal('expiresAt', 'must be in the future')
@@ -165,10 +182,11 @@ function toKey({ expiresAt, scopes, collections, ...wanted }: NewApiKey, created
 
 /** What is reported about a key. */
 function toApiKey({ digest: _, use, ...key }: UsedKey, tokensToday: number): ApiKey {
-  const { expiresAt, createdAt, ...plain } = key
+  const { expiresAt, createdAt, createdByPerson, ...plain } = key
   const iso = (time: number) => new Date(time).toISOString()
   return {
     ...plain,
+    createdBy: plain.createdBy ?? createdByPerson,
     tokensToday,
     createdAt: iso(createdAt),
     expiresAt: expiresAt === undefined ? undefined : iso(expiresAt),
@@ -181,16 +199,20 @@ function toApiKey({ digest: _, use, ...key }: UsedKey, tokensToday: number): Api
  * its own.
  */
 function refuseWider(key: StoredKey, maker: StoredKey): void {
-  const wider = key.scopes.filter((scope) => scope === 'admin' || !maker.scopes.includes(scope))
-  if (wider.length > 0) {
-    const message = `scopes: this key cannot grant ${wider.join(', ')}; use the SERVER_API_KEY`
-    throw new AppError('insufficient_scope', message, { param: 'scopes' })
-  }
+  const grantable = maker.scopes.filter((scope) => scope !== 'admin')
+  refuseScopes(key, grantable)
   for (const field of ['expiresAt', 'requestsPerMinute', 'tokensPerDay'] as const) {
     const [most, value] = [maker[field], key[field]]
     if (most === undefined || (value !== undefined && value <= most)) continue
     throw refusal(field, 'is required and must not exceed that of the key used for this request')
   }
+}
+
+function refuseScopes({ scopes }: StoredKey, grantable: readonly Scope[]): void {
+  const wider = scopes.filter((scope) => !grantable.includes(scope))
+  if (wider.length === 0) return
+  const message = `scopes: you cannot grant ${wider.join(', ')}; use the SERVER_API_KEY`
+  throw new AppError('insufficient_scope', message, { param: 'scopes' })
 }
 
 function revokedKey(): AppError {

@@ -1,16 +1,13 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import { type AccessTokens, isJwt } from '@agent-server/oidc'
-import {
-  type Caller,
-  type Person,
-  SCOPES,
-  type Scope,
-} from '@agent-server/schemas/operator/api-key.ts'
+import type { Caller, Person, Scope } from '@agent-server/schemas/operator/api-key.ts'
 import type { PeopleStore } from '../../stores/people-store.ts'
 
 /** What everybody may do who can sign in; what they see is a matter of rights. */
 const PERSON_SCOPES: readonly Scope[] = ['query', 'chat', 'ingest']
+/** Nobody speaks for others in their own name. */
+const ADMINISTRATOR_SCOPES: readonly Scope[] = [...PERSON_SCOPES, 'admin']
 /** How often it is noted that somebody was here. */
 const SEEN_MS = 10 * 60_000
 const MAX_SEEN = 10_000
@@ -64,11 +61,11 @@ export function createPeople({ store, tokens, now = Date.now }: Dependencies) {
   }
 }
 
-/** Administrators may do what the master key may. `verify` throws once the person is not let in any more. */
+/** Administrators have the scope `admin`, and so what a key with it has. `verify` throws once the person is not let in any more. */
 export function callerFor(person: Person, verify: () => Promise<void>): Caller {
   return {
     person,
-    scopes: person.isAdministrator ? SCOPES : PERSON_SCOPES,
+    scopes: person.isAdministrator ? ADMINISTRATOR_SCOPES : PERSON_SCOPES,
     verify,
     async reserve() {
       await verify()

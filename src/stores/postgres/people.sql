@@ -26,6 +26,9 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_of_person ON sessions (person, began_at);
 
+-- Keys of administrators go with them.
+ALTER TABLE api_keys ADD COLUMN created_by_person text COLLATE "C" REFERENCES people (id) ON DELETE CASCADE;
+
 CREATE TABLE audit (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at bigint NOT NULL,

@@ -23,6 +23,7 @@ const KEY: Columns<StoredKey> = {
   expiresAt: plain('expires_at', optionalInteger),
   createdAt: plain('created_at', integer),
   createdBy: plain('created_by', optionalText),
+  createdByPerson: plain('created_by_person', optionalText),
   digest: plain('digest', text),
 }
 
@@ -50,6 +51,7 @@ function toKey(row: Row): UsedKey {
 }
 
 const KEY_EXISTS = 'SELECT 1 AS one FROM api_keys WHERE id = $1'
+const PERSON_EXISTS = 'SELECT 1 AS one FROM people WHERE id = $1'
 const RENEW = 'UPDATE api_keys SET digest = $3, expires_at = $4 WHERE id = $1 AND digest = $2'
 // In one statement, so that what several servers add at the same time is all counted.
 const ADD_USE = `INSERT INTO api_key_use AS kept (key, last_used_at, day, tokens)
@@ -65,8 +67,11 @@ export function createApiKeyWrites(dialect: Dialect) {
   return {
     async addKey(tx: Tx, key: StoredKey, most: number): Promise<boolean> {
       await dialect.exclude(tx, 'api-keys')
-      const { createdBy } = key
+      const { createdBy, createdByPerson } = key
       if (createdBy !== undefined && !(await tx.one(KEY_EXISTS, [createdBy]))) return false
+      if (createdByPerson !== undefined && !(await tx.one(PERSON_EXISTS, [createdByPerson]))) {
+        return false
+      }
       if (integer(await tx.one('SELECT count(*) AS n FROM api_keys'), 'n') >= most) {
         const message = `There are ${most} keys already: revoke one first`
         throw new AppError('too_many_keys', message)

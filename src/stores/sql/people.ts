@@ -11,6 +11,7 @@ import type {
 } from '../people-store.ts'
 import type { Clock } from './clock.ts'
 import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
+import { dropOwnerless } from './conversations.ts'
 import { decodeCursor, encodeCursor, isInteger } from './cursor.ts'
 import {
   integer,
@@ -62,7 +63,8 @@ const MEASURE = `SELECT
   (SELECT count(*) FROM conversations WHERE owner = $1) AS conversations,
   (SELECT count(*) FROM documents WHERE conversation IN (${THEIR_CONVERSATIONS})) AS documents,
   (SELECT count(*) FROM feedback WHERE owner = $1) AS feedback,
-  (SELECT count(*) FROM artifacts WHERE owner = $1) AS artifacts
+  (SELECT count(*) FROM artifacts WHERE owner = $1) AS artifacts,
+  (SELECT count(*) FROM api_keys WHERE created_by_person = $1) AS keys
   FROM people WHERE id = $1`
 
 export function createPeopleReads(read: Read): Pick<PeopleStore, 'list' | 'find' | 'measure'> {
@@ -95,6 +97,7 @@ const toRemoved = (row: Row): RemovedPerson => ({
   documents: integer(row, 'documents'),
   feedback: integer(row, 'feedback'),
   artifacts: integer(row, 'artifacts'),
+  keys: integer(row, 'keys'),
 })
 
 export function createSessionReads(read: Read): Pick<SessionStore, 'find'> {
@@ -160,6 +163,8 @@ const PEOPLE_WRITES = {
       await tx.run(`DELETE FROM ${table} WHERE owner = $1`, [id])
     }
     await tx.run('DELETE FROM people WHERE id = $1', [id])
+    // Their keys go along.
+    await dropOwnerless(tx)
   },
 
   async addSession(

@@ -26,6 +26,9 @@ CREATE TABLE sessions (
 ) STRICT;
 CREATE INDEX sessions_of_person ON sessions (person, began_at);
 
+-- Keys of administrators go with them.
+ALTER TABLE api_keys ADD COLUMN created_by_person TEXT REFERENCES people (id) ON DELETE CASCADE;
+
 CREATE TABLE audit (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,

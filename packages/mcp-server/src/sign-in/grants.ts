@@ -54,7 +54,7 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
     /** Makes a key for a program, which has no secret yet. Throws `insufficient_scope` and `too_many_keys`. */
     async begin(name: string, requested: readonly Scope[], caller: Caller): Promise<Grant> {
       const scopes = requested.filter((scope) => caller.scopes.includes(scope))
-      if (scopes.length === 0 || (caller.key && isGrant(caller.key))) {
+      if (scopes.length === 0 || !isGranter(caller)) {
         throw new AppError('insufficient_scope', 'This key cannot allow what the program asks for')
       }
       const maker = caller.key && (await store.find(caller.key.id))
@@ -114,5 +114,8 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
     },
   }
 }
+
+/** Not a grant itself, nor a token: made by a person, a key would see more than they do, and outlive them. */
+const isGranter = ({ key, person }: Caller) => !person && !(key && isGrant(key))
 
 const digestOf = (secret: string) => hash('sha256', secret, 'buffer').toString('base64url')

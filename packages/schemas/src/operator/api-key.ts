@@ -63,6 +63,9 @@ export const MASTER: Caller = {
 
 type Identity = Pick<Caller, 'key' | 'person'>
 
+/** Whether it is who has the `SERVER_API_KEY`: neither a key made here nor a person, not even an administrator. */
+export const isMaster = ({ key, person }: Identity): boolean => !key && !person
+
 /** To whom belongs what a caller makes: a person's id, a key's id, or undefined for the master key. */
 export const ownerIdOf = (caller?: Identity): string | undefined =>
   caller?.person?.id ?? caller?.key?.id
@@ -149,7 +152,9 @@ export const ApiKey = z
     createdBy: z
       .string()
       .optional()
-      .describe('The id of the key that created it; absent if it was the SERVER_API_KEY.'),
+      .describe(
+        'The id of the key or person that created it; absent if it was the SERVER_API_KEY. Revoked or removed, they take it along.',
+      ),
     lastUsedAt: z.iso
       .datetime()
       .optional()

@@ -55,6 +55,7 @@ export const PersonRemoved = z
         documents: Count.describe('Documents of these conversations.'),
         feedback: Count.describe('Ratings of answers.'),
         artifacts: Count.describe('Files that answers made, stored responses and waiting runs.'),
+        keys: Count.describe('API keys that they have made as an administrator.'),
       })
       .describe('What was theirs alone.'),
   })
