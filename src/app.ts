@@ -24,6 +24,7 @@ import type { ArtifactLinks, ArtifactReader } from './agent/tools/artifacts.ts'
 import { type AdminServices, adminRoutes } from './api/admin.ts'
 import { type ActionServices, agentRoutes } from './api/agent.ts'
 import { artifactRoutes } from './api/artifacts.ts'
+import { installAudit } from './api/audit.ts'
 import { collectionRoutes } from './api/collections.ts'
 import { uploadRoutes } from './api/document-uploads.ts'
 import { documentRoutes } from './api/documents.ts'
@@ -41,6 +42,7 @@ import { responseRoutes } from './dialects/responses/routes.ts'
 import type { StoredResponses } from './dialects/responses/stored-responses.ts'
 import type { UploadServices } from './documents/corpus-access.ts'
 import { FEATURES } from './features.ts'
+import type { Audit } from './operator/audit/audit.ts'
 import type { Keys } from './operator/keys/keys.ts'
 import type { Metrics } from './operator/ops/metrics.ts'
 import type { createReadiness } from './operator/ops/readiness.ts'
@@ -76,6 +78,7 @@ export interface Services {
     people: Pick<People, 'identify' | 'see'>
     /** Absent where people have no accounts. */
     company: CompanyAccounts | undefined
+    audit: Audit
     readiness: ReturnType<typeof createReadiness>
     metrics: Metrics
   }
@@ -110,10 +113,10 @@ export interface AppOptions extends HttpOptions {
 /** Builds the whole server apart from its process: the hooks that run before every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { corpus, agent, conversations, operator } = services
-  const { keys, people, company } = operator
+  const { keys, people, company, audit } = operator
   const identify: Identify = async (token) => (await keys.identify(token)) ?? people.identify(token)
   const app = await openApp(
-    { ...options, identify, company, people },
+    { ...options, identify, company, people, audit },
     operator.metrics.requestEnded,
   )
   // While connections are open, so that whoever follows an answer is told its end.
@@ -163,13 +166,14 @@ async function registerOperator(
   operator: Pick<Services['operator'], 'admin' | 'readiness'> & {
     metrics?: Metrics
     company?: CompanyAccounts | undefined
+    audit?: Audit
   },
   { webUi, version, publicUrl }: AppOptions,
 ): Promise<void> {
   await app.register(adminRoutes, operator.admin)
   await app.register(opsRoutes, operator)
-  const { company } = operator
-  if (webUi) await app.register(webUiRoutes, { webUi, version, company, publicUrl })
+  const { company, audit } = operator
+  if (webUi) await app.register(webUiRoutes, { webUi, version, company, publicUrl, audit })
 }
 
 const NOT_LAUNCHED =
@@ -178,6 +182,7 @@ const NOT_LAUNCHED =
 interface OpenOptions extends AppOptions {
   identify?: Identify
   people?: Pick<People, 'see'>
+  audit?: Audit
   company?: CompanyAccounts | undefined
 }
 
@@ -201,6 +206,7 @@ async function openApp(
     checkSession: webUi && sessionCheck(webUi, company),
     seePerson: people && ((person) => people.see({ person, email: undefined })),
   })
+  if (options.audit) installAudit(app, options.audit)
   installFieldWarnings(app)
   installConnectionLimit(app)
   if (options.isTraced) installTracing(app)

@@ -32,12 +32,14 @@ import type { Watch } from '../documents/watch/watch.ts'
 import type { ModelTrials } from '../operator/admin/model-trial.ts'
 import type { ServerStateService } from '../operator/admin/server-state.ts'
 import type { SettingsService } from '../operator/admin/settings.ts'
+import type { Audit } from '../operator/audit/audit.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
 import type { PeopleAdmin } from '../operator/people/people-admin.ts'
 import { activityRoutes } from './activity.ts'
 import { type AgentFileServices, agentFileRoutes, trialRoutes } from './admin-agent.ts'
+import { auditRoutes } from './audit.ts'
 import { peopleRoutes } from './people.ts'
 import { runRoutes } from './runs.ts'
 
@@ -49,6 +51,8 @@ export interface AdminServices extends AgentFileServices {
   keys?: Keys | undefined
   /** Absent if no document store is open. */
   peopleAdmin?: PeopleAdmin | undefined
+  /** Absent if no document store is open. */
+  audit?: Audit | undefined
   /** Absent if no document store is open. */
   folders?: Pick<Watch, 'list'> | undefined
   settings: SettingsService
@@ -71,6 +75,7 @@ export const adminRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, ser
   if (services.runs) app.register(runRoutes, { runs: services.runs })
   if (services.keys) app.register(apiKeyRoutes, { keys: services.keys })
   if (services.peopleAdmin) app.register(peopleRoutes, { people: services.peopleAdmin })
+  if (services.audit) app.register(auditRoutes, { audit: services.audit })
   if (services.folders) app.register(folderRoutes, { folders: services.folders })
   app.register(agentFileRoutes, services)
   app.register(settingsRoutes, services)

@@ -10,6 +10,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { Audit } from '../operator/audit/audit.ts'
 import type { CompanyAccounts } from '../operator/people/company-accounts.ts'
 import { SESSION_SECONDS } from '../operator/people/person-sessions.ts'
 
@@ -22,6 +23,8 @@ export interface SignInOptions {
   company?: CompanyAccounts | undefined
   /** The origin at which others reach the server. */
   publicUrl?: string | undefined
+  /** Absent while the server is not launched. */
+  audit?: Pick<Audit, 'record' | 'note'> | undefined
 }
 
 /** For as long a person may take at the issuer. */
@@ -36,7 +39,7 @@ const LogoutForm = z.object({ logout_token: z.string().max(16_384) })
 
 /** Sign-in with the company's account: the browser goes to the issuer, and comes back with a code. */
 export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, options) => {
-  const { company, publicUrl } = options
+  const { company, publicUrl, audit } = options
   if (!company) return
   const onRequest = limitByAddress(MAX_REQUESTS)
   app.addHook('onRequest', async (_request, reply) => {
@@ -59,7 +62,11 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, op
       reply.header('set-cookie', pendingCookie(request, '', 0))
       const query = request.url.split('?')[1] ?? ''
       const pending = pendingSignInOf(request) ?? ''
-      const { session, to } = await company.finish(query, pending, request.ip)
+      const { session, to, person } = await company.finish(query, pending).catch((error) => {
+        noteFailure(request, error, audit)
+        throw error
+      })
+      await audit?.record({ who: person, address: request.ip, action: 'signIn', targets: {} })
       return reply
         .header('set-cookie', sessionCookie(request, session, SESSION_SECONDS))
         .redirect(to, 303)
@@ -75,6 +82,16 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, op
     await company.signedOutElsewhere(body.logout_token)
     return reply.status(200).send()
   })
+}
+
+/** Notes a sign-in that failed; addresses are limited in how many they can cause. */
+export function noteFailure(
+  { ip: address }: FastifyRequest,
+  error: unknown,
+  audit: SignInOptions['audit'],
+): void {
+  const code = error instanceof AppError ? error.code : 'internal'
+  audit?.note({ who: 'stranger', address, action: 'signInFailed', targets: { code } })
 }
 
 /** Throws `invalid_request` where the address of the server is only what the caller says. */

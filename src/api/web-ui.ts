@@ -13,7 +13,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ASSET_PATH, type Asset, type Bundle } from '../operator/web-ui/bundle.ts'
 import { SESSION_SECONDS, type Sessions } from '../operator/web-ui/sessions.ts'
-import { COMPANY_SIGN_IN_PATH, type SignInOptions, signInRoutes } from './sign-in.ts'
+import { COMPANY_SIGN_IN_PATH, noteFailure, type SignInOptions, signInRoutes } from './sign-in.ts'
 
 export interface WebUi {
   /** Of who has the server's key. */
@@ -132,7 +132,7 @@ export const webUiRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, opti
 }
 
 const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, options) => {
-  const { webUi, version, company, publicUrl } = options
+  const { webUi, version, company, publicUrl, audit } = options
   const { sessions } = webUi
   const checkSession = sessionCheck(webUi, company)
   app.addHook('onRequest', async (request, reply) => {
@@ -152,7 +152,11 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, options) 
     bodyLimit: MAX_SIGN_IN_BYTES,
     schema: { body: SignIn, response: { 204: z.undefined() } },
     handler: async (request, reply) => {
-      const session = await sessions.signIn(request.body, request.ip)
+      const session = await sessions.signIn(request.body, request.ip).catch((error) => {
+        noteFailure(request, error, audit)
+        throw error
+      })
+      await audit?.record({ who: 'master', address: request.ip, action: 'signIn', targets: {} })
       return reply
         .header('set-cookie', sessionCookie(request, session, SESSION_SECONDS))
         .status(204)
@@ -164,9 +168,13 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, options) 
     schema: { response: { 200: SignedOut, 204: z.undefined() } },
     handler: async (request, reply) => {
       const session = sessionOf(request) ?? ''
+      const hasKey = sessions.isOpen(session)
       reply.header('set-cookie', sessionCookie(request, '', 0))
       await sessions.signOut(session)
-      const signOutUrl = await company?.signOut(session, publicOrigin(request, publicUrl))
+      const ended = await company?.signOut(session, publicOrigin(request, publicUrl))
+      const who = hasKey ? 'master' : ended?.person
+      if (who) await audit?.record({ who, address: request.ip, action: 'signOut', targets: {} })
+      const signOutUrl = ended?.url
       return signOutUrl === undefined ? reply.status(204).send() : { signOutUrl }
     },
   })

@@ -20,6 +20,7 @@ import { createAgentTrials } from '../operator/admin/agent-trials.ts'
 import { createModelTrials } from '../operator/admin/model-trial.ts'
 import { createServerState, type Phase, type Restart } from '../operator/admin/server-state.ts'
 import { SettingsService } from '../operator/admin/settings.ts'
+import type { Audit } from '../operator/audit/audit.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
@@ -75,6 +76,7 @@ export interface AdminParts {
     keys: Keys
     folders: Pick<Watch, 'list'>
     peopleAdmin: PeopleAdmin
+    audit: Audit
     /** Throws if the open store would refuse to start with this configuration. */
     checkStart: (next: Config) => Promise<void>
   }
@@ -84,7 +86,7 @@ export interface AdminParts {
 export function composeAdmin(parts: AdminParts) {
   const { config, log, phase } = parts
   const { given, restart, activity } = parts.process
-  const { agents, checkStart, runs, keys, folders, peopleAdmin } = parts.server ?? {}
+  const { agents, checkStart, runs, keys, folders, peopleAdmin, audit } = parts.server ?? {}
   // A snapshot, because the environment of a process may change.
   const environment = { ...parts.process.environment }
   const host = agents?.host
@@ -150,6 +152,7 @@ export function composeAdmin(parts: AdminParts) {
     keys,
     folders,
     peopleAdmin,
+    audit,
     agentFile,
     settings,
     server,

@@ -6,6 +6,8 @@ import type { Config } from '../config.ts'
 import { createAttachedFiles } from '../documents/attached-files.ts'
 import { createAdmission } from '../documents/ingestion/documents.ts'
 import type { Phase } from '../operator/admin/server-state.ts'
+import { Audit } from '../operator/audit/audit.ts'
+import { tellingReads, tellingSearches } from '../operator/audit/told-reads.ts'
 import { Keys } from '../operator/keys/keys.ts'
 import { Activity } from '../operator/ops/activity.ts'
 import { notLaunched } from '../operator/ops/readiness.ts'
@@ -36,10 +38,15 @@ export async function compose(
   // Closed in reverse order; also if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
   const model = createModel(config, log)
-  const knowledge = await openKnowledge(config, model, log, onFatal, signal)
-  opened.defer(knowledge.close)
-  const { store, metrics } = knowledge
-  const search = createSearch(config, knowledge, model, log)
+  const ownKnowledge = await openKnowledge(config, model, log, onFatal, signal)
+  opened.defer(ownKnowledge.close)
+  const audit = new Audit({ store: ownKnowledge.store.audit, days: config.AUDIT_DAYS, log })
+  opened.defer(() => audit.close())
+  const store = tellingReads(ownKnowledge.store, audit)
+  const knowledge = { ...ownKnowledge, store }
+  const { metrics } = knowledge
+  const searching = createSearch(config, knowledge, model, log)
+  const search = { ...searching, retrieval: tellingSearches(searching.retrieval, audit) }
   const corpus = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(corpus.close)
   const keys = new Keys({ store: store.keys, log })
@@ -73,6 +80,7 @@ export async function compose(
       keys,
       folders: corpus.folders,
       peopleAdmin: people.admin,
+      audit,
       checkStart: (next) => checkNextStart(next, config, store),
     },
     knowledge,
@@ -86,6 +94,7 @@ export async function compose(
     corpus,
     keys,
     people,
+    audit,
     agents,
     operator,
   })
@@ -99,6 +108,7 @@ export async function compose(
       await knowledge.start()
       corpus.start()
       operator.start()
+      audit.start()
     },
     /** Warns of processes that cannot be started here. */
     warn: operator.warn,
@@ -113,6 +123,7 @@ interface ServiceParts {
   corpus: ReturnType<typeof openCorpus>
   keys: Keys
   people: PeopleSide
+  audit: Audit
   agents: AgentSide
   operator: ReturnType<typeof openOperator>
 }
@@ -147,6 +158,7 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
       metrics,
       people: parts.people.people,
       company: parts.people.company,
+      audit: parts.audit,
     },
     features: {
       keyStore: store.keys,

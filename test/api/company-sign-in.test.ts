@@ -1,3 +1,4 @@
+import { AuditPage } from '@agent-server/schemas/operator/audit.ts'
 import { describe, expect, it } from 'vitest'
 import { SessionState } from '../../src/api/web-ui.ts'
 import { type CookieBrowser, openCookieBrowser, signInAtIssuer } from '../support/cookie-browser.ts'
@@ -197,6 +198,19 @@ it('While the issuer is down, sign-in says so, and sessions go on', async () => 
   } finally {
     issuer.fail(false)
   }
+})
+
+it('Sign-ins with accounts, failed ones and sign-outs are in the audit log', async () => {
+  const { browser } = await signIn('ada')
+  await browser.ask(`${server.url}/ui/session`, { method: 'DELETE' })
+  await openCookieBrowser().visit(`${server.url}/ui/sign-in/callback?code=x&state=y`)
+  const response = await server.request('/admin/audit?limit=3')
+  const { entries } = AuditPage.parse(await response.json())
+  expect(entries).toMatchObject([
+    { who: 'stranger', action: 'signInFailed', targets: { code: 'unauthorized' } },
+    { who: 'user:ada', action: 'signOut', address: '127.0.0.1' },
+    { who: 'user:ada', action: 'signIn', address: '127.0.0.1' },
+  ])
 })
 
 it('Without an issuer there is nothing to sign in with but the key', async () => {

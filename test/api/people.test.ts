@@ -1,3 +1,4 @@
+import { AuditEntry } from '@agent-server/schemas/operator/audit.ts'
 import { PeopleList, PersonRemoved } from '@agent-server/schemas/operator/people.ts'
 import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
@@ -94,8 +95,10 @@ it.skipIf(!hasProgram('curl'))(
     const shell = openShell(await temporaryDirectory())
     const token = await issuer.sign({ sub: '7c1e' })
     await shell.paste(`export URL=${server.url} KEY=${TEST_KEY} TOKEN=${token}`)
-    const [query = '', removal = ''] = shellBlocks(readPage('docs/guides/people.md'))
+    const [query = '', log = '', removal = ''] = shellBlocks(readPage('docs/guides/people.md'))
     expect(QueryResponse.parse(JSON.parse(await shell.paste(query))).hits).toEqual([])
+    const [line = ''] = (await shell.paste(log)).split('\n')
+    expect(AuditEntry.parse(JSON.parse(line)).action).toBe('deletePerson')
     expect(PersonRemoved.parse(JSON.parse(await shell.paste(removal)))).toMatchObject({
       id: 'user:7c1e',
       dryRun: true,

@@ -37,6 +37,10 @@ const NOT_RUN = new Map([
     `curl -s -X DELETE "$URL/admin/people/user:7c1e?dryRun=true" -H "Authorization: Bearer $KEY"`,
     'needs a person; test/api/people.test.ts runs it',
   ],
+  [
+    `curl -s "$URL/admin/audit/export?since=2026-11-01T00:00:00Z" -H "Authorization: Bearer $KEY"`,
+    'needs something to have happened; test/api/people.test.ts runs it',
+  ],
   ['OLLAMA_CONTEXT_LENGTH=8192 ollama serve', 'needs Ollama'],
   ['ollama pull qwen3.5:4b', 'needs Ollama'],
   ['npm ci', 'installs packages, and asks a model; test/model/ asks real ones'],

@@ -987,6 +987,33 @@ export interface components {
             /** @description Path on this server; requires a key. */
             url: string;
         };
+        AuditEntry: {
+            /** @description The `operationId` of a change or an export, or `signIn`, `signInFailed`, `signOut`, `read`. */
+            action: string;
+            /** @description From where; absent for what a run did. */
+            address?: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description Counts up; a gap is an entry that was never written. */
+            number: number;
+            /** @description The HTTP status of the answer, if there is one. */
+            status?: number;
+            /** @description Identifiers of what it was done to, and names of what was changed; no content. */
+            targets: {
+                [key: string]: string | string[];
+            };
+            /** @description The person, `user:…`; the key, `key:…`; `master` for the SERVER_API_KEY; `stranger` for who was not let in. */
+            who: string;
+        };
+        AuditPage: {
+            /** @description The newest first. */
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description Of the next page; absent on the last one. */
+            nextCursor?: string;
+        };
         /** @description The document was not stored; send it again. */
         BatchFailure: {
             error: components["schemas"]["DocumentError"];
@@ -5765,6 +5792,8 @@ export type ApiKeyList = components['schemas']['ApiKeyList'];
 export type Approval = components['schemas']['Approval'];
 export type ApprovalRequiredFrame = components['schemas']['ApprovalRequiredFrame'];
 export type Artifact = components['schemas']['Artifact'];
+export type AuditEntry = components['schemas']['AuditEntry'];
+export type AuditPage = components['schemas']['AuditPage'];
 export type BatchFailure = components['schemas']['BatchFailure'];
 export type Capabilities = components['schemas']['Capabilities'];
 export type ChatFrame = components['schemas']['ChatFrame'];

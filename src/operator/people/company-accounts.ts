@@ -53,7 +53,7 @@ export function createCompanyAccounts(dependencies: Dependencies) {
      * Opens a session for who comes back with `query`. What the browser has kept ties the answer to the one that went
      * there: nobody can sign others in as themselves. Throws `unauthorized`, `groups_unknown`, `issuer_unavailable`.
      */
-    async finish(query: string, sealed: string, _address: string) {
+    async finish(query: string, sealed: string) {
       const pending = Pending.safeParse(await encryption.open(sealed)).data
       if (!pending || pending.until < now()) {
         const message = 'This sign-in was begun in another browser, or too long ago. Begin again.'
@@ -63,12 +63,15 @@ export function createCompanyAccounts(dependencies: Dependencies) {
       return { session: await sessions.begin(signedIn), to: pending.to, person: signedIn.person.id }
     },
 
-    /** Ends a session; returns where the browser signs out of the issuer as well, if it can. */
-    async signOut(session: string, origin: string | undefined): Promise<string | undefined> {
+    /** Ends a session; returns whose it was, and where the browser signs out of the issuer as well, if it can. */
+    async signOut(session: string, origin: string | undefined) {
       const ended = await sessions.end(session)
-      if (!ended || origin === undefined) return undefined
+      if (!ended) return undefined
       // Here, they are signed out in any case.
-      return ignore(signIn.signOutUrl(ended.idToken, `${origin}/`), 'the issuer does not answer')
+      const url =
+        origin !== undefined &&
+        (await ignore(signIn.signOutUrl(ended.idToken, `${origin}/`), 'the issuer does not answer'))
+      return { person: ended.person, url: url || undefined }
     },
 
     /** Ends the sessions that the issuer names. Throws `unauthorized`, and `issuer_unavailable`. */

@@ -1,0 +1,80 @@
+import { sendEvents } from '@agent-server/http/event-stream.ts'
+import { lineFormat } from '@agent-server/http/ndjson.ts'
+import { NDJSON } from '@agent-server/http/request-body.ts'
+import { callSignal } from '@agent-server/http/shutdown.ts'
+import { errorResponses } from '@agent-server/schemas/error.ts'
+import {
+  AuditEntry,
+  AuditExportQuery,
+  AuditPage,
+  AuditQuery,
+} from '@agent-server/schemas/operator/audit.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { type Audit, whoOf } from '../operator/audit/audit.ts'
+import { targetsOf } from '../operator/audit/targets.ts'
+
+/** The audit log, for the operator: nothing here changes it. */
+export const auditRoutes: FastifyPluginAsyncZod<{ audit: Audit }> = async (app, { audit }) => {
+  app.get('/admin/audit', {
+    schema: {
+      operationId: 'listAudit',
+      summary: 'List who did what',
+      description:
+        'Returns sign-ins, changes, exports, and which documents people have read, by their ids, for `AUDIT_DAYS`. Nobody can change or delete entries over the API.',
+      querystring: AuditQuery,
+      response: { 200: AuditPage.describe('A page of entries.'), ...errorResponses() },
+    },
+    handler: ({ query }) => audit.list(query),
+  })
+
+  app.get('/admin/audit/export', {
+    schema: {
+      operationId: 'exportAudit',
+      summary: 'Export who did what',
+      description:
+        'Returns one `AuditEntry` per line, newest first. If the export fails midway, the last line is an `Error`.',
+      querystring: AuditExportQuery,
+      response: {
+        200: { description: 'The entries.', content: { [NDJSON]: { schema: AuditEntry } } },
+        ...errorResponses(),
+      },
+    },
+    handler: ({ query }, reply) =>
+      sendEvents(reply, audit.export(query, callSignal(reply)), lineFormat()),
+  })
+}
+
+/** Reads that leave the server in one piece. */
+const EXPORTS = ['exportAudit', 'exportFeedback', 'exportJudgedQuestions']
+const READS = ['GET', 'HEAD', 'OPTIONS']
+/** Scopes whose requests change what others see. */
+const CHANGING = ['ingest', 'admin'] as const
+
+/** Records every change and export that is answered, before the answer is sent. */
+export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' | 'note'>): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    const action = auditedAction(request)
+    // What failed on the side of the server, as the store itself, has changed nothing that was acknowledged.
+    if (action === undefined || reply.statusCode >= 500) return payload
+    await audit.record({
+      who: whoOf(request.caller),
+      address: request.ip,
+      action,
+      status: reply.statusCode,
+      targets: targetsOf(request, payload),
+    })
+    return payload
+  })
+}
+
+function auditedAction({ method, routeOptions, caller }: FastifyRequest): string | undefined {
+  const { operationId } = routeOptions.schema ?? {}
+  const { scopes = [] } = routeOptions.config
+  // Who was not let in has done nothing; a link is opened by whoever has it.
+  const hasCaller = Boolean(caller)
+  if (!hasCaller || operationId === undefined) return undefined
+  if (EXPORTS.includes(operationId)) return operationId
+  const changes = !READS.includes(method) && CHANGING.some((scope) => scopes.includes(scope))
+  return changes ? operationId : undefined
+}

@@ -1,0 +1,164 @@
+import type { Log } from '@agent-server/lib/log.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import type {
+  AuditEntry,
+  AuditExportQuery,
+  AuditPage,
+  AuditQuery,
+} from '@agent-server/schemas/operator/audit.ts'
+import type {
+  AuditStore,
+  NewAuditEntry,
+  AuditEntry as StoredEntry,
+} from '../../stores/people-store.ts'
+
+/** How long what is only noted may wait to be stored. */
+const NOTE_MS = 500
+/** So many wait at most, as while the store is down; further ones are counted in the log. */
+const MAX_NOTES = 20_000
+const BATCH = 500
+const EXPORT_PAGE = 500
+const TIDY_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+type Event = Omit<NewAuditEntry, 'at'>
+
+interface Dependencies {
+  store: AuditStore
+  /** For how long entries are kept. */
+  days: number
+  log: Pick<Log, 'info' | 'warn'>
+  now?: () => number
+}
+
+/** Who did what: only added to, and removed by time alone. */
+export class Audit {
+  readonly #store: AuditStore
+  readonly #days: number
+  readonly #log: Dependencies['log']
+  readonly #now: () => number
+  #notes: NewAuditEntry[] = []
+  #lost = 0
+  #timer: NodeJS.Timeout | undefined
+  #tidying: NodeJS.Timeout | undefined
+  #storing = Promise.resolve()
+
+  constructor({ store, days, log, now = Date.now }: Dependencies) {
+    this.#store = store
+    this.#days = days
+    this.#log = log
+    this.#now = now
+  }
+
+  /** Resolves once it is durable, so that nothing is acknowledged before. Throws store errors. */
+  async record(event: Event): Promise<void> {
+    const entry = { ...event, at: this.#now() }
+    await this.#store.append([entry])
+    this.#tell(entry)
+  }
+
+  /** For what is too frequent to wait for: durable within half a second, and when the server closes. */
+  note(event: Event): void {
+    if (this.#notes.length >= MAX_NOTES) {
+      this.#lost += 1
+      return
+    }
+    this.#notes.push({ ...event, at: this.#now() })
+    this.#timer ??= setTimeout(() => void this.#flush(), NOTE_MS).unref()
+  }
+
+  async list({ cursor, limit, ...query }: AuditQuery): Promise<AuditPage> {
+    await this.#flush()
+    const before = cursor === undefined ? undefined : Number(cursor)
+    const found = await this.#store.list({ ...filterOf(query), before, limit: limit + 1 })
+    const page = found.slice(0, limit)
+    const last = found.length > limit ? page.at(-1) : undefined
+    return { entries: page.map(toEntry), ...(last && { nextCursor: String(last.number) }) }
+  }
+
+  /** All of it, in batches that are not empty, the newest first. */
+  async *export(query: AuditExportQuery, signal: AbortSignal): AsyncGenerator<AuditEntry[]> {
+    await this.#flush()
+    let before: number | undefined
+    do {
+      signal.throwIfAborted()
+      const page = { ...filterOf(query), before, limit: EXPORT_PAGE }
+      const entries: StoredEntry[] = await this.#store.list(page)
+      if (entries.length > 0) yield entries.map(toEntry)
+      before = entries.length === EXPORT_PAGE ? entries.at(-1)?.number : undefined
+    } while (before !== undefined)
+  }
+
+  /** Begins to remove what is too old. */
+  start(): void {
+    const tidy = () => {
+      this.#store.removeBefore(this.#now() - this.#days * DAY_MS).catch((error: unknown) => {
+        this.#log.warn({ err: error }, 'removing old entries of the audit log failed; tried again')
+      })
+    }
+    tidy()
+    this.#tidying = setInterval(tidy, TIDY_MS).unref()
+  }
+
+  /** Stores what is noted. */
+  async close(): Promise<void> {
+    clearInterval(this.#tidying)
+    await this.#flush()
+  }
+
+  #flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#storing = this.#storing.then(() => this.#storeNotes())
+    return this.#storing
+  }
+
+  async #storeNotes(): Promise<void> {
+    while (this.#notes.length > 0) {
+      const batch = this.#notes.slice(0, BATCH)
+      try {
+        await this.#store.append(batch)
+      } catch (error) {
+        const waiting = { err: error, waiting: this.#notes.length, lost: this.#lost }
+        this.#log.warn(waiting, 'the audit log cannot be written; tried again with the next entry')
+        return
+      }
+      this.#notes.splice(0, batch.length)
+      for (const entry of batch) this.#tell(entry)
+    }
+    this.#lost = 0
+  }
+
+  /** The log goes wherever the `OTEL_*` variables send it. */
+  #tell(entry: NewAuditEntry): void {
+    this.#log.info({ audit: entry }, `audit: ${entry.action}`)
+  }
+}
+
+/** Who makes a request, as the audit log names them. */
+export function whoOf(caller: Pick<Caller, 'person' | 'key'> | undefined): string {
+  if (!caller) return 'stranger'
+  return caller.person?.id ?? (caller.key ? `key:${caller.key.id}` : 'master')
+}
+
+function filterOf({ who, action, since, until }: AuditExportQuery) {
+  const time = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
+  return { who, action, since: time(since), until: time(until) }
+}
+
+function toEntry({ number, at, who, address, action, status, targets }: StoredEntry): AuditEntry {
+  return {
+    number,
+    at: new Date(at).toISOString(),
+    who,
+    ...(address !== undefined && { address }),
+    action,
+    ...(status !== undefined && { status }),
+    targets: Object.fromEntries(
+      Object.entries(targets).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : [...value],
+      ]),
+    ),
+  }
+}

@@ -1,0 +1,36 @@
+import { parseJson } from '@agent-server/lib/text/json.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { z } from 'zod'
+
+interface Request {
+  params: unknown
+  body: unknown
+  caller: Caller
+}
+
+const MAX_NAMES = 50
+const MAX_ID = 300
+const Ids = z.record(z.string(), z.unknown())
+/** In answers, whatever has been made or removed. */
+const ANSWERED = ['id', 'documentId']
+
+/** What a request was about: ids in its path and answer, and names of the fields that it sent; never their values. */
+export function targetsOf({ params, body, caller }: Request, payload: unknown) {
+  const answer = typeof payload === 'string' ? parseJson(payload) : undefined
+  const answered = Object.entries(Ids.safeParse(answer).data ?? {}).filter(([name]) =>
+    ANSWERED.includes(name),
+  )
+  const ids = Object.entries(Ids.safeParse(params).data ?? {})
+  const named = [...answered, ...ids].flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value.slice(0, MAX_ID)] as const] : [],
+  )
+  const sent = Ids.safeParse(body).data ?? {}
+  // Settings are changed under their names.
+  const settings = Object.keys(Ids.safeParse(sent.set).data ?? {})
+  const fields = [...Object.keys(sent), ...settings].map((name) => name.slice(0, MAX_ID))
+  return {
+    ...Object.fromEntries(named),
+    ...(fields.length > 0 && { fields: fields.slice(0, MAX_NAMES) }),
+    ...(caller.person && caller.key && { by: `key:${caller.key.id}` }),
+  }
+}
