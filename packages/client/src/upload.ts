@@ -11,7 +11,10 @@ type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 /** A path, if there is a file system; a `File` or `Blob`; a stream; or bytes. */
 export type UploadSource = string | Blob | Stream | ArrayBuffer | Uint8Array
 
-type Facts = Pick<NewDocument, 'title' | 'url' | 'metadata' | 'collection' | 'conversation'>
+type Facts = Pick<
+  NewDocument,
+  'title' | 'url' | 'metadata' | 'collection' | 'access' | 'conversation'
+>
 
 export interface UploadFields extends Facts {
   /** The file's name. Default: that of the path or `File`. The server goes by its extension, so include it. */
@@ -135,12 +138,13 @@ export function formOfFiles(files: readonly SmallFile[]): FormData {
 }
 
 function textFields(facts: Facts): [string, string][] {
-  const { title, url, metadata, collection, conversation } = facts
+  const { title, url, metadata, collection, access, conversation } = facts
   const fields: [string, string | null | undefined][] = [
     ['title', title],
     ['url', url],
     ['metadata', metadata && JSON.stringify(metadata)],
     ['collection', collection],
+    ['access', access && JSON.stringify(access)],
     ['conversation', conversation],
   ]
   return fields.flatMap(([name, value]) => (value == null ? [] : [[name, value]]))

@@ -5,7 +5,7 @@ import { fillWorld } from '../../support/rights/world.ts'
 import { startServer } from '../../support/server.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
-const SIZE = { documents: 1_000, people: 60, groups: 20 }
+const SIZE = { documents: 300, people: 20, groups: 10 }
 const MATRIX_MS = 600_000
 
 describe.skipIf(!hasPostgres)('Rights in PostgreSQL and Qdrant (needs PostgreSQL)', () => {

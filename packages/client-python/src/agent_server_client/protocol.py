@@ -218,11 +218,19 @@ def upload_of(
     url: str | None,
     metadata: Mapping[str, Any] | None,
     collection: str | None,
+    access: Sequence[str] | None,
     conversation: str | None,
     on_progress: Progress | None,
 ) -> Upload:
     """Throws TypeError for a file that is opened for reading text."""
-    fields = {"title": title, "url": url, "metadata": metadata, "collection": collection, "conversation": conversation}
+    fields = {
+        "title": title,
+        "url": url,
+        "metadata": metadata,
+        "collection": collection,
+        "access": access,
+        "conversation": conversation,
+    }
     return Upload(source, _name_of(source, name), _texts_of(fields), type or _ANY_TYPE, on_progress)
 
 
@@ -238,8 +246,9 @@ def _name_of(source: Source, name: str | None) -> str:
 def _texts_of(fields: Mapping[str, Any]) -> dict[str, str]:
     """What is given of the fields of a form."""
     given = {name: value for name, value in fields.items() if value is not None}
-    if "metadata" in given:
-        given["metadata"] = json.dumps(given["metadata"])
+    for name in ("metadata", "access"):
+        if name in given:
+            given[name] = json.dumps(given[name])
     return given
 
 
@@ -253,6 +262,7 @@ class SmallFile(TypedDict):
     url: NotRequired[str]
     metadata: NotRequired[Metadata]
     collection: NotRequired[str]
+    access: NotRequired[Sequence[str]]
     conversation: NotRequired[str]
     idempotencyKey: NotRequired[str]
 

@@ -138,6 +138,7 @@ class Documents:
         url: str | None = None,
         metadata: Metadata | None = None,
         collection: str | None = None,
+        access: Sequence[str] | None = None,
         conversation: str | None = None,
         wait: float | None = None,
         idempotency_key: str | None = None,
@@ -155,6 +156,7 @@ class Documents:
             url=url,
             metadata=metadata,
             collection=collection,
+            access=access,
             conversation=conversation,
             on_progress=on_progress,
         )

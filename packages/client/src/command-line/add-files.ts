@@ -5,12 +5,11 @@ import {
   AuthenticationError,
   ConnectionError,
   type Document,
-  type Metadata,
   NotFoundError,
   PermissionDeniedError,
   TimeoutError,
 } from '../agent-server.ts'
-import { describeFile, kindNotRead } from './file-document.ts'
+import { describeFile, type GivenFacts, kindNotRead } from './file-document.ts'
 
 const POLL_MS = 1_000
 /** How long a stored document may take until it can be found. */
@@ -22,9 +21,8 @@ export interface NamedFile {
   path: string
 }
 
-interface AddOptions {
+interface AddOptions extends GivenFacts {
   files: readonly NamedFile[]
-  metadata: Metadata
   /** How many files are in flight at a time. */
   concurrency: number
   client: AgentServer
@@ -85,11 +83,11 @@ async function addFile(
   { file, path }: NamedFile,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { metadata, client } = options
+  const { client } = options
   try {
     const leftOut = await kindNotRead(file)
     if (leftOut !== undefined) return { leftOut }
-    const document = await describeFile(file, path, metadata)
+    const document = await describeFile(file, path, options)
     const existing = await find(client, document.id, signal)
     if (existing && document.isIn(existing)) return 'unchanged'
     const created = await document.send(client, signal)

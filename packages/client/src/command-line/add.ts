@@ -25,6 +25,7 @@ const WAIT_SECONDS = 60
 const OPTIONS = {
   include: { type: 'string', multiple: true },
   metadata: { type: 'string', multiple: true },
+  access: { type: 'string', multiple: true },
   name: { type: 'string' },
   id: { type: 'string' },
   title: { type: 'string' },
@@ -43,6 +44,7 @@ Sends files to the server. Only new and changed files are sent, so an interrupte
 
   --include GLOB       only matching paths, such as '**/*.md'; repeatable
   --metadata K=V       metadata of each document; repeatable
+  --access ENTRY       who may read each document: user:<id>, group:<id> or public; repeatable
   --name NAME          name of the folder in document ids; default: the folder's name
   --concurrency N      concurrent uploads, 1 to ${MAX_CONCURRENCY}; default: ${CONCURRENCY}
   --hidden             include names that begin with a dot, and node_modules
@@ -63,7 +65,7 @@ Examples:
     const parsed = readAddParameters(context.parameters)
     const { terminal, signal } = context
     if (parsed.paths.length === 1 && parsed.paths[0] === '-') return addInput(parsed, context)
-    const { url, metadata, concurrency } = parsed
+    const { url, metadata, access, concurrency } = parsed
     if (parsed.delete) await refuseFiles(parsed.paths)
     const files = await namedFiles(parsed, signal)
     const client = await connectPatiently(context, url)
@@ -73,6 +75,7 @@ Examples:
         {
           files,
           metadata,
+          access,
           concurrency,
           client,
           progress: (done, failed) =>
@@ -95,6 +98,7 @@ interface AddParameters {
   url: string | undefined
   include: readonly string[]
   metadata: Metadata
+  access: string[] | undefined
   name: string | undefined
   id: string | undefined
   title: string | undefined
@@ -110,7 +114,7 @@ export function readAddParameters(parameters: readonly string[]): AddParameters 
   if (paths.includes('-') && paths.length > 1)
     throw new UsageError("'-' cannot be combined with other paths")
   const bounds = { min: 1, max: MAX_CONCURRENCY }
-  const { server, url = server, include = [], hidden = false, name, id, title } = values
+  const { server, url = server, include = [], hidden = false, name, id, title, access } = values
   if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) {
     throw new UsageError('--url must be a URL that begins with http:// or https://')
   }
@@ -119,7 +123,8 @@ export function readAddParameters(parameters: readonly string[]): AddParameters 
   )
   const concurrency = readNumber('concurrency', values.concurrency, bounds) ?? CONCURRENCY
   const isDeleting = values.delete === true
-  return { paths, url, include, hidden, name, id, title, metadata, concurrency, delete: isDeleting }
+  const facts = { id, title, metadata, access }
+  return { paths, url, include, hidden, name, ...facts, concurrency, delete: isDeleting }
 }
 
 /** Checks the server's limits, before a thousand files are refused for the same reason. */
@@ -222,13 +227,18 @@ async function connectPatiently({ connect, signal }: CommandContext, url: string
 }
 
 async function addInput(
-  { url, id, title, metadata }: AddParameters,
+  { url, id, title, metadata, access }: AddParameters,
   context: CommandContext,
 ): Promise<number> {
   const { terminal, signal } = context
   const text = await readText(terminal.stdin)
   const { documents } = await context.connect(url)
-  const document = { text, metadata, ...(title !== undefined && { title }) }
+  const document = {
+    text,
+    metadata,
+    ...(title !== undefined && { title }),
+    ...(access && { access }),
+  }
   const options = { wait: WAIT_SECONDS, signal }
   const created =
     id === undefined

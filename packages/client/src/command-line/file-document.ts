@@ -30,16 +30,25 @@ export interface FileDocument {
   send(client: AgentServer, signal: AbortSignal): Promise<DocumentCreated>
 }
 
-/** `path` must identify the file among all that are ever sent; `given` is added to its metadata. */
+/** What is given for all files alike. */
+export interface GivenFacts {
+  metadata: Metadata
+  /** Who may read them; as the server has it if undefined. */
+  access?: string[] | undefined
+}
+
+/** `path` must identify the file among all that are ever sent. */
 export async function describeFile(
   file: string,
   path: string,
-  ownMetadata: Metadata,
+  { metadata: ownMetadata, access }: GivenFacts,
 ): Promise<FileDocument> {
   const { hash, size } = await hashFile(file)
   const title = basename(path)
   const digest = createHash('sha256')
-    .update(JSON.stringify([hash, path, Object.entries(ownMetadata).sort()]))
+    .update(
+      JSON.stringify([hash, path, Object.entries(ownMetadata).sort(), ...(access ? [access] : [])]),
+    )
     .digest('base64url')
   const metadata = { ...ownMetadata, [PATH]: path.slice(-MAX_PATH), [DIGEST]: digest }
   const isText = TEXT_EXTENSIONS.includes(extname(path).toLowerCase())
@@ -50,10 +59,11 @@ export async function describeFile(
     isIn: (document) => document.status === 'ready' && document.metadata?.[DIGEST] === digest,
     async send({ documents }, signal) {
       const options = { wait: WAIT_SECONDS, signal }
+      const facts = { title, metadata, ...(access && { access }) }
       const text = isText && size <= MAX_TEXT_BYTES ? await readText(file) : undefined
       return text === undefined
-        ? documents.upload(file, { ...options, id, title, metadata, name: title })
-        : documents.replace(id, { text, title, metadata }, options)
+        ? documents.upload(file, { ...options, ...facts, id, name: title })
+        : documents.replace(id, { text, ...facts }, options)
     },
   }
 }
