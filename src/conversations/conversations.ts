@@ -2,9 +2,11 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
+import { principalsOf } from '@agent-server/schemas/visibility.ts'
 import type {
   ConversationStore,
   NewItem,
+  SharedConversation,
   StoredConversation,
   StoredItem,
 } from '../stores/conversation-store.ts'
@@ -31,7 +33,7 @@ interface ListQuery {
   after?: string | undefined
 }
 
-/** The conversations of callers; each key sees only its own. `onDeleted` receives the id. */
+/** The conversations of callers: each key and person has their own, which people can share. `onDeleted` receives the id. */
 export function createConversations(
   store: ConversationStore,
   withholding: Pick<Withholding, 'items'>,
@@ -40,14 +42,26 @@ export function createConversations(
   /** Throws AppError `conversation_not_found`. */
   const get = async (id: string, caller: Caller): Promise<StoredConversation> => {
     const conversation = await store.find(refOf(id, caller))
-    if (conversation) return conversation
-    const message = `There is no conversation "${id}". It was deleted, has expired, or belongs to another key.`
-    throw new AppError('conversation_not_found', message, { param: 'id' })
+    return conversation ?? missing(id)
   }
-  const items = createItems(store, withholding, get)
+  /** Also one that somebody has shared with the caller. Throws like `get`. */
+  const getReadable: Readable = async (id, caller) => {
+    const { person } = caller
+    const ref = refOf(id, caller)
+    const own = await store.find(ref)
+    if (own) return { conversation: own, ref }
+    return (person && (await store.findShared(id, principalsOf(person)))) ?? missing(id)
+  }
+  const items = createItems(store, withholding, { get, getReadable })
 
   return {
     get,
+    /** Without what concerns its owner alone, if it is somebody else's. Throws like `get`. */
+    async read(id: string, caller: Caller): Promise<StoredConversation & { isShared?: true }> {
+      const { conversation, ref } = await getReadable(id, caller)
+      if (ref.owner === ownerIdOf(caller)) return conversation
+      return { ...conversation, metadata: {}, access: undefined, isShared: true }
+    },
     ...items,
     async create(
       { title, metadata, first }: NewConversation,
@@ -86,17 +100,22 @@ export function createConversations(
 }
 
 type Get = (id: string, caller: Caller) => Promise<StoredConversation>
+type Readable = (id: string, caller: Caller) => Promise<SharedConversation>
 
 /** The items of conversations; `get` throws `conversation_not_found`. */
-function createItems(store: ConversationStore, withholding: Pick<Withholding, 'items'>, get: Get) {
+function createItems(
+  store: ConversationStore,
+  withholding: Pick<Withholding, 'items'>,
+  { get, getReadable }: { get: Get; getReadable: Readable },
+) {
   /** Adds items at the end of the current branch. Throws `conversation_not_found` and `conversation_full`. */
   const append = async (id: string, { items, question }: NewItems, caller: Caller) => {
     await store.add(refOf(id, caller), { items, question: question || undefined })
   }
   /** The items of the current branch. */
   const branch = async (id: string, caller: Caller): Promise<StoredItem[]> => {
-    const { lastItem = '' } = await get(id, caller)
-    return withholding.items(await store.branch(refOf(id, caller), lastItem), caller)
+    const { conversation, ref } = await getReadable(id, caller)
+    return withholding.items(await store.branch(ref, conversation.lastItem ?? ''), caller)
   }
 
   return {
@@ -110,13 +129,13 @@ function createItems(store: ConversationStore, withholding: Pick<Withholding, 'i
     },
     /** The items of all branches, in the order in which they were added. */
     async allItems(id: string, caller: Caller): Promise<StoredItem[]> {
-      await get(id, caller)
-      return withholding.items(await store.items(refOf(id, caller)), caller)
+      const { ref } = await getReadable(id, caller)
+      return withholding.items(await store.items(ref), caller)
     },
     /** Throws `conversation_not_found`, and `item_not_found`. */
     async getItem(id: string, itemId: string, caller: Caller): Promise<StoredItem> {
-      await get(id, caller)
-      const item = await store.item({ ...refOf(id, caller), item: itemId })
+      const { ref } = await getReadable(id, caller)
+      const item = await store.item({ ...ref, item: itemId })
       const [shown] = item ? await withholding.items([item], caller) : []
       if (!shown) throw itemNotFound(itemId)
       return shown
@@ -140,6 +159,11 @@ function createItems(store: ConversationStore, withholding: Pick<Withholding, 'i
       throw refusal('conversation.parent', 'is not an item of the conversation')
     },
   }
+}
+
+function missing(id: string): never {
+  const message = `There is no conversation "${id}". It was deleted, has expired, or belongs to somebody else.`
+  throw new AppError('conversation_not_found', message, { param: 'id' })
 }
 
 /** Names a conversation as the store does; each key has its own. */

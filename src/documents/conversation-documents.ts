@@ -30,7 +30,7 @@ export function createConversationDocuments({ documents, conversations }: Depend
   /** Throws `conversation_not_found`. */
   const check = async (conversation: ConversationRef): Promise<void> => {
     if (await conversations.find(conversation)) return
-    const message = `conversation: there is no conversation "${conversation.id}". It was deleted, has expired, or belongs to another key.`
+    const message = `conversation: there is no conversation "${conversation.id}". It was deleted, has expired, or belongs to somebody else.`
     throw new AppError('conversation_not_found', message, { param: 'conversation' })
   }
 

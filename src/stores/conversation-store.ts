@@ -6,6 +6,8 @@ export interface StoredConversation {
   metadata: Record<string, string>
   /** The end of the branch that is read and continued; undefined if it has no items. */
   lastItem: string | undefined
+  /** Who may read it besides its owner: entries `user:<id>` and `group:<id>`. */
+  access: readonly string[] | undefined
   createdAt: number
   updatedAt: number
 }
@@ -30,6 +32,12 @@ export interface StoredItem extends NewItem {
   parent: string | undefined
   /** For an answer in progress: how many milliseconds ago it was written last. */
   silentMs: number | undefined
+}
+
+/** A conversation of somebody else. */
+export interface SharedConversation {
+  conversation: StoredConversation
+  ref: ConversationRef
 }
 
 /** What is added to a conversation at its end or after `parent`; null begins a branch at the start. */
@@ -65,12 +73,14 @@ export interface ConversationStore {
   /** Adds a conversation in place of expired ones, and of the key's least recently changed if there is no room. */
   create(conversation: NewConversation): Promise<void>
   find(of: ConversationRef): Promise<StoredConversation | undefined>
+  /** One that one of these may read, with its owner. */
+  findShared(id: string, principals: readonly string[]): Promise<SharedConversation | undefined>
   /** Those of a key, the most recently changed first. */
   list(owner: string | undefined, query: ConversationQuery): Promise<StoredConversation[]>
   /** Throws `conversation_not_found`, and `item_not_found` for an unknown last item. */
   change(
     of: ConversationRef,
-    change: Partial<Pick<StoredConversation, 'title' | 'metadata' | 'lastItem'>>,
+    change: Partial<Pick<StoredConversation, 'title' | 'metadata' | 'lastItem' | 'access'>>,
   ): Promise<void>
   /** Returns whether it existed. */
   remove(of: ConversationRef): Promise<boolean>

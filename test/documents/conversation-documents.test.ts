@@ -6,7 +6,7 @@ const CONVERSATION_ROW = {
   ...CONVERSATION,
   title: undefined,
   metadata: {},
-  lastItem: undefined,
+  lastItem: undefined, access: undefined,
   createdAt: 0,
   updatedAt: 0,
 }

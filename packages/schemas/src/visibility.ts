@@ -43,6 +43,7 @@ export function isIncluded({ person }: Reader, access: readonly string[] | undef
   return access.some((entry) => principals.includes(entry))
 }
 
-function principalsOf({ id, groups }: NonNullable<Caller['person']>): string[] {
+/** The entries of a list of access that include a person. */
+export function principalsOf({ id, groups }: NonNullable<Caller['person']>): string[] {
   return [id, ...groups.map((group) => `group:${group}`), 'public']
 }

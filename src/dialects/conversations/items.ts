@@ -3,8 +3,9 @@ import type { StoredConversation, StoredItem } from '../../stores/conversation-s
 import type { Conversation, ConversationItem } from './schema.ts'
 
 /** A conversation as the protocol has it. */
-export function toConversation(stored: StoredConversation): Conversation {
-  const { id, title = null, metadata, lastItem = null, createdAt, updatedAt } = stored
+export function toConversation(stored: StoredConversation & { isShared?: true }): Conversation {
+  const { id, title = null, metadata, lastItem = null, access, isShared: shared } = stored
+  const { createdAt, updatedAt } = stored
   return {
     id,
     object: 'conversation',
@@ -13,6 +14,8 @@ export function toConversation(stored: StoredConversation): Conversation {
     metadata,
     title,
     last_item_id: lastItem,
+    ...(access?.length && { access: [...access] }),
+    ...(shared && { shared }),
   }
 }
 

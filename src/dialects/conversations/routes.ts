@@ -74,12 +74,13 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
     schema: {
       operationId: 'getConversation',
       summary: 'Get a conversation',
-      description: 'Returns a stored conversation, without its items.',
+      description:
+        'Returns a stored conversation, without its items: your own, or one that its owner shares with you.',
       params: ConversationParams,
       response: oneConversation,
     },
     handler: async ({ params, caller }) =>
-      toConversation(await conversations.get(params.id, caller)),
+      toConversation(await conversations.read(params.id, caller)),
   })
 
   app.post('/v1/conversations/:id', {
@@ -87,17 +88,18 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
       operationId: 'updateConversation',
       summary: 'Update a conversation',
       description:
-        'Changes the metadata, the title or the branch to continue with. A field that is left out stays as it is.',
+        'Changes the metadata, the title, the branch to continue with, or who may read it. A field that is left out stays as it is.',
       params: ConversationParams,
       body: ConversationPatch,
       response: oneConversation,
     },
     async handler({ params, body, caller }) {
-      const { metadata, title, last_item_id: lastItem } = body
+      const { metadata, title, access, last_item_id: lastItem } = body
       const change = {
         ...(metadata && { metadata }),
         ...(title != null && { title }),
         ...(lastItem != null && { lastItem }),
+        ...(access && { access }),
       }
       return toConversation(await conversations.change(params.id, change, caller))
     },

@@ -1,4 +1,5 @@
 import { boundedText, Flag, filledText } from '@agent-server/lib/fields.ts'
+import { Access } from '@agent-server/schemas/access.ts'
 import { AnswerExtra, ConversationId, ItemId } from '@agent-server/schemas/conversation.ts'
 import { listOf } from '@agent-server/wire'
 import { z } from 'zod'
@@ -33,6 +34,9 @@ export const ConversationPatch = z
     last_item_id: ItemId.nullish().describe(
       'Extension of the protocol: the last item of the branch to continue with.',
     ),
+    access: Access.optional().describe(
+      'Extension of the protocol: the people who may read it by its id, as `user:<id>` or `group:<id>`, until the list changes. Of documents that they may not read themselves, they see no words beside the answers.',
+    ),
   })
   .meta({ id: 'ConversationPatch', examples: [{ metadata: { topic: 'library' } }] })
 
@@ -53,6 +57,13 @@ export const Conversation = z
       .string()
       .nullable()
       .describe('The last item of the current branch, with which lists of items end.'),
+    access: Access.optional().describe(
+      'Extension of the protocol: who may read it besides its owner, who alone is told.',
+    ),
+    shared: z
+      .literal(true)
+      .optional()
+      .describe('Extension of the protocol: it belongs to somebody else, and can only be read.'),
   })
   .meta({ id: 'Conversation' })
 

@@ -19,6 +19,7 @@ export const STEPS: readonly URL[] = [
   './people.sql',
   './text-digests.sql',
   './runs.sql',
+  './shared-conversations.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

@@ -33,17 +33,19 @@ const CONVERSATION: Columns<StoredConversation> = {
   title: plain('title', optionalText),
   metadata: json('metadata', unchecked<StoredConversation['metadata']>),
   lastItem: plain('last_item', optionalText),
+  access: json('access', unchecked<StoredConversation['access']>),
   createdAt: plain('created_at', integer),
   updatedAt: plain('updated_at', integer),
 }
 
-type Change = Partial<Pick<StoredConversation, 'title' | 'metadata' | 'lastItem'>>
+type Change = Partial<Pick<StoredConversation, 'title' | 'metadata' | 'lastItem' | 'access'>>
 
 /** The owner as it is stored: the master key has no id. */
 export const ownerOf = ({ owner = '' }: { owner?: string | undefined }) => owner
 const folded = (words: string) => words.toLowerCase()
 
 const FIND = 'SELECT * FROM conversations WHERE id = $1 AND owner = $2'
+const FIND_SHARED = 'SELECT * FROM conversations WHERE id = $1 AND access IS NOT NULL'
 const LIST = `SELECT * FROM conversations
   WHERE owner = $1
     AND (CAST($2 AS text) IS NULL OR searched_title LIKE $2 ESCAPE '!' OR asked LIKE $2 ESCAPE '!')
@@ -69,11 +71,17 @@ const BRANCH = `WITH RECURSIVE branch AS (
 /** Queries for conversations; each sees what was committed before. */
 export function createConversationReads(
   read: Read,
-): Pick<ConversationStore, 'find' | 'list' | 'items' | 'branch' | 'item'> {
+): Pick<ConversationStore, 'find' | 'findShared' | 'list' | 'items' | 'branch' | 'item'> {
   return {
     async find(of) {
       const [row] = await read(FIND, [of.id, ownerOf(of)])
       return row && readAll(CONVERSATION, row)
+    },
+    async findShared(id, principals) {
+      const [row] = await read(FIND_SHARED, [id])
+      const conversation = row && readAll(CONVERSATION, row)
+      if (!conversation?.access?.some((entry) => principals.includes(entry))) return undefined
+      return { conversation, ref: { id, owner: text(row, 'owner') || undefined } }
     },
     async list(owner, { search, limit, after }) {
       const pattern = search && `%${folded(search).replaceAll(/[!%_]/g, '!$&')}%`
@@ -155,7 +163,15 @@ export function createConversationWrites(dialect: Dialect, clock: Clock) {
       if (await clock.isTrusted(tx)) await tx.run(DROP_EXPIRED, [maximumAgeMs])
       await makeRoom(tx, ownerOf({ owner }), maximumCount - 1)
       const now = integer(await tx.one(NOW), 'now')
-      const columns = { id, title, metadata, lastItem: undefined, createdAt: now, updatedAt: now }
+      const columns = {
+        id,
+        title,
+        metadata,
+        access: undefined,
+        lastItem: undefined,
+        createdAt: now,
+        updatedAt: now,
+      }
       await insertInto(tx, 'conversations', {
         ...writeAll(CONVERSATION, columns),
         owner: ownerOf({ owner }),
@@ -305,7 +321,7 @@ async function requireItem(tx: Tx, conversation: number, id: string): Promise<vo
 function notFound(what: 'conversation' | 'item', id: string): AppError {
   const message =
     what === 'conversation'
-      ? `There is no conversation "${id}". It was deleted, has expired, or belongs to another key.`
+      ? `There is no conversation "${id}". It was deleted, has expired, or belongs to somebody else.`
       : `The conversation has no item "${id}"`
   return new AppError(`${what}_not_found`, message)
 }

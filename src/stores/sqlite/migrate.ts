@@ -22,6 +22,7 @@ export const MIGRATIONS: readonly string[] = [
   './people.sql',
   './text-digests.sql',
   './runs.sql',
+  './shared-conversations.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

@@ -1,0 +1,4 @@
+-- Who may read a conversation besides its owner, as a JSON list of `user:<id>` and `group:<id>`. Once released, this file is
+-- never changed: see `migrate.ts`.
+
+ALTER TABLE conversations ADD COLUMN access text;
