@@ -1708,6 +1708,8 @@ export interface components {
             total_tokens: number;
         };
         Conversation: {
+            /** @description Extension of the protocol: who may read it besides its owner, who alone is told. */
+            access?: string[];
             /** @description When it was created, in seconds since 1970. */
             created_at: number;
             /** @description Identifier of the conversation. */
@@ -1720,6 +1722,11 @@ export interface components {
             };
             /** @constant */
             object: "conversation";
+            /**
+             * @description Extension of the protocol: it belongs to somebody else, and can only be read.
+             * @constant
+             */
+            shared?: true;
             /** @description Extension of the protocol: the title; null until the first question. */
             title: string | null;
             /** @description When an item was last added or completed, in seconds since 1970. */
@@ -1812,6 +1819,8 @@ export interface components {
          *     }
          */
         ConversationPatch: {
+            /** @description Extension of the protocol: the people who may read it by its id, as `user:<id>` or `group:<id>`, until the list changes. Of documents that they may not read themselves, they see no words beside the answers. */
+            access?: string[];
             /** @description Extension of the protocol: the last item of the branch to continue with. */
             last_item_id?: string | null;
             /** @description Replaces all metadata. */

@@ -18,16 +18,10 @@ class Tool(TypedDict):
     source: str
 
 
-class Agent1(TypedDict):
-    name: str
-    description: NotRequired[str]
-
-
 class Agent(TypedDict):
     name: str
     profile: Profile
     tools: list[Tool]
-    agents: NotRequired[list[Agent1]]
 
 
 class Prompt(TypedDict):
@@ -193,29 +187,24 @@ class Source1(TypedDict):
     data: str
 
 
-class Source2(TypedDict):
-    type: Literal['file']
-    file_id: str
-
-
 class ContentItem(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Source3(TypedDict):
+class Source2(TypedDict):
     type: Literal['content']
     content: str | list[ContentItem]
 
 
-class Source4(TypedDict):
+class Source3(TypedDict):
     type: str
 
 
 class AnthropicDocumentBlock(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
-    source: Source | Source1 | Source2 | Source3 | Source4
+    source: Source | Source1 | Source2 | Source3
 
 
 class Details(TypedDict):
@@ -257,30 +246,28 @@ class AnthropicEventContentBlockStop(TypedDict):
 
 
 class Delta4(TypedDict):
-    stop_reason: Literal[
-        'end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'
-    ]
-    stop_sequence: str | None
+    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal']
+    stop_sequence: None
 
 
 class AnthropicEventMessageStop(TypedDict):
     type: Literal['message_stop']
 
 
-class Source5(TypedDict):
+class Source4(TypedDict):
     type: Literal['base64']
     media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
     data: str
 
 
-class Source6(TypedDict):
+class Source5(TypedDict):
     type: Literal['url']
     url: str
 
 
 class AnthropicImageBlock(TypedDict):
     type: Literal['image']
-    source: Source5 | Source6
+    source: Source4 | Source5
 
 
 class AnthropicRedactedThinkingBlock(TypedDict):
@@ -363,7 +350,7 @@ Collection: TypeAlias = str
 class ApiKey(TypedDict):
     id: str
     name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
     collections: NotRequired[list[Collection]]
     requestsPerMinute: NotRequired[int]
     tokensPerDay: NotRequired[int]
@@ -377,7 +364,7 @@ class ApiKey(TypedDict):
 class ApiKeyCreated(TypedDict):
     id: str
     name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
     collections: NotRequired[list[Collection]]
     requestsPerMinute: NotRequired[int]
     tokensPerDay: NotRequired[int]
@@ -503,36 +490,6 @@ class Citation(TypedDict):
     supported: NotRequired[bool]
 
 
-AccessItem: TypeAlias = str
-
-
-Contributor: TypeAlias = str
-
-
-Owner: TypeAlias = str
-
-
-class Collection2(TypedDict):
-    name: str
-    documents: int
-    role: NotRequired[Literal['reader', 'contributor', 'owner']]
-    creator: NotRequired[str]
-    createdAt: NotRequired[str]
-    access: NotRequired[list[AccessItem]]
-    contributors: NotRequired[list[Contributor]]
-    owners: NotRequired[list[Owner]]
-
-
-class CollectionList(TypedDict):
-    collections: list[Collection2]
-
-
-class CollectionPatch(TypedDict):
-    access: NotRequired[list[AccessItem]]
-    contributors: NotRequired[list[Contributor]]
-    owners: NotRequired[list[Owner]]
-
-
 class Function(TypedDict):
     name: str
     arguments: str
@@ -571,7 +528,6 @@ class Content4(TypedDict):
 class File(TypedDict):
     filename: NotRequired[str | None]
     file_data: NotRequired[str | None]
-    file_id: NotRequired[str | None]
 
 
 class Content5(TypedDict):
@@ -834,7 +790,6 @@ class DocumentPatch(TypedDict):
     metadata: NotRequired[dict[str, str | float | bool | None]]
     expected: NotRequired[Expected]
     conversation: NotRequired[None]
-    access: NotRequired[list[AccessItem] | None]
 
 
 DocumentSort: TypeAlias = Literal[
@@ -926,12 +881,9 @@ class ErrorDetail(TypedDict):
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',
-        'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
-        'groups_unknown',
         'document_not_found',
-        'collection_not_found',
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
@@ -946,15 +898,12 @@ class ErrorDetail(TypedDict):
         'model_not_found',
         'run_not_found',
         'key_not_found',
-        'person_not_found',
         'route_not_found',
         'method_not_allowed',
         'request_timeout',
         'document_not_failed',
         'document_not_ready',
         'changed_meanwhile',
-        'collection_exists',
-        'collection_not_empty',
         'not_writable',
         'not_startable',
         'conversation_full',
@@ -982,7 +931,6 @@ class ErrorDetail(TypedDict):
         'upstream_timeout',
         'index_unavailable',
         'index_not_ready',
-        'issuer_unavailable',
         'sandbox_unavailable',
         'store_unavailable',
         'not_launched',
@@ -1171,15 +1119,6 @@ class JudgedQuestionList(TypedDict):
     questions: list[JudgedQuestion]
 
 
-class KnownPerson(TypedDict):
-    id: str
-    name: NotRequired[str]
-    email: NotRequired[str]
-    groups: list[str]
-    firstSeenAt: str
-    lastSeenAt: str
-
-
 class Error3(TypedDict):
     code: str
     message: str
@@ -1344,23 +1283,13 @@ class ModelTestRequest(TypedDict):
     kind: Literal['chat', 'embedding', 'reranking']
 
 
-Collection3: TypeAlias = str
-
-
 class NewApiKey(TypedDict):
     name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
-    collections: NotRequired[list[Collection3] | None]
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
+    collections: NotRequired[list[Collection] | None]
     requestsPerMinute: NotRequired[int | None]
     tokensPerDay: NotRequired[int | None]
     expiresAt: NotRequired[str | None]
-
-
-class NewCollection(TypedDict):
-    access: NotRequired[list[AccessItem]]
-    contributors: NotRequired[list[Contributor]]
-    owners: NotRequired[list[Owner]]
-    name: str
 
 
 class NewDocument(TypedDict):
@@ -1369,7 +1298,6 @@ class NewDocument(TypedDict):
     url: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
     refresh: NotRequired[str | None]
     conversation: NotRequired[str | None]
 
@@ -1379,7 +1307,6 @@ class NewDocumentFile(TypedDict):
     title: NotRequired[str]
     url: NotRequired[str]
     collection: NotRequired[str]
-    access: NotRequired[str]
     conversation: NotRequired[str]
     metadata: NotRequired[str]
 
@@ -1390,7 +1317,6 @@ class NewDocumentItem(TypedDict):
     url: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
     id: NotRequired[str | None]
     idempotencyKey: NotRequired[str | None]
 
@@ -1415,7 +1341,6 @@ class NewSite(TypedDict):
     refresh: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
 
 
 class NewSyncDirectory(TypedDict):
@@ -1579,25 +1504,6 @@ class OllamaVersion(TypedDict):
     version: str
 
 
-class PeopleList(TypedDict):
-    people: list[KnownPerson]
-    nextCursor: NotRequired[str]
-
-
-class Removed(TypedDict):
-    sessions: int
-    conversations: int
-    documents: int
-    feedback: int
-    artifacts: int
-
-
-class PersonRemoved(TypedDict):
-    id: str
-    dryRun: bool
-    removed: Removed
-
-
 class ProgressFrame(TypedDict):
     type: Literal['progress']
     phase: Literal['loading', 'prefill']
@@ -1691,7 +1597,7 @@ class RelevantDocument(TypedDict):
     grade: NotRequired[float | None]
 
 
-class Removed1(TypedDict):
+class Removed(TypedDict):
     id: str
     object: str
     deleted: Literal[True]
@@ -1983,12 +1889,9 @@ class Error4(TypedDict):
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',
-        'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
-        'groups_unknown',
         'document_not_found',
-        'collection_not_found',
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
@@ -2003,15 +1906,12 @@ class Error4(TypedDict):
         'model_not_found',
         'run_not_found',
         'key_not_found',
-        'person_not_found',
         'route_not_found',
         'method_not_allowed',
         'request_timeout',
         'document_not_failed',
         'document_not_ready',
         'changed_meanwhile',
-        'collection_exists',
-        'collection_not_empty',
         'not_writable',
         'not_startable',
         'conversation_full',
@@ -2039,7 +1939,6 @@ class Error4(TypedDict):
         'upstream_timeout',
         'index_unavailable',
         'index_not_ready',
-        'issuer_unavailable',
         'sandbox_unavailable',
         'store_unavailable',
         'not_launched',
@@ -2384,16 +2283,6 @@ class SyncedFile(TypedDict):
 class SyncedFiles(TypedDict):
     items: list[SyncedFile]
     total: int
-
-
-class Choice2(TypedDict):
-    index: int
-    text: str
-    logprobs: None
-    finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
-
-
-PromptItem: TypeAlias = str
 
 
 class TextDeltaFrame(TypedDict):
@@ -2756,8 +2645,6 @@ class Document(TypedDict):
     url: NotRequired[str]
     metadata: NotRequired[Metadata]
     conversation: NotRequired[str]
-    access: NotRequired[list[AccessItem]]
-    creator: NotRequired[str]
     file: NotRequired[DocumentFile]
     source: NotRequired[DocumentSource]
     status: DocumentStatus
@@ -2981,7 +2868,7 @@ class AgentExtra(TypedDict):
     artifacts: NotRequired[list[Artifact]]
 
 
-class Agent2(TypedDict):
+class Agent1(TypedDict):
     hits: NotRequired[list[Hit]]
     approval: NotRequired[Approval]
     finishReason: NotRequired[
@@ -3033,7 +2920,7 @@ class AgentResponse(TypedDict):
     top_p: float | None
     truncation: Literal['auto']
     usage: Usage | None
-    agent: NotRequired[Agent2]
+    agent: NotRequired[Agent1]
 
 
 AnthropicContentBlock: TypeAlias = (
@@ -3063,10 +2950,8 @@ class AnthropicMessage(TypedDict):
     role: Literal['assistant']
     model: str
     content: list[AnthropicContentBlock]
-    stop_reason: (
-        Literal['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'] | None
-    )
-    stop_sequence: str | None
+    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal'] | None
+    stop_sequence: None
     usage: AnthropicUsage
     agent: NotRequired[AgentExtra]
 
@@ -3103,7 +2988,7 @@ class CompletionChunk(TypedDict):
     agent: NotRequired[AgentExtra]
 
 
-class Agent3(TypedDict):
+class Agent2(TypedDict):
     hits: NotRequired[list[Hit]]
     steps: NotRequired[list[AnswerStep]]
     milliseconds: NotRequired[int]
@@ -3140,7 +3025,7 @@ class ConversationItem(TypedDict):
     type: str
     status: NotRequired[str]
     parent_id: str | None
-    agent: NotRequired[Agent3]
+    agent: NotRequired[Agent2]
 
 
 class ConversationItemList(TypedDict):
@@ -3306,16 +3191,6 @@ class ResponseEvent(TypedDict):
     param: NotRequired[str | None]
 
 
-class TextCompletion(TypedDict):
-    id: str
-    object: Literal['text_completion']
-    created: int
-    model: str
-    choices: list[Choice2]
-    usage: NotRequired[CompletionUsage]
-    agent: NotRequired[AgentExtra]
-
-
 class AnthropicEventMessageStart(TypedDict):
     type: Literal['message_start']
     message: AnthropicMessage
@@ -3477,35 +3352,6 @@ class ResponseRequest(TypedDict):
     conversationId: NotRequired[str | None]
 
 
-class TextCompletionRequest(TypedDict):
-    model: NotRequired[str | None]
-    prompt: str | list[PromptItem]
-    stream: NotRequired[bool | None]
-    stream_options: NotRequired[StreamOptions | None]
-    max_tokens: NotRequired[int | None]
-    temperature: NotRequired[float | None]
-    top_p: NotRequired[float | None]
-    stop: NotRequired[str | list[StopItem] | None]
-    presence_penalty: NotRequired[float | None]
-    frequency_penalty: NotRequired[float | None]
-    seed: NotRequired[int | None]
-    n: NotRequired[Literal[1] | None]
-    best_of: NotRequired[Literal[1] | None]
-    echo: NotRequired[Literal[False] | None]
-    suffix: NotRequired[Literal[''] | None]
-    logprobs: NotRequired[None]
-    logit_bias: NotRequired[dict[str, Any] | None]
-    topK: NotRequired[int | None]
-    minScore: NotRequired[float | None]
-    rewrite: NotRequired[bool | None]
-    resume: NotRequired[Resume | None]
-    filter: NotRequired[Filter | None]
-    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
-    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
-    collection: NotRequired[str | None]
-    conversationId: NotRequired[str | None]
-
-
 class AgentQuestion(TypedDict):
     messages: list[ChatMessage]
     topK: NotRequired[int | None]
@@ -3516,7 +3362,6 @@ class AgentQuestion(TypedDict):
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
-    agent: NotRequired[str | None]
     reasoningEffort: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
     text: str
@@ -3589,7 +3434,6 @@ class ChatRequest(TypedDict):
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
-    agent: NotRequired[str | None]
     reasoningEffort: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
     conversation: NotRequired[Conversation1 | None]

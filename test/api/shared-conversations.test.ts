@@ -1,0 +1,96 @@
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
+import { describe, expect, it } from 'vitest'
+import { Conversation, ConversationItemList } from '../../src/dialects/conversations/schema.ts'
+import { readChat } from '../support/chat-reader.ts'
+import { failureOf } from '../support/failure.ts'
+import { speakingFor } from '../support/people.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+type Request = TestServer['request']
+
+const server = await startServer()
+const ada = speakingFor(server, { name: 'ada', groups: ['sales'] })
+const bob = speakingFor(server, { name: 'bob', groups: ['sales'] })
+const eve = speakingFor(server, { name: 'eve' })
+
+const conversationOf = async (response: Response) => Conversation.parse(await response.json())
+const textOf = async (request: Request, id: string) =>
+  (await request(`/v1/conversations/${id}/items`)).text()
+
+/** A conversation of Ada's, with an answer that cites a document of hers. */
+async function conversationAbout(word: string, access: object = {}) {
+  const document = { title: `About ${word}`, text: `The ${word} opens at nine.`, ...access }
+  const added = await ada('/documents?wait=20', { body: document })
+  const { id: documentId } = DocumentCreated.parse(await added.json())
+  const { id } = await conversationOf(await ada('/v1/conversations', { body: {} }))
+  const messages = [{ role: 'user', content: `When does the ${word} open?` }]
+  const { done } = await readChat(await ada('/chat', { body: { messages, conversation: { id } } }))
+  expect(done?.hits[0]?.documentId).toBe(documentId)
+  return { id, documentId }
+}
+const share = (request: Request, id: string, access: readonly string[]) =>
+  request(`/v1/conversations/${id}`, { body: { access } })
+
+describe('A conversation that its owner shares', () => {
+  it('is read by those who are named, until they are not', async () => {
+    const { id } = await conversationAbout('attic')
+    expect((await failureOf(await bob(`/v1/conversations/${id}`))).status).toBe(404)
+    expect(await conversationOf(await share(ada, id, ['group:sales']))).toMatchObject({
+      access: ['group:sales'],
+    })
+    const seen = await conversationOf(await bob(`/v1/conversations/${id}`))
+    expect(seen).toMatchObject({ id, shared: true, metadata: {} })
+    expect(seen).not.toHaveProperty('access')
+    expect(await textOf(bob, id)).toContain('opens at nine')
+    expect((await failureOf(await eve(`/v1/conversations/${id}`))).code).toBe(
+      'conversation_not_found',
+    )
+    await share(ada, id, [])
+    expect((await bob(`/v1/conversations/${id}/items`)).status).toBe(404)
+  })
+
+  it('shows no words of documents that the reader may not read, beside the answer', async () => {
+    const { id, documentId } = await conversationAbout('vault')
+    await share(ada, id, ['user:bob'])
+    const list = await (await bob(`/v1/conversations/${id}/items`)).json()
+    const answer = ConversationItemList.parse(list).data.find(({ agent }) => agent)
+    const hits = answer?.agent?.hits ?? []
+    expect(hits.map(({ documentId }) => documentId)).toContain(documentId)
+    expect(hits.every(({ text, title }) => text === '' && title === '')).toBe(true)
+    expect(JSON.stringify(answer?.agent?.citations)).not.toContain('nine')
+    await ada(`/documents/${documentId}`, { method: 'PATCH', body: { access: ['user:bob'] } })
+    expect(await textOf(bob, id)).toContain('About vault')
+  })
+
+  it.each([
+    ['change it', (id: string) => share(bob, id, ['public'])],
+    ['delete it', (id: string) => bob(`/v1/conversations/${id}`, { method: 'DELETE' })],
+    [
+      'add to it',
+      (id: string) =>
+        bob(`/v1/conversations/${id}/items`, {
+          body: { items: [{ role: 'user', content: 'And on Sundays?' }] },
+        }),
+    ],
+    [
+      'ask in it',
+      (id: string) =>
+        bob('/chat', {
+          body: { messages: [{ role: 'user', content: 'And then?' }], conversation: { id } },
+        }),
+    ],
+  ])('can be read only: nobody else may %s', async (_case, attempt) => {
+    const { id } = await conversationOf(await ada('/v1/conversations', { body: {} }))
+    await share(ada, id, ['user:bob'])
+    const before = await textOf(ada, id)
+    expect((await failureOf(await attempt(id))).code).toBe('conversation_not_found')
+    expect(await textOf(ada, id)).toBe(before)
+    expect((await ada(`/v1/conversations/${id}`)).status).toBe(200)
+  })
+
+  it('is not in the lists of others', async () => {
+    const { id } = await conversationOf(await ada('/v1/conversations', { body: {} }))
+    await share(ada, id, ['user:bob'])
+    expect(await (await bob('/v1/conversations')).text()).not.toContain(id)
+  })
+})
