@@ -21,6 +21,7 @@ import {
   OIKB_CALLS,
   OLLAMA_CALLS,
   type OperationCall,
+  PEOPLE_CALLS,
   QUERIED,
   RUN_CALLS,
 } from '../support/contract-calls.ts'
@@ -116,6 +117,7 @@ const CALLS: Record<string, OperationCall[]> = {
   deleteDocument: [{ path: '/documents/unknown' }, { path: '/documents/DELETABLE' }],
   retryDocument: [{}, { path: '/documents/unknown/retry' }],
   ...COLLECTION_CALLS,
+  ...PEOPLE_CALLS,
   chat: [
     { body: { messages }, script: [textReply('Owls [1].')] },
     { body: { messages, includeSteps: true }, script: [SEARCH, textReply('Owls [1].')] },
@@ -351,6 +353,10 @@ async function fill(path: string): Promise<string> {
     const [rating] = feedbackCalls(talk).giveFeedback
     const rated = await server.request('/feedback', { body: rating?.body })
     return path.replace('RATED', Feedback.parse(await rated.json()).id)
+  }
+  if (path.includes('PERSON')) {
+    await server.request('/documents', { headers: { 'agent-user': 'ada' } })
+    return path.replace('PERSON', 'user:ada')
   }
   if (path.includes('KEY')) {
     const made = await server.request('/admin/keys', { body: { name: 'Old', scopes: ['chat'] } })

@@ -218,6 +218,9 @@ const OTHER_STORES: Record<string, string> = {
   questions: 'of the operator',
   evaluations: 'of the operator',
   runRecords: 'of the operator',
+  people: 'of the operator',
+  sessions: 'found by their secret',
+  audit: 'of the operator',
   acceptedTools: 'of the operator',
   skillCopies: 'of the operator',
 }

@@ -163,6 +163,10 @@ const NOT_RUN = new Map([
     'git worktree add ../before v0.1.0 && npm ci --prefix ../before',
     'needs a tag; test/scripts/compare-contracts.test.ts compares contracts',
   ],
+  [
+    'curl -s "$URL/v1/conversations/$CONVERSATION" -H "Authorization: Bearer $TOKEN" \\',
+    'needs an issuer of tokens; test/api/shared-conversations.test.ts asks the same',
+  ],
   ['npm run doctor', 'test/commands/doctor.test.ts runs it elsewhere'],
   [
     'npm run deploy -- compose --domain agent.example.org',

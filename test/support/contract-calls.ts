@@ -187,6 +187,12 @@ export const QUERIED = [
   'compareEvaluationRuns',
 ]
 
+/** What the operations of people are asked, in this order. */
+export const PEOPLE_CALLS: Record<string, OperationCall[]> = {
+  listPeople: [{}],
+  deletePerson: [{ path: '/admin/people/PERSON' }, { path: '/admin/people/user:unknown' }],
+}
+
 /** What the operations of collections are asked, in this order. */
 export const COLLECTION_CALLS: Record<string, OperationCall[]> = {
   listCollections: [{}],

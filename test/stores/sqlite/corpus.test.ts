@@ -77,7 +77,10 @@ it('A corpus leaves every table of the server as it was, and of the corpus nothi
     'api_key_use',
     'api_keys',
     'artifacts',
+    'audit',
+    'collection_access',
     'collection_names',
+    'collections',
     'conversation_items',
     'conversations',
     'evaluations',
@@ -85,7 +88,9 @@ it('A corpus leaves every table of the server as it was, and of the corpus nothi
     'judged_questions',
     'mcp_connections',
     'mcp_tools',
+    'people',
     'runs',
+    'sessions',
     'skill_copies',
   ])
 })
