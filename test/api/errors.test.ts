@@ -17,7 +17,7 @@ import { startFilled } from '../support/filled-server.ts'
 import { openUpload, sendFile } from '../support/forms.ts'
 import { isLong, long, onlyLong } from '../support/long.ts'
 import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
-import { openConnection, rawRequest } from '../support/raw-connection.ts'
+import { openConnection, rawRequest, toResponse } from '../support/raw-connection.ts'
 import { type Script, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, requester, startServer } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
@@ -389,15 +389,4 @@ describe('An error', () => {
 function expectFromTable({ code, status, type }: Failure, expected: string): void {
   const row = Object.entries(ERRORS).find(([name]) => name === expected)?.[1]
   expect({ code, status, type }).toEqual({ code: expected, ...row })
-}
-
-/** What a raw connection received, as an answer. */
-function toResponse(text: string): Response {
-  const [head = '', body = ''] = text.split('\r\n\r\n')
-  const [statusLine = '', ...lines] = head.split('\r\n')
-  const headers = lines.map((line): [string, string] => {
-    const [name = '', ...value] = line.split(': ')
-    return [name, value.join(': ')]
-  })
-  return new Response(body, { status: Number(statusLine.split(' ')[1]), headers })
 }

@@ -27,7 +27,7 @@ import {
 } from '../support/contract-calls.ts'
 import { createContractValidator } from '../support/contract-validator.ts'
 import { withEvaluation } from '../support/evaluations.ts'
-import { readAllBlocks } from '../support/event-stream-reader.ts'
+import { valuesOf } from '../support/json-values.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { startSite } from '../support/site.ts'
@@ -396,16 +396,4 @@ async function mistakesOf(
   ]
   const values = await valuesOf(response, media)
   return values.flatMap((value) => validator.mistakes(schema, value) ?? [])
-}
-
-/** Each JSON value of an answer: one, or one for each event of a stream but `[DONE]`. */
-async function valuesOf(response: Response, media: string): Promise<unknown[]> {
-  if (media === 'application/json') return [await response.json()]
-  if (media === 'application/x-ndjson') {
-    const lines = (await response.text()).trim().split('\n')
-    return lines.map((line) => JSON.parse(line))
-  }
-  if (media !== 'text/event-stream') return [await response.text()]
-  const blocks = await readAllBlocks(response)
-  return blocks.filter(({ data }) => data !== '[DONE]').map(({ data }) => JSON.parse(data))
 }

@@ -96,3 +96,14 @@ export function rawRequest({ method, path, headers = [], body }: RawRequest): Bu
   ]
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes])
 }
+
+/** What a raw connection received, as an answer. */
+export function toResponse(text: string): Response {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  const [statusLine = '', ...lines] = head.split('\r\n')
+  const headers = lines.map((line): [string, string] => {
+    const [name = '', ...value] = line.split(': ')
+    return [name, value.join(': ')]
+  })
+  return new Response(body, { status: Number(statusLine.split(' ')[1]), headers })
+}
