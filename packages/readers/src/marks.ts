@@ -30,7 +30,7 @@ const LABELS = /\ufdd7([^\ufdd7\ufdd8\n]*)\ufdd8[ \t]*/g
 const PIECES = /([\ufdd0-\ufdd2])[^\ufdd0-\ufdd3]*\ufdd3(?:\1[^\ufdd0-\ufdd3]*\ufdd3)+/g
 const SCRIPT = /([\ufdd0-\ufdd2])([^\ufdd0-\ufdd3]*)\ufdd3/g
 const RUBIES = /(?:\ufdd6[^\ufdd4-\ufdd6]*\ufdd4[^\ufdd4-\ufdd6]*\ufdd5)+/g
-const ONE_RUBY = /\ufdd6([^\ufdd4]*)\ufdd4([^\ufdd5]*)\ufdd5/g
+const ONE_RUBY = /\ufdd6([^\ufdd4-\ufdd6]*)\ufdd4([^\ufdd4-\ufdd6]*)\ufdd5/g
 /** UTF-16 code units before a script that are looked at. */
 const MAX_BEFORE = 40
 
@@ -94,7 +94,9 @@ interface Around {
 }
 
 function written(kind: string, content: string, around: Around): string {
-  const [, start = '', sign = '', end = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(content) ?? []
+  const sign = content.trim()
+  const at = content.indexOf(sign)
+  const [start, end] = [content.slice(0, at), content.slice(at + sign.length)]
   if (sign === '') return content
   const write = kind === SUB ? writeSub : kind === NOTE ? writeNote : writeSuper
   return `${start}${write(sign, { ...around, before: around.before + start, after: end || around.after })}${end}`

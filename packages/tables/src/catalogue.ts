@@ -82,7 +82,7 @@ function slugOf(text: string): string {
   return [...words]
     .slice(0, MAX_NAME)
     .join('')
-    .replaceAll(/^_+|_+$/g, '')
+    .replaceAll(/^_+|(?<!_)_+$/g, '')
 }
 
 /** Makes names unique, ignoring case: a later duplicate gets a number. */

@@ -186,7 +186,7 @@ function withoutPointers(target: string): string {
 const ADDRESS_STARTS = ['https://', 'http://', 'ftp://', 'www.']
 const MAX_START = 8
 const ADDRESS = /^(?:https?:\/\/|ftp:\/\/|www\.)[^\s<>`"|\\^{}[\]]*/i
-const AFTER_ADDRESS = /[.,;:!?)'*_~]+$/
+const AFTER_ADDRESS = /(?<![.,;:!?)'*_~])[.,;:!?)'*_~]+$/
 
 function address(scan: Scan): Step {
   const { text, shown, mayOpen } = scan

@@ -204,7 +204,7 @@ function queriesIn(answer: string): string[] {
   const lines = answer
     .split('\n')
     .map((line) =>
-      line.replace(/^\s*(?:[-*•]|\d{1,2}[.):])\s+/, '').replace(/^["'`]+|["'`]+$/g, ''),
+      line.replace(/^\s*(?:[-*•]|\d{1,2}[.):])\s+/, '').replace(/^["'`]+|(?<!["'`])["'`]+$/g, ''),
     )
     .map((line) => line.trim())
     .filter((line) => line.length <= MAX_QUERY && /[\p{L}\p{N}]/u.test(line))

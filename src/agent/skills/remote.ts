@@ -253,7 +253,7 @@ export function kindOfSource(source: string): SourceKind {
   if (groups) {
     const { owner, name, path = '', ref = 'HEAD' } = groups
     const url = new URL(`https://codeload.github.com/${owner}/${name}/tar.gz/${ref}`)
-    return { kind: 'github', url, below: path.replace(/^\/+|\/+$/g, '') }
+    return { kind: 'github', url, below: path.replace(/^\/+|(?<!\/)\/+$/g, '') }
   }
   if (source.startsWith('github:')) throw new SkillError('It must be github:owner/repository/path')
   if (!isRemoteSource(source)) return { kind: ARCHIVE.test(source) ? 'archive' : 'folder' }

@@ -83,6 +83,6 @@ export function safeFileName(words: string): string {
     [...plain]
       .slice(0, MAX_CHARACTERS)
       .join('')
-      .replaceAll(/^-+|-+$/g, '') || 'file'
+      .replaceAll(/^-+|(?<!-)-+$/g, '') || 'file'
   )
 }

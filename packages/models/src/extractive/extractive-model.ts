@@ -8,7 +8,7 @@ import { chooseQuotes, type IndexedUnit, indexUnit, type Question } from './quot
 const MAX_CANDIDATES = 3_000
 const MAX_QUESTION_CHARACTERS = 4_000
 /** A word with the space around it, or a short run of characters in scripts without spaces. */
-const DELTA = /\s*\S{1,16}\s*/gu
+const DELTA = /\s*\S{1,16}\s*|\s+/gu
 
 /**
  * A model that generates nothing: it quotes the sentences of the chunks that answer the question best.

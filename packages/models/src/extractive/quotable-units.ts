@@ -22,9 +22,9 @@ const MAX_UNITS = 200
 const MAX_LISTED_CHARACTERS = 300
 
 const FENCE = /^\s*(?:```|~~~)/
-const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/
+const HEADING = /^\s{0,3}#{1,6}\s(.*)$/s
 const UNDERLINE = /^\s{0,3}(?:=+|-{2,})\s*$/
-const ITEM = /^\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+(.*)$/
+const ITEM = /^\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+(.*)$/s
 const ROW = /^\s*\|(.+)\|\s*$/
 const RULED_ROW = /^[\s|:-]+$/
 const QUOTE_MARK = /^\s*>\s?/
@@ -76,6 +76,9 @@ function readLine(state: State, raw: string): void {
 
 function readProse(state: State, line: string): void {
   const heading = HEADING.exec(line)?.[1]
+    ?.trim()
+    .replace(/(?<!#)#+$/, '')
+    .trimEnd()
   const item = ITEM.exec(line)?.[1]
   const row = ROW.exec(line)?.[1]
   if (row === undefined) state.columns = undefined

@@ -53,7 +53,7 @@ export function authHeaders({ apiKey, auth, baseUrl }: ModelServer): Record<stri
 }
 
 /** The base URL without slashes at its end. */
-export const baseOf = ({ baseUrl }: ModelServer) => baseUrl.replace(/\/+$/, '')
+export const baseOf = ({ baseUrl }: ModelServer) => baseUrl.replace(/(?<!\/)\/+$/, '')
 
 /** Attributes of a call's span according to the semantic conventions for generative AI. */
 export function spanAttributes(

@@ -198,10 +198,13 @@ function parametersIn(body: string): [string, unknown][] {
   })
 }
 
+/** A string, which may be cut off, or a brace: what never fails is never looked at twice. */
+const JSON_TOKEN = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}]/gs
+
 /** The length of the JSON object with which the text begins; undefined if it does not end. */
 function lengthOfObject(text: string): number | undefined {
   let depth = 0
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
+  for (const { 0: token, index } of text.matchAll(JSON_TOKEN)) {
     if (token === '{') depth += 1
     if (token === '}') depth -= 1
     if (depth === 0) return index + 1

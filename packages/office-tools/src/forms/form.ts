@@ -55,7 +55,7 @@ function mistakeOf({ kind, options = [] }: FormField, value: FormValue): string 
   return undefined
 }
 
-const PLACEHOLDER = /\{\{\s*([\p{L}\p{N}_. -]{1,100}?)\s*\}\}/gu
+const PLACEHOLDER = /\{\{\s*((?! )[\p{L}\p{N}_. -]{1,100}(?<! ))\s*\}\}/gu
 
 /** Opens a text with `{{placeholders}}`, such as Markdown. */
 export function openTextForm(text: string): OpenedForm {

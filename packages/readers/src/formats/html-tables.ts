@@ -189,8 +189,8 @@ function headRows(grid: Grid, rows: readonly PageElement[]): number {
 }
 
 /** The name of a column: words, or a year. */
-const NAME = /^(?:[^\d]*\p{L}[^\d]*|\D*(?:19|20)\d\d\D*)$/u
-const OTHER_NAME = /^(?:|[^\d]*\p{L}[^\d]*|\D*(?:19|20)\d\d\D*)$/u
+const NAME = /^(?:(?=\D*?\p{L})\D*|\D*(?:19|20)\d\d\D*)$/u
+const OTHER_NAME = /^(?:|(?=\D*?\p{L})\D*|\D*(?:19|20)\d\d\D*)$/u
 
 const textAt = (place: Place | undefined) => oneLine(place?.cell.textContent ?? '')
 

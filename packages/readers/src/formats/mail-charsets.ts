@@ -131,7 +131,7 @@ async function decoded(head: Buffer, charset: string | undefined): Promise<strin
 function withCharset(head: string, charset: string, headers: string): string {
   if (CONTENT_TYPE.test(headers)) {
     return head.replace(CONTENT_TYPE, (line) => {
-      const rest = line.replace(CHARSET, '').replace(/;?\s*$/, '')
+      const rest = line.replace(CHARSET, '').replace(/(?:;|(?<![;\s]))\s*$/, '')
       return `${rest}; charset="${charset}"${line.endsWith('\r') ? '\r' : ''}`
     })
   }

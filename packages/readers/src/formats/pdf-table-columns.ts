@@ -10,7 +10,7 @@ const FLUSH = 3
 /** In points: a text is in the middle of its columns if it is this near. */
 export const CENTRED = 4
 /** Dots that lead from a label to its value. */
-const LEADERS = /\s*(?:\.\s?){4,}$/
+const LEADERS = /(?<!\s)\s*(?:\.\s?){4,}$/
 /** Signs that stand apart from the number that they belong to. */
 const BEFORE_NUMBER = /^[\p{Sc}<>~≈±]{1,2}$/u
 const AFTER_NUMBER = /^(?:[%)*†‡§¶]{1,3}|[a-z]\)?)$/u

@@ -16,7 +16,7 @@ const NONE = /^(?:[-–—.*]{1,3}|n\/?a|x|\(\w\)|\.{2,})$/iu
 const CONTINUED = /^(?:\p{Ll}|[)(&/,;])/u
 const OPEN = /(?:[-–,/(&]|\b(?:and|or|of|the|in|for|to|with|by|und|oder|der|die))$/iu
 /** A word that is divided at the end of a line, and how it goes on. */
-const DIVIDED = /([\p{L}\p{N}]+)[-\u{ad}‐]$/u
+const DIVIDED = /(?<![\p{L}\p{N}])([\p{L}\p{N}]+)[-\u{ad}‐]$/u
 const REST = /^\p{Ll}[\p{L}\p{N}]*/u
 
 export type Line = readonly Cell[]
