@@ -2,6 +2,9 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from './api.ts'
 
+/** Of a server that does not respond; what is asked for more seldom anyway stays so. */
+const MAX_BACKOFF_MS = 10_000
+
 /**
  * Asks again and again while the page is in sight, one question at a time, and at once when `subject` is another; keeps
  * the last answer when one fails.
@@ -20,9 +23,12 @@ export function usePolled<Value>(ask: () => Promise<Value>, everyMs: number, sub
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     let isOver = false
+    let failures = 0
     const turn = async () => {
       if (!document.hidden) await refresh()
-      if (!isOver) timer = setTimeout(() => void turn(), everyMs)
+      failures = failure.value === '' ? 0 : failures + 1
+      const backoff = Math.min(everyMs * 2 ** failures, MAX_BACKOFF_MS)
+      if (!isOver) timer = setTimeout(() => void turn(), Math.max(everyMs, backoff))
     }
     void turn()
     return () => {

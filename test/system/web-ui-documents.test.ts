@@ -110,8 +110,8 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     await row.getByText('Failed').waitFor()
     expect(await row.getByRole('button', { name: 'Retry' }).count()).toBe(0)
     await page.getByLabel('Failed').check()
-    await press(page, 'Retry all failed')
     await page.getByText('1 document not retried').waitFor()
+    expect(await page.getByRole('button', { name: 'Retry all failed' }).count()).toBe(0)
   })
 
   it('renames, replaces the file and edits metadata of a document', async () => {

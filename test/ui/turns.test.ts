@@ -120,5 +120,6 @@ it('A screen reader is told how far the answer is', () => {
   expect(spokenState({ ...turn, state: 'answering' })).toBe('Answering')
   expect(spokenState(turn)).toBe('The answer is complete')
   expect(spokenState({ ...turn, finishReason: 'cancelled' })).toBe('Stopped')
+  expect(spokenState({ ...turn, finishReason: 'interrupted' })).toBe('The answer was interrupted')
   expect(spokenState({ ...turn, state: 'failed' })).toBe('')
 })

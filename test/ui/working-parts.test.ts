@@ -12,9 +12,10 @@ interface Part {
 
 interface Exports {
   partsOf(readiness: object, capabilities: object, folders: object[], last?: object): Part[]
+  inShort(parts: Part[]): Part[]
 }
 
-const { partsOf } = await loadComponents<Exports>('overview/working-parts.ts')
+const { partsOf, inShort } = await loadComponents<Exports>('overview/working-parts.ts')
 
 const READINESS = { checks: { store: { state: 'ok' } } }
 const CAPABILITIES = {
@@ -144,4 +145,17 @@ describe('The overview', () => {
       page: 'agent',
     })
   })
+})
+
+it('Parts of which there is nothing to say but that they work stand in one line', () => {
+  const works = (name: string) => ({ name, tone: 'good', state: 'Works' })
+  const model = { name: 'Chat model', tone: 'good', state: 'm', detail: 'Calls tools.' }
+  const sandbox = { ...works('Sandbox'), detail: 'Runs code.' }
+  expect(inShort([model, works('Store'), sandbox, works('Index')])).toEqual([
+    model,
+    sandbox,
+    { name: 'All other parts', tone: 'good', state: 'Work', detail: 'Store, Index.' },
+  ])
+  expect(inShort([works('Store'), works('Index')])).toMatchObject([{ name: 'All parts' }])
+  expect(inShort([model, works('Store')])).toEqual([model, works('Store')])
 })

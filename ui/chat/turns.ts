@@ -82,7 +82,10 @@ export const newTurn = (
 export function spokenState(turn: Turn | undefined): string {
   if (!turn || turn.state === 'failed') return ''
   if (turn.state === 'answering') return 'Answering'
-  return turn.finishReason === 'cancelled' ? 'Stopped' : 'The answer is complete'
+  if (turn.finishReason === 'cancelled') return 'Stopped'
+  return turn.finishReason === 'interrupted'
+    ? 'The answer was interrupted'
+    : 'The answer is complete'
 }
 
 /** The turns of all branches, each after the one that it follows; programs may have added items of other kinds. */

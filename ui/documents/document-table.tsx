@@ -14,6 +14,7 @@ import type { DocumentListing } from './document-list.ts'
 import { showInstead } from './filters.tsx'
 import { DocumentStatusMark, titleOf } from './one-document.tsx'
 import { isFiltered } from './shown-documents.ts'
+import { documentUploads, isOpen } from './uploads.ts'
 import { ValueCell } from './value-cell.tsx'
 
 /** In pixels; a finger needs more room than a mouse. */
@@ -162,6 +163,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
       </Empty>
     )
   }
+  if (documentUploads.value.some(isOpen)) return <Empty title="The first files are being sent" />
   return (
     <Empty title="No documents yet">
       <p>

@@ -79,6 +79,19 @@ export function partsOf(
   return parts
 }
 
+/** Those of which there is nothing to say but that they work stand in one line. */
+export function inShort(parts: readonly Part[]): Part[] {
+  const isPlain = ({ state, detail, remedy }: Part) => state === 'Works' && !detail && !remedy
+  const plain = parts.filter(isPlain)
+  if (plain.length < 2) return [...parts]
+  const names = plain.map(({ name }) => name).join(', ')
+  const all = plain.length === parts.length ? 'All parts' : 'All other parts'
+  return [
+    ...parts.filter((part) => !isPlain(part)),
+    { name: all, tone: 'good', state: 'Work', detail: `${names}.` },
+  ]
+}
+
 function documentsPart({ documents }: Readiness): Part[] {
   const failed = documents?.failed ?? 0
   if (failed === 0) return []

@@ -100,15 +100,16 @@ function RetryAll({
 }) {
   const note = useSignal('')
   if (list.shown.status !== 'failed' || count === 0 || bulkWork.value) return null
+  // Those that nobody has scrolled to may be others.
+  if (list.hasMore.value === false && !list.items.value.some(canRetry)) {
+    return <p class="hint">{leftOut(count)}</p>
+  }
   const retryAll = async () => {
     const { sort: _, ...selection } = selectionOf(list.shown)
     const failed = await Array.fromAsync(client.documents.list(selection))
     const retriable = failed.filter(canRetry)
     const left = failed.length - retriable.length
-    note.value =
-      left > 0
-        ? `${counted(left, 'document')} not retried: the file itself is the problem. Replace the file, or delete the document.`
-        : ''
+    note.value = left > 0 ? leftOut(left) : ''
     onRetry(retriable)
   }
   return (
@@ -121,6 +122,15 @@ function RetryAll({
       </span>
     </div>
   )
+}
+
+const leftOut = (count: number) =>
+  `${counted(count, 'document')} not retried: the file itself is the problem. Replace the file, or delete the document.`
+
+/** A server that does not answer is asked more seldom. */
+function pauseOf({ items, failure }: DocumentListing): number {
+  const isBusy = items.value.some(isUnsettled) || uploads.value.some(isOpen)
+  return isBusy && failure.value === '' ? BUSY_POLL_MS : IDLE_POLL_MS
 }
 
 /** Asks more often while something is being processed. What it answers asks at once. */
@@ -137,10 +147,9 @@ function useRefresh(list: DocumentListing, count: () => Promise<void>): () => vo
         // The list already shows the error.
         await count().catch(() => undefined)
       }
-      const isBusy = list.items.value.some(isUnsettled) || uploads.value.some(isOpen)
       // Another turn may have ended meanwhile: one of them goes on.
       clearTimeout(timer)
-      if (!isOver) timer = setTimeout(() => void turn(), isBusy ? BUSY_POLL_MS : IDLE_POLL_MS)
+      if (!isOver) timer = setTimeout(() => void turn(), pauseOf(list))
     }
     now.current = () => void turn()
     const stop = arrivals.subscribe(() => {

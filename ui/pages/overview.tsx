@@ -11,7 +11,7 @@ import { attempt, client, session } from '../api.ts'
 import { asSentence, formatNumber, roughly } from '../format.ts'
 import { type Begun, FirstSteps } from '../overview/first-steps.tsx'
 import { SAMPLE } from '../overview/sample-document.ts'
-import { type Part, partsOf } from '../overview/working-parts.ts'
+import { inShort, type Part, partsOf } from '../overview/working-parts.ts'
 import { Button, Field } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -124,7 +124,11 @@ function Running({ readiness, capabilities, folders, last, begun, onChange }: Ru
       {begun && <FirstSteps state={begun} onDone={onChange} />}
       <Counts readiness={readiness} />
       {!person.value && <Access />}
-      <Parts id="works" title="What works" parts={parts.filter(({ tone }) => tone !== 'bad')} />
+      <Parts
+        id="works"
+        title="What works"
+        parts={inShort(parts.filter(({ tone }) => tone !== 'bad'))}
+      />
       <section class="panel wide" aria-labelledby="begin">
         <h2 id="begin">Use it from a program</h2>
         <Snippets endpoint={location.origin} />
@@ -200,7 +204,7 @@ function Counts({
       <h2 id="counts">Documents</h2>
       {documents && (
         <dl class="counts">
-          {COUNTS.map(([key, name]) => (
+          {COUNTS.filter(([key]) => key === 'ready' || documents[key] > 0).map(([key, name]) => (
             <div key={key} class={key === 'failed' && documents.failed > 0 ? 'bad' : ''}>
               <dt>{name}</dt>
               <dd>{formatNumber(documents[key])}</dd>
