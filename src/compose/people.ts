@@ -63,12 +63,14 @@ interface CompanyParts {
 function companyOf({ config, store, issuer, tokens, people }: CompanyParts) {
   const { SERVER_API_KEY: serverApiKey, OIDC_ADMIN_GROUP: adminGroup } = config
   const signIn = createCompanySignIn(issuer)
+  const realm = JSON.stringify([issuer.settings.issuer, issuer.settings.clientId])
   const sessions = createPersonSessions({
     store: store.sessions,
     signIn,
     people,
-    encryption: createEncryption(serverApiKey, 'tokens of sessions'),
+    encryption: createEncryption(serverApiKey, `tokens of sessions ${realm}`),
     serverApiKey,
+    realm,
     adminGroup,
   })
   return createCompanyAccounts({
@@ -76,6 +78,6 @@ function companyOf({ config, store, issuer, tokens, people }: CompanyParts) {
     tokens,
     sessions,
     store: store.sessions,
-    encryption: createEncryption(serverApiKey, 'sign-in'),
+    encryption: createEncryption(serverApiKey, `sign-in ${realm}`),
   })
 }

@@ -21,6 +21,8 @@ export interface StoredSession {
   groups: readonly string[]
   /** The issuer's tokens, encrypted. */
   sealed: string
+  /** Whom the issuer names when they sign out elsewhere: its `sub`, as it is. */
+  subject: string
   /** What the issuer calls its own session. */
   issuerSession: string | undefined
   beganAt: number
@@ -61,20 +63,21 @@ export interface PeopleStore {
 /** Sessions of people, shared by all servers on the store. */
 export interface SessionStore {
   find(mac: string): Promise<StoredSession | undefined>
-  /** Adds one in place of the oldest of the person, and of all, if there are too many. */
+  /** Adds one, with its person if they were removed meanwhile, in place of the oldest of the person, and of all, if there are too many. */
   add(session: StoredSession, most: { perPerson: number; inAll: number }): Promise<void>
   use(mac: string, usedAt: number): Promise<void>
   /** Whether this server is to ask the issuer: only one of those that saw the same `checkedAt` is. */
   claimCheck(mac: string, seen: number, now: number): Promise<boolean>
+  /** Returns whether there still was one. */
   renew(
     mac: string,
     now: Pick<StoredSession, 'name' | 'groups' | 'sealed' | 'knownAt'>,
-  ): Promise<void>
+  ): Promise<boolean>
   remove(mac: string): Promise<void>
   /** Those that have ended. */
   removeOld(before: Pick<StoredSession, 'beganAt' | 'usedAt'>): Promise<void>
-  /** Those that the issuer has ended: one by its name, or all of a person. Returns how many. */
-  removeOf(of: { issuerSession: string } | { person: string }): Promise<number>
+  /** What the issuer has ended: one session by its name, and those of the subject, of which it named none if it names one. */
+  removeOf(of: { issuerSession: string | undefined; subject: string | undefined }): Promise<void>
 }
 
 /** Something that somebody did. */

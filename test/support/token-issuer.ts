@@ -13,6 +13,12 @@ import {
 import { closeAfterUse } from './close-after-use.ts'
 import { requester, startServer, type TestServer } from './server.ts'
 
+export interface Reply {
+  status?: number
+  type?: string
+  body: object | string
+}
+
 export interface TokenIssuer {
   url: string
   /** How often the keys were fetched. */
@@ -23,6 +29,8 @@ export interface TokenIssuer {
   publicKey(): Promise<string>
   /** From now on, signs with another key. */
   rotate(): Promise<void>
+  /** What it answers there from now on: as a status, a type, and an object or text. */
+  answer(path: '/token' | '/userinfo', reply: () => Promise<Reply>): void
   /** What the addresses answer from now on, instead of what they should. */
   fail(status: number | undefined): void
 }
@@ -32,20 +40,28 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
   let failure: number | undefined
   let fetches = 0
   let key = await newKey(1)
-  const server = createServer((request, response) => {
-    const body =
-      request.url === '/keys'
-        ? { keys: [key.jwk] }
-        : {
-            issuer: url,
-            jwks_uri: `${url}/keys`,
-            authorization_endpoint: `${url}/authorize`,
-            token_endpoint: `${url}/token`,
-            id_token_signing_alg_values_supported: ['RS256'],
-          }
+  const replies = new Map<string, () => Promise<Reply>>()
+  const described = (path: string | undefined) =>
+    path === '/keys'
+      ? { keys: [key.jwk] }
+      : {
+          issuer: url,
+          jwks_uri: `${url}/keys`,
+          authorization_endpoint: `${url}/authorize`,
+          token_endpoint: `${url}/token`,
+          userinfo_endpoint: `${url}/userinfo`,
+          id_token_signing_alg_values_supported: ['RS256'],
+        }
+  const server = createServer(async (request, response) => {
     if (request.url === '/keys') fetches += 1
-    response.writeHead(failure ?? 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(failure === undefined ? body : {}))
+    const reply = replies.get(request.url ?? '') ?? (async () => ({ body: described(request.url) }))
+    const {
+      status = 200,
+      type = 'application/json',
+      body,
+    }: Reply = failure === undefined ? await reply() : { status: failure, body: {} }
+    response.writeHead(status, { 'content-type': type })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -72,6 +88,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
     async rotate() {
       key = await newKey(Number(key.jwk.kid) + 1)
     },
+    answer: (path, reply) => void replies.set(path, reply),
     fail: (status) => {
       failure = status
     },

@@ -70,7 +70,9 @@ export function createAccessTokens(issuer: Issuer) {
 
     /** The claims of what the issuer sends when somebody has signed out elsewhere (Back-Channel Logout, 2.4). */
     async verifyLogout(token: string): Promise<JWTPayload> {
-      return verified(token, issuer.settings.clientId, ['jwt', 'logout+jwt'])
+      const payload = await verified(token, issuer.settings.clientId, ['jwt', 'logout+jwt'])
+      if (payload.exp === undefined) throw refused('never expires')
+      return payload
     },
   }
 }

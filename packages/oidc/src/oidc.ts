@@ -1,3 +1,3 @@
 export { type AccessTokens, createAccessTokens, isJwt } from './access-tokens.ts'
-export { createIssuer, type Issuer } from './issuer.ts'
+export { createIssuer, type Issuer, unavailable } from './issuer.ts'
 export { type CompanySignIn, createCompanySignIn, type SignedIn } from './sign-in.ts'

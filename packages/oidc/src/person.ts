@@ -82,7 +82,7 @@ function isOverflow(claims: Claims, name: string): boolean {
   return Object.hasOwn(elsewhere.data ?? {}, name) || claims.hasgroups === true
 }
 
-function unknownGroups(why: string): AppError {
+export function unknownGroups(why: string): AppError {
   const message = `Your groups are not known: ${why}. An administrator of your company’s accounts can have only the groups of this application put into tokens (Entra: “Groups assigned to the application”), or roles, with OIDC_GROUPS_CLAIM=roles.`
   return new AppError('groups_unknown', message)
 }

@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Configuration, IDToken } from 'openid-client'
 import { type Issuer, unavailable } from './issuer.ts'
-import { type KnownPerson, personOf, tellsGroups } from './person.ts'
+import { type KnownPerson, personOf, tellsGroups, unknownGroups } from './person.ts'
 
 /** What the browser keeps, sealed, until it comes back from the issuer. */
 export interface PendingSignIn {
@@ -12,6 +12,8 @@ export interface PendingSignIn {
 }
 
 export interface SignedIn extends KnownPerson {
+  /** The issuer's `sub`, whatever claim identifies the person here. */
+  subject: string
   /** The issuer's name for the session in this browser, if it has one. */
   issuerSession: string | undefined
   tokens: { idToken: string; refreshToken?: string | undefined }
@@ -60,6 +62,7 @@ export function createCompanySignIn(issuer: Issuer) {
       if (!claims || tokens.id_token === undefined) throw refused('without an ID token')
       return {
         ...personOf(await withGroups(configuration, tokens.access_token, claims), settings),
+        subject: claims.sub,
         issuerSession: typeof claims.sid === 'string' ? claims.sid : undefined,
         tokens: { idToken: tokens.id_token, refreshToken: tokens.refresh_token },
       }
@@ -76,10 +79,15 @@ export function createCompanySignIn(issuer: Issuer) {
       const known = claims
         ? await withGroups(configuration, next.access_token, claims)
         : await userInfo(configuration, next.access_token, subjectIn(tokens.idToken))
+      // Its absence there says nothing if only ID tokens have it.
+      if (!claims && person.groups.length > 0 && !tellsGroups(known, settings)) {
+        throw unknownGroups('your issuer does not name them again')
+      }
       const described = personOf(known, settings)
       if (described.person.id !== person.id) throw refused('for somebody else')
       return {
         ...described,
+        subject: subjectIn(tokens.idToken),
         issuerSession: undefined,
         tokens: {
           idToken: next.id_token ?? tokens.idToken,
@@ -118,6 +126,15 @@ function subjectIn(idToken: string): string {
   return String(sub)
 }
 
+/** Of statuses below 500, those that say nothing about the person. */
+const BUSY = [408, 429]
+/** So do these answers: what they refuse is this server. */
+const NOT_ABOUT_PEOPLE = [
+  'invalid_client',
+  'unauthorized_client',
+  'server_error',
+  'temporarily_unavailable',
+]
 const OUTAGES = [
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -127,18 +144,38 @@ const OUTAGES = [
 
 /** What is wrong with an answer is refused; what prevents one can be tried again. */
 async function explain(error: unknown): Promise<never> {
-  const { AuthorizationResponseError, ClientError, ResponseBodyError } = await import(
-    'openid-client'
-  )
-  const isDown = error instanceof ResponseBodyError && error.status >= 500
-  const isOutage = error instanceof ClientError && OUTAGES.includes(error.code ?? '')
-  // What `fetch` throws.
-  if (isDown || isOutage || error instanceof TypeError) throw unavailable(error)
-  const isRefusal =
-    error instanceof ResponseBodyError || error instanceof AuthorizationResponseError
-  const code = isRefusal && /^[a-z_]{1,40}$/.test(error.error) ? `: ${error.error}` : ''
+  const client = await import('openid-client')
+  // What `fetch` throws is a TypeError.
+  if (error instanceof TypeError || isOutage(error, client)) throw unavailable(error)
+  const refusal = refusalIn(error, client)
+  const code = /^[a-z_]{1,40}$/.test(refusal) ? `: ${refusal}` : ''
   throw refused(`that does not fit what was asked for${code}`, error)
 }
+
+type Client = typeof import('openid-client')
+
+function isOutage(error: unknown, client: Client): boolean {
+  if (NOT_ABOUT_PEOPLE.includes(refusalIn(error, client))) return true
+  const status = error instanceof client.ResponseBodyError ? error.status : statusOf(error)
+  if (status !== undefined && status >= 400) return status >= 500 || BUSY.includes(status)
+  return error instanceof client.ClientError && OUTAGES.includes(error.code ?? '')
+}
+
+/** The code with which the issuer has refused. */
+function refusalIn(error: unknown, client: Client): string {
+  const isRefusal =
+    error instanceof client.ResponseBodyError || error instanceof client.AuthorizationResponseError
+  return isRefusal ? error.error : ''
+}
+
+/** Of the answer that led to an error, if one did. */
+function statusOf(error: unknown): number | undefined {
+  let cause = error
+  for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) cause = cause.cause
+  return cause instanceof Response ? cause.status : undefined
+}
+
+const MAX_CAUSES = 5
 
 function refused(why: string, cause?: unknown): AppError {
   const message = `The sign-in at your company ended with an answer ${why}. Sign in again.`

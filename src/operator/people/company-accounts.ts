@@ -22,7 +22,8 @@ const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const Logout = z.object({
   sid: z.string().max(255).optional(),
   sub: z.string().max(255).optional(),
-  nonce: z.undefined(),
+  jti: z.string(),
+  nonce: z.undefined().optional(),
   events: z.looseObject({ [LOGOUT_EVENT]: z.looseObject({}) }),
 })
 
@@ -77,10 +78,11 @@ export function createCompanyAccounts(dependencies: Dependencies) {
     /** Ends the sessions that the issuer names. Throws `unauthorized`, and `issuer_unavailable`. */
     async signedOutElsewhere(token: string): Promise<void> {
       const logout = Logout.safeParse(await tokens.verifyLogout(token))
-      const { sid, sub } = logout.data ?? {}
-      if (sid !== undefined) await store.removeOf({ issuerSession: sid })
-      else if (sub !== undefined) await store.removeOf({ person: `user:${sub}` })
-      else throw new AppError('unauthorized', 'This is no logout token')
+      const { sid: issuerSession, sub: subject } = logout.data ?? {}
+      if (issuerSession === undefined && subject === undefined) {
+        throw new AppError('unauthorized', 'This is no logout token')
+      }
+      await store.removeOf({ issuerSession, subject })
     },
   }
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Encryption } from '@agent-server/lib/encrypted.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { CompanySignIn, SignedIn } from '@agent-server/oidc'
+import { type CompanySignIn, type SignedIn, unavailable } from '@agent-server/oidc'
 import type { Caller, Person } from '@agent-server/schemas/operator/api-key.ts'
 import { z } from 'zod'
 import type { SessionStore, StoredSession } from '../../stores/people-store.ts'
@@ -13,6 +13,8 @@ const IDLE_MS = 8 * 3_600_000
 const CHECK_MS = 10 * 60_000
 /** For how long groups count that the issuer has told, if it does not answer or gives no tokens to ask with. */
 const KNOWN_MS = 3_600_000
+/** How often the issuer is asked when they no longer count: longer than it may take to answer. */
+const RETRY_MS = 15_000
 const UNASKED_MS = IDLE_MS
 /** How exactly it is noted when a session was last used. */
 const USE_MS = 60_000
@@ -29,6 +31,8 @@ interface Dependencies {
   people: Pick<People, 'see'>
   encryption: Encryption
   serverApiKey: string
+  /** Sessions of one issuer and client do not count with another, which may call others the same. */
+  realm: string
   adminGroup: string | undefined
   now?: () => number
 }
@@ -41,11 +45,21 @@ export type PersonSessions = ReturnType<typeof createPersonSessions>
  * session of whom it no longer knows; without one, the session ends after eight hours.
  */
 export function createPersonSessions(dependencies: Dependencies) {
-  const { store, people, encryption, serverApiKey, adminGroup, now = Date.now } = dependencies
+  const {
+    store,
+    people,
+    encryption,
+    serverApiKey,
+    realm,
+    adminGroup,
+    now = Date.now,
+  } = dependencies
   const refresh = createRefresh(dependencies)
 
   const macOf = (session: string) =>
-    createHmac('sha256', serverApiKey).update(`session of a person: ${session}`).digest('hex')
+    createHmac('sha256', serverApiKey)
+      .update(`session of a person: ${realm} ${session}`)
+      .digest('hex')
   const find = async (session: string): Promise<StoredSession | undefined> => {
     if (!session.startsWith(PREFIX)) return undefined
     const found = await store.find(macOf(session))
@@ -58,15 +72,12 @@ export function createPersonSessions(dependencies: Dependencies) {
 
   const current = async (session: string): Promise<StoredSession | undefined> => {
     const found = await find(session)
-    if (!found) return undefined
-    const checked = found.checkedAt + CHECK_MS > now() ? found : await refresh(found)
-    if (checked && checked.usedAt + USE_MS < now()) await store.use(checked.mac, now())
-    return checked
+    return found && refresh(found)
   }
 
   return {
     /** Opens a session and returns its value, which is always a new one. */
-    async begin({ person, email, issuerSession, tokens }: SignedIn): Promise<string> {
+    async begin({ person, email, subject, issuerSession, tokens }: SignedIn): Promise<string> {
       await people.see({ person, email })
       await store.removeOld({
         beganAt: now() - SESSION_SECONDS * 1_000,
@@ -82,6 +93,7 @@ export function createPersonSessions(dependencies: Dependencies) {
           name,
           groups,
           sealed: await encryption.seal(tokens),
+          subject,
           issuerSession,
           beganAt: at,
           usedAt: at,
@@ -96,13 +108,14 @@ export function createPersonSessions(dependencies: Dependencies) {
     /** Who has opened a session. Throws `groups_unknown` and `issuer_unavailable`. */
     async callerOf(session: string): Promise<Caller | undefined> {
       const found = await current(session)
-      return (
-        found &&
-        callerFor(personOf(found, adminGroup), async () => {
-          if (await find(session)) return
-          throw new AppError('unauthorized', 'The session has ended. Sign in again.')
-        })
-      )
+      if (!found) return undefined
+      if (found.usedAt + USE_MS < now()) await store.use(found.mac, now())
+      return callerFor(personOf(found, adminGroup), async () => {
+        const later = await current(session)
+        if (!later) throw new AppError('unauthorized', 'The session has ended. Sign in again.')
+        if (areSame(later.groups, found.groups)) return
+        throw new AppError('unauthorized', 'Your groups have changed. Begin again.')
+      })
     },
 
     /** Ends a session; returns the ID token with which the browser can sign out of the issuer. */
@@ -116,6 +129,10 @@ export function createPersonSessions(dependencies: Dependencies) {
   }
 }
 
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((group) => others.includes(group))
+}
+
 function personOf({ person: id, name, groups }: StoredSession, adminGroup?: string): Person {
   const isAdministrator = adminGroup !== undefined && groups.includes(adminGroup)
   return { id, name, groups, isAdministrator }
@@ -125,29 +142,56 @@ function personOf({ person: id, name, groups }: StoredSession, adminGroup?: stri
 function createRefresh(dependencies: Dependencies) {
   const { store, signIn, people, encryption, now = Date.now } = dependencies
 
+  const isKnown = ({ knownAt }: StoredSession) => knownAt + KNOWN_MS > now()
+
   const renewed = async (session: StoredSession, tokens: z.output<typeof Tokens>) => {
     const next = await signIn.refresh({ tokens, person: personOf(session) })
-    await people.see(next)
     const { name, groups } = next.person
     const known = { name, groups, sealed: await encryption.seal(next.tokens), knownAt: now() }
-    await store.renew(session.mac, known)
+    // First: the issuer takes the earlier token no more.
+    if (!(await store.renew(session.mac, known))) return undefined
+    await people.see(next)
     return { ...session, ...known }
   }
 
   /** What is left of a session of which the issuer could not be asked. */
   const failed = async (session: StoredSession, error: unknown) => {
     const code = error instanceof AppError ? error.code : undefined
-    if (code === 'issuer_unavailable' && session.knownAt + KNOWN_MS > now()) return session
+    if (code === 'issuer_unavailable' && isKnown(session)) return session
     if (code !== 'unauthorized' && code !== 'groups_unknown') throw error
     await store.remove(session.mac)
     return undefined
   }
 
+  const running = new Map<string, Promise<StoredSession | undefined>>()
+  const begin = (session: StoredSession, tokens: z.output<typeof Tokens>) => {
+    const answer = renewed(session, tokens)
+      .catch((error: unknown) => failed(session, error))
+      .finally(() => running.delete(session.mac))
+    running.set(session.mac, answer)
+    return answer
+  }
+
+  const isDue = (session: StoredSession) =>
+    session.checkedAt + (isKnown(session) ? CHECK_MS : RETRY_MS) <= now()
+
+  /** Of one that another request asks about, or asked about a moment ago. */
+  const awaited = async (session: StoredSession) => {
+    if (isKnown(session)) return session
+    const answer = running.get(session.mac)
+    if (answer) return answer
+    const latest = await store.find(session.mac)
+    if (!latest || isKnown(latest)) return latest
+    throw unavailable(new Error('It did not answer a moment ago'))
+  }
+
   return async (session: StoredSession): Promise<StoredSession | undefined> => {
+    if (!isDue(session) && isKnown(session)) return session
     const tokens = Tokens.safeParse(await encryption.open(session.sealed)).data
     if (!tokens?.refreshToken) return session.knownAt + UNASKED_MS > now() ? session : undefined
-    // Tokens to refresh with work once: one server asks, and the others go on with what they know.
-    if (!(await store.claimCheck(session.mac, session.checkedAt, now()))) return session
-    return renewed(session, tokens).catch((error: unknown) => failed(session, error))
+    // Tokens to refresh with work once: of all requests and servers, one asks.
+    const isAsking =
+      isDue(session) && (await store.claimCheck(session.mac, session.checkedAt, now()))
+    return isAsking ? begin(session, tokens) : awaited(session)
   }
 }

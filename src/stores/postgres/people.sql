@@ -18,6 +18,7 @@ CREATE TABLE sessions (
   name text,
   groups text NOT NULL,
   sealed text NOT NULL,
+  subject text COLLATE "C" NOT NULL,
   issuer_session text COLLATE "C",
   began_at bigint NOT NULL,
   used_at bigint NOT NULL,

@@ -38,6 +38,7 @@ const SESSION: Columns<StoredSession> = {
   name: plain('name', optionalText),
   groups: json('groups', unchecked<readonly string[]>),
   sealed: plain('sealed', text),
+  subject: plain('subject', text),
   issuerSession: plain('issuer_session', optionalText),
   beganAt: plain('began_at', integer),
   usedAt: plain('used_at', integer),
@@ -139,6 +140,8 @@ const TOO_MANY_OF_PERSON = `DELETE FROM sessions WHERE mac IN (
 const TOO_MANY = `DELETE FROM sessions WHERE mac IN (
   SELECT mac FROM sessions ORDER BY used_at DESC, mac LIMIT 100 OFFSET $1)`
 const RENEW = `UPDATE sessions SET name = $2, groups = $3, sealed = $4, known_at = $5 WHERE mac = $1`
+const REMOVE_OF = `DELETE FROM sessions WHERE issuer_session = $1
+  OR subject = $2 AND (CAST($1 AS text) IS NULL OR issuer_session IS NULL)`
 
 export function createPeopleWrites(clock: Clock) {
   return {
@@ -172,6 +175,9 @@ const PEOPLE_WRITES = {
     session: StoredSession,
     most: { perPerson: number; inAll: number },
   ): Promise<void> {
+    const { person: id, name, groups, beganAt: at } = session
+    const person = { id, name, email: undefined, groups, firstSeenAt: at, lastSeenAt: at }
+    await insertInto(tx, 'people', writeAll(PERSON, person), 'ON CONFLICT (id) DO NOTHING')
     await insertInto(tx, 'sessions', writeAll(SESSION, session))
     await tx.run(TOO_MANY_OF_PERSON, [session.person, most.perPerson])
     await tx.run(TOO_MANY, [most.inAll])
@@ -190,8 +196,8 @@ const PEOPLE_WRITES = {
     tx: Tx,
     mac: string,
     { name, groups, sealed, knownAt }: Parameters<SessionStore['renew']>[1],
-  ): Promise<void> {
-    await tx.run(RENEW, [mac, name, JSON.stringify(groups), sealed, knownAt])
+  ): Promise<boolean> {
+    return (await tx.run(RENEW, [mac, name, JSON.stringify(groups), sealed, knownAt])) > 0
   },
 
   async removeSession(tx: Tx, mac: string): Promise<void> {
@@ -207,11 +213,9 @@ const PEOPLE_WRITES = {
 
   async removeSessionsOf(
     tx: Tx,
-    of: { issuerSession: string } | { person: string },
-  ): Promise<number> {
-    return 'person' in of
-      ? tx.run('DELETE FROM sessions WHERE person = $1', [of.person])
-      : tx.run('DELETE FROM sessions WHERE issuer_session = $1', [of.issuerSession])
+    { issuerSession, subject }: Parameters<SessionStore['removeOf']>[0],
+  ): Promise<void> {
+    await tx.run(REMOVE_OF, [issuerSession, subject])
   },
 
   async appendAudit(tx: Tx, entries: readonly NewAuditEntry[]): Promise<void> {

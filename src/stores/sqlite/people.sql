@@ -18,6 +18,7 @@ CREATE TABLE sessions (
   name TEXT,
   groups TEXT NOT NULL,
   sealed TEXT NOT NULL,
+  subject TEXT NOT NULL,
   issuer_session TEXT,
   began_at INTEGER NOT NULL,
   used_at INTEGER NOT NULL,
