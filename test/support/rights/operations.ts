@@ -45,6 +45,7 @@ export const CALLS: Record<string, (document: TrueDocument) => RightsCall[]> = {
     { body: { access: ['public'], expected: { title: 'Other' } }, changes: true },
   ],
   deleteDocument: () => [{ changes: true }],
+  deleteFile: () => [{ changes: true }],
   retryDocument: () => [{ changes: true }],
   refreshDocument: () => [{ changes: true }],
   putDocument: ({ word }) => [{ path: `/documents/${word}`, body: { text: '' } }],
