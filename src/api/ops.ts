@@ -47,8 +47,9 @@ export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readines
         503: Readiness.describe('A part does not work; see `checks`.'),
       },
     },
-    handler: async ({ caller }, reply) => {
-      const result = await readiness(isAdministrator(caller))
+    handler: async ({ caller, headers }, reply) => {
+      const isForPerson = headers['agent-user'] !== undefined
+      const result = await readiness(isAdministrator(caller) && !isForPerson)
       return reply.status(result.status === 'ready' ? 200 : 503).send(result)
     },
   })

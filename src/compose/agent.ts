@@ -18,6 +18,7 @@ import { createWindow } from '../agent/run/window.ts'
 import { createArtifactLinks } from '../agent/tools/artifacts.ts'
 import { documentsWithTables } from '../agent/tools/document-tables.ts'
 import { type Config, VARIABLE_NAMES } from '../config.ts'
+import { createHiddenDocuments } from '../conversations/withheld.ts'
 import type { DraftAgent } from '../operator/admin/agent-trials.ts'
 import { logRuns, type Metrics } from '../operator/ops/metrics.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
@@ -70,7 +71,7 @@ export async function openAgentSide({
     tables,
     window,
     isStopWord: (word: string) => stopWords.has(word),
-    pauses: createPauses(store.runs),
+    pauses: createPauses(store.runs, createHiddenDocuments(store)),
     sentQuestions: createSentQuestions(store),
   }
   const calls = openMcpCalls(config)

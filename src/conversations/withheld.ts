@@ -24,17 +24,21 @@ export function createHiddenDocuments(store: Pick<DocumentStore, 'get'>): Hidden
 }
 
 /** What stands for words of a document that its reader may not read any more. */
-const WITHHELD = 'Withheld: you may no longer read all documents that this came from.'
+const WITHHELD = 'Withheld: you may not read all documents that this may have come from.'
+
+/** Their results come from documents that are among the hits; what others read is not stored. */
+const CITING_TOOLS = ['semantic_search', 'read_document', 'find_text', 'query_table']
 
 /** Answers without the words of documents that their reader may not read any more; what was answered stays. */
 export function createWithholding(hiddenOf: HiddenDocuments) {
   const answer = async (stored: StoredAnswer, caller: Caller): Promise<StoredAnswer> => {
+    if (forCallerById(caller).rights === 'all') return stored
     const { hits } = stored.agent
     const hidden = await hiddenOf(
       hits.map(({ documentId }) => documentId),
       caller,
     )
-    return hidden.size === 0 ? stored : { ...stored, agent: withheld(stored.agent, hidden) }
+    return { ...stored, agent: withheld(stored.agent, hidden) }
   }
   return {
     answer,
@@ -51,6 +55,10 @@ export function createWithholding(hiddenOf: HiddenDocuments) {
 
 export type Withholding = ReturnType<typeof createWithholding>
 
+/** Tools of other servers read no documents. */
+const isShown = (tool: string, hidden: ReadonlySet<string>) =>
+  tool.startsWith('mcp__') || (hidden.size === 0 && CITING_TOOLS.includes(tool))
+
 function withheld(agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) {
   const { hits, steps, citations } = agent
   const isHidden = (hit: Hit | undefined) => hit !== undefined && hidden.has(hit.documentId)
@@ -66,8 +74,11 @@ function withheld(agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) {
   return {
     ...agent,
     hits: hits.map((hit) => (isHidden(hit) ? emptied(hit) : hit)),
-    // Which document the output of a tool came from is not stored.
-    steps: steps.map((step) => (step.output === undefined ? step : { ...step, output: WITHHELD })),
+    steps: steps.map((step) =>
+      step.output === undefined || isShown(step.tool, hidden)
+        ? step
+        : { ...step, output: WITHHELD },
+    ),
     ...(citations && {
       citations: citations.map((citation) =>
         isHidden(hits[citation.number - 1]) ? { ...citation, quotes: [] } : citation,

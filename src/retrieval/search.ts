@@ -142,9 +142,11 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       const reranked = await rerank(reranking, { query: text, chunks: matches, spend }, signal)
       const best = (reranked ?? matches).slice(0, topK)
       const scores = scoresOf(best, { terms, mode }, termsOfChunk)
+      // The weight of a word would tell whether documents contain it that the person may not see.
+      const isExplained = explain && visibility.rights === 'all'
       return {
         hits: best
-          .map((chunk, place) => toHit(chunk, scores[place] ?? 0, explain))
+          .map((chunk, place) => toHit(chunk, scores[place] ?? 0, isExplained))
           .filter(({ score }) => score >= minScore),
         degraded: degraded || reranked === undefined,
       }

@@ -53,8 +53,8 @@ export async function openRun(parts: Dependencies, request: AgentRequest, signal
   }
 }
 
-/** The id of the session, which includes that of the API key: equal names of two keys must not collide. */
+/** The id of the session, which includes that of its owner: equal names of two people or keys must not collide. */
 function sessionOf({ sessionId, caller }: AgentRequest): string | undefined {
   const owner = ownerIdOf(caller)
-  return sessionId && owner ? `${owner}:${sessionId}` : sessionId
+  return sessionId && owner ? JSON.stringify([owner, sessionId]) : sessionId
 }

@@ -3,7 +3,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import type { ModelMessage } from '@agent-server/models'
 import type { Artifact } from '@agent-server/schemas/artifact.ts'
-import { ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, MASTER, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import type { AgentRequest } from '@agent-server/wire'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
@@ -36,8 +36,11 @@ interface Kept {
 
 export type Pauses = ReturnType<typeof createPauses>
 
+/** Which of these documents a caller may not read any more. */
+type HiddenDocuments = (ids: readonly string[], caller: Caller) => Promise<ReadonlySet<string>>
+
 /** Keeps paused runs for a while; each continues once. Uses `store` exclusively. */
-export function createPauses(store: ArtifactStore) {
+export function createPauses(store: ArtifactStore, hiddenOf: HiddenDocuments) {
   return {
     /** Returns the state that names the run. Throws AppError `invalid_request` if it is too large, `storage_full`. */
     async keep(run: PausedRun, request: AgentRequest): Promise<string> {
@@ -58,6 +61,9 @@ export function createPauses(store: ArtifactStore) {
       const { run, question }: Kept = JSON.parse(Buffer.from(file.bytes).toString())
       if (question !== digestOf(request))
         throw refusal('belongs to different messages or a different key')
+      const cited = run.hits.map(({ documentId }) => documentId)
+      const hidden = await hiddenOf(cited, request.caller ?? MASTER)
+      if (hidden.size > 0) throw gone()
       return run
     },
     /** Call before the run continues. Throws AppError `invalid_request` if it no longer waits. */

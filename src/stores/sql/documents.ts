@@ -255,9 +255,17 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     const pending = { revision, status: 'pending', attempts: 0, updatedAt: now } as const
     const access = document.access === undefined ? await lastAccess(tx, before) : document.access
     const content = contentColumns(toContentOf({ ...document, access }))
+    const narrower = narrowerAccess(toContent(before).access, document.access)
+    await keepAccess(tx, dialect, narrower)
     const served = optionalInteger(before, 'served_revision') ?? 0
     const [[updated]] = await Promise.all([
-      updateDocument(tx, number, documentColumns(pending), [NO_FAILURE], RETURNING),
+      updateDocument(
+        tx,
+        number,
+        documentColumns({ ...pending, ...(narrower && { access: narrower }) }),
+        [NO_FAILURE],
+        RETURNING,
+      ),
       tx.run('DELETE FROM replacements WHERE document = $1', [number]),
       insertInto(tx, 'replacements', { document: number, ...content }),
       tx.run('DELETE FROM contents WHERE document = $1 AND revision <> $2', [number, served]),
@@ -303,6 +311,14 @@ const toContentOf = ({ text, sender: _, access, ...content }: NewDocument) => ({
   ...toPlace(shownMetadata(content)),
   characters: text.length,
 })
+
+/** Who may read the text that is still served: nobody whom the new list leaves out. */
+function narrowerAccess(
+  now: readonly string[] | undefined,
+  next: readonly string[] | null | undefined,
+): string[] | undefined {
+  return now && next ? now.filter((entry) => next.includes(entry)) : undefined
+}
 
 /** That of a replacement that waits, or has failed, is newer than the one that is served. */
 async function lastAccess(tx: Tx, row: Row) {

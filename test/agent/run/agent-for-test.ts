@@ -42,7 +42,7 @@ const UNCOUNTED = {
 export const UNWATCHED = {
   limiter: createRunLimiter(UNCOUNTED),
   endSession: () => undefined,
-  pauses: createPauses(createMemoryArtifactStore()),
+  pauses: createPauses(createMemoryArtifactStore(), async () => new Set()),
   sentQuestions: createSentQuestions({ get: async () => undefined }),
   links: 'all' as const,
   hosts: [],

@@ -7,7 +7,8 @@ import { createAgentForTest, endOf, question } from './agent-for-test.ts'
 import { asks, says, toolCall } from './scripted-model.ts'
 
 it('A stopped run that has gathered more than the server keeps is told, not kept', async () => {
-  const pauses = createPauses(createMemoryArtifactStore({ maximumBytes: 200_000 }))
+  const store = createMemoryArtifactStore({ maximumBytes: 200_000 })
+  const pauses = createPauses(store, async () => new Set())
   const request = question('Why?')
   const runOf = (content: string) => ({
     sessionId: 'c',
@@ -50,4 +51,25 @@ it('A run that goes on after it was stopped has the skills that it had activated
   const { state = '', calls = [] } = endOf(await events()).approval ?? {}
   await events({ resume: { state, approved: calls.map(({ callId }) => callId) } })
   expect(seen).toEqual([['a']])
+})
+
+it('A stopped run does not go on with documents that may not be read any more', async () => {
+  const hidden = new Set<string>()
+  const pauses = createPauses(createMemoryArtifactStore(), async () => hidden)
+  const request = question('Why?')
+  const hit = { id: 'd-1-0', documentId: 'd', score: 1, text: 'Words', title: '', start: 0, end: 5 }
+  const run = {
+    sessionId: 'c',
+    hits: [hit],
+    chunks: 1,
+    artifacts: [],
+    activeSkills: [],
+    degraded: false,
+    spent: { rounds: 1, calls: 1, tokens: 0 },
+    added: [],
+  }
+  const state = await pauses.keep(run, request)
+  expect(await pauses.open(state, request)).toEqual(run)
+  hidden.add('d')
+  await expect(pauses.open(state, request)).rejects.toMatchObject({ param: 'resume.state' })
 })
