@@ -111,7 +111,7 @@ function toBaseURL(text: string): string {
     throw new TypeError('baseURL must begin with http:// or https://')
   }
   if (username || password) throw new TypeError('baseURL must not hold a name or a password')
-  return `${origin}${pathname}`.replace(/\/+$/, '')
+  return `${origin}${pathname}`.replace(/(?<!\/)\/+$/, '')
 }
 
 /** An environment variable, where there is an environment; an empty one counts as not set. */
