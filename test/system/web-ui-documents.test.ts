@@ -101,6 +101,20 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     expect(complaints).toEqual([])
   })
 
+  it('folds its filters on a telephone until they are wanted', async () => {
+    const server = await startServer()
+    await server.ingest({ title: 'Owls', text: 'Owls hoot.' })
+    await server.ingest({ title: 'Larks', text: 'Larks sing.' })
+    const viewport = { width: 390, height: 844 }
+    const { page } = await openWebUi(browser, server.url, 'documents', { viewport })
+    await page.getByRole('link', { name: 'Owls' }).waitFor()
+    expect(await page.getByLabel('Title contains').isVisible()).toBe(false)
+    await press(page, 'Filter')
+    await page.getByLabel('Title contains').fill('lark')
+    await page.getByRole('link', { name: 'Owls' }).waitFor({ state: 'detached' })
+    await expectAccessible(page)
+  })
+
   it('offers Retry only where another attempt can help', async () => {
     const server = await startServer()
     const { page } = await openWebUi(browser, server.url, 'documents')

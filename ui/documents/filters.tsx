@@ -3,11 +3,11 @@ import { useEffect } from 'preact/hooks'
 import type { DocumentStatus, Readiness } from '../../packages/client/src/agent-server.ts'
 import { CollectionChooser } from '../collections/collection-chooser.tsx'
 import { formatNumber } from '../format.ts'
-import { bound, Choice, Field } from '../parts/controls.tsx'
+import { Button, bound, Choice, Field } from '../parts/controls.tsx'
 import { replaceAddress } from '../route.ts'
 import type { DocumentListing } from './document-list.ts'
 import { typeChoices } from './file-types.ts'
-import { addressOf, type ShownDocuments } from './shown-documents.ts'
+import { addressOf, isFiltered, type ShownDocuments } from './shown-documents.ts'
 
 const TYPING_MS = 300
 
@@ -26,6 +26,8 @@ const STATUS_NAMES: readonly [DocumentStatus | undefined, string][] = [
 
 export function Filters(properties: { list: DocumentListing; counts: Readiness['documents'] }) {
   const { list, counts } = properties
+  /** On a telephone the fields are folded until they are wanted, or used. */
+  const isOpen = useSignal(isFiltered({ ...list.shown, status: undefined }))
   const total = counts && Object.values(counts).reduce((sum, count) => sum + count, 0)
   return (
     <>
@@ -38,7 +40,15 @@ export function Filters(properties: { list: DocumentListing; counts: Readiness['
         chosen={list.shown.status}
         onChoose={(status) => showInstead(list, { status })}
       />
-      <div class="document-filters">
+      <Button
+        icon="columns"
+        class="filter-button"
+        aria-expanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        Filter
+      </Button>
+      <div class={isOpen.value ? 'document-filters' : 'document-filters folded'}>
         <Typed list={list} name="title" label="Title contains" maxLength={200} />
         <CollectionChooser
           value={list.shown.collection}
