@@ -175,7 +175,7 @@ const DESCRIPTION = `With \`application/json\`, send a list; the response comes 
 
 With \`${NDJSON}\`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with \`queue_full\` and can be sent again later. If the server has to end the stream, the last line is an \`Error\`. Documents already acknowledged are kept, also if you disconnect.
 
-With \`multipart/form-data\`, send up to ${FILES.count} files of at most ${FILES.bytes.toLocaleString('en')} bytes each, ${FILES.totalBytes.toLocaleString('en')} in all. The parts before a \`file\` belong to it: those of \`NewDocumentFile\`, and \`idempotencyKey\`. A file that is invalid or too large fails on its own. No schema can say which part belongs to which file, so there is none for it here.`
+With \`multipart/form-data\`, send up to ${FILES.count} files of at most ${FILES.bytes.toLocaleString('en')} bytes each, ${FILES.totalBytes.toLocaleString('en')} in all. The parts before a \`file\` belong to it: those of \`CreateDocumentFile\`, and \`idempotencyKey\`. A file that is invalid or too large fails on its own. No schema can say which part belongs to which file, so there is none for it here.`
 
 const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
   const { corpusFor, admission } = services

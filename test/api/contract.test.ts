@@ -324,8 +324,9 @@ const typesOf = ({ type }: Schema) => [type].flat()
 const isString = (schema: Schema) => typesOf(schema).includes('string')
 const isList = (schema: Schema) => typesOf(schema).includes('array')
 
-function isBoundedString({ maxLength, enum: values, const: value, pattern }: Schema): boolean {
-  const bound = maxLength ?? values ?? value
+/** A file is bounded by FILE_LIMIT, in bytes: of a length, clients for Go would make code that does not compile. */
+function isBoundedString({ maxLength, enum: values, const: value, pattern, format }: Schema) {
+  const bound = maxLength ?? values ?? value ?? (format === 'binary' || undefined)
   return bound !== undefined || (typeof pattern === 'string' && /^\^.*\{\d+,\d+\}\$$/.test(pattern))
 }
 

@@ -25,7 +25,7 @@ describe('GET /reference', () => {
 
   it('fills its form for files in with what the server takes', async () => {
     const { components } = Object(await (await fetch(`${server.url}/openapi.json`)).json())
-    const { file, ...fields } = components.schemas.NewDocumentFile.properties
+    const { file, ...fields } = components.schemas.CreateDocumentFile.properties
     expect(file.format).toBe('binary')
     const before = Object.fromEntries(
       Object.entries<{ examples?: string[] }>(fields).map(([name, { examples }]) => {

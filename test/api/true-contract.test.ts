@@ -127,11 +127,7 @@ const CALLS: Record<string, OperationCall[]> = {
     { body: {} },
   ],
   agentChat: [{ body: { messages }, script: [textReply('Owls [1].')] }, { body: {} }],
-  createCompletion: [
-    { body: { prompt: 'Who?' }, script: [textReply('Owls [1].')] },
-    { body: { prompt: 'Who?', stream: true }, script: [textReply('Owls [1].')] },
-    { body: {} },
-  ],
+  createCompletion: [{ body: { prompt: 'Who?' }, script: [textReply('Owls [1].')] }, { body: {} }],
   createChatCompletion: [
     { body: { messages }, script: [textReply('Owls [1].')] },
     { body: { messages, stream: false }, script: [textReply('Owls [1].')] },

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { NewDocument } from '../../packages/client/src/agent-server.ts'
+import type { CreateDocument } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { CollectionField } from '../collections/collection-chooser.tsx'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'
@@ -108,7 +108,7 @@ function AddDialog({
 }: {
   title: string
   isReady: boolean
-  document: () => NewDocument
+  document: () => CreateDocument
   children: ComponentChildren
   onClose: () => void
   onAdded: () => void

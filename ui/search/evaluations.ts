@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals'
 import type {
+  CreateEvaluationRun,
   EvaluationComparison,
   EvaluationReport,
   EvaluationRun,
-  NewEvaluationRun,
 } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { formatDate } from '../format.ts'
@@ -39,7 +39,7 @@ export async function readEvaluations(): Promise<void> {
 }
 
 /** `options` is made within, since it may throw what is wrong with the filter. */
-export const begin = (options: () => NewEvaluationRun) =>
+export const begin = (options: () => CreateEvaluationRun) =>
   attempt(failure, async () => {
     await client.evaluation.runs.create(options())
     await readEvaluations()

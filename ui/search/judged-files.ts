@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 import { strFromU8, unzipSync } from 'fflate'
-import type { NewJudgedLine } from '../../packages/client/src/agent-server.ts'
+import type { CreateJudgedLine } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { phase } from '../session.ts'
 import { readJudged } from './beir.ts'
@@ -69,7 +69,7 @@ async function takeBeir(queries: ReturnType<typeof readJudged>): Promise<void> {
 }
 
 /** Throws an Error, for people, that names the line. The server checks what the lines are. */
-function readLines(text: string): NewJudgedLine[] {
+function readLines(text: string): CreateJudgedLine[] {
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return []
     try {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { JudgedQuestion, NewJudgedLine } from '../../packages/client/src/agent-server.ts'
+import type { JudgedQuestion, CreateJudgedLine } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import type { JudgedQuery } from './beir.ts'
@@ -67,7 +67,7 @@ export const addJudged = (question: string, documentIds: readonly string[]): Pro
 export function addAll(queries: readonly Pick<JudgedQuery, 'text' | 'relevant'>[]): Promise<void> {
   return changeJudged(async () => {
     judged.value = await client.evaluation.questions.list()
-    const merged = new Map<string, NewJudgedLine & { relevant: { documentId: string }[] }>()
+    const merged = new Map<string, CreateJudgedLine & { relevant: { documentId: string }[] }>()
     for (const { text: question, relevant: newRelevant } of queries) {
       const existing = merged.get(question) ?? knownAs(question)
       const relevant = existing?.relevant ?? []

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type {
   EvaluationRun,
   QueryRequest,
-  QueryResponse,
+  QueryResult,
 } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { chosenCollection } from '../collections/collections.ts'
@@ -18,7 +18,7 @@ function createTrial(topK: string) {
     topK: signal(topK),
     filter: signal(''),
     mode: signal<(typeof MODES)[number] | ''>(''),
-    result: signal<QueryResponse | undefined>(undefined),
+    result: signal<QueryResult | undefined>(undefined),
     milliseconds: signal(0),
     failure: signal(''),
   }

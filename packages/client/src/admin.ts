@@ -13,6 +13,7 @@ import type {
   ApiKey,
   ApiKeyCreated,
   ApiKeyList,
+  CreateApiKey,
   Deployment,
   DeploymentRequest,
   DeploymentTargets,
@@ -21,7 +22,6 @@ import type {
   McpTestResult,
   ModelTest,
   ModelTestRequest,
-  NewApiKey,
   ProviderModels,
   Readiness,
   Restarting,
@@ -272,7 +272,7 @@ class ApiKeys {
   }
 
   /** Creates a key. `secret` in the result is shown only this once, so the request is never retried. */
-  create(request: NewApiKey, options?: RequestOptions): Call<ApiKeyCreated> {
+  create(request: CreateApiKey, options?: RequestOptions): Call<ApiKeyCreated> {
     return this.#transport.json({ ...ONCE, path: '/admin/keys', json: request }, options)
   }
 

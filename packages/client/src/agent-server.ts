@@ -2,7 +2,7 @@ import { Admin } from './admin.ts'
 import { Agent, Artifacts } from './agent.ts'
 import type { Call } from './call.ts'
 import { ChatStream, openChat } from './chat-stream.ts'
-import type { ChatRequest, QueryRequest, QueryResponse } from './contract.ts'
+import type { ChatRequest, QueryRequest, QueryResult } from './contract.ts'
 import { Conversations } from './conversations.ts'
 import { Documents } from './documents.ts'
 import { Evaluation } from './evaluation.ts'
@@ -89,7 +89,7 @@ export class AgentServer {
   }
 
   /** Finds the passages that answer a question, best first. */
-  query(request: string | QueryRequest, options?: RequestOptions): Call<QueryResponse> {
+  query(request: string | QueryRequest, options?: RequestOptions): Call<QueryResult> {
     const json: QueryRequest = typeof request === 'string' ? { query: request } : request
     return this.#transport.json({ method: 'POST', path: '/query', json }, options)
   }

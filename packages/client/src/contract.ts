@@ -64,11 +64,8 @@ export interface components {
             artifacts?: components["schemas"]["Artifact"][];
             /** @description Every citation in the answer, in order. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
-            /**
-             * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
-             * @constant
-             */
-            degraded?: true;
+            /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
+            degraded?: boolean;
             /**
              * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval.
              * @enum {string}
@@ -131,6 +128,7 @@ export interface components {
         AgentQuestion: {
             /** @description Which agent answers, by its name under `agents` in `agent.json`: see `agents` in `GET /agent`. If absent, the file’s own. */
             agent?: string | null;
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -141,8 +139,13 @@ export interface components {
             includeSteps?: boolean | null;
             /** @description The conversation. The last user message is answered. */
             messages: components["schemas"]["ChatMessage"][];
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
+            /**
+             * @description How much the model reasons, in its provider’s words: `none`, `low`, `medium`, `high` … Default: CHAT_REASONING_EFFORT, or else the model’s own.
+             * @example low
+             */
             reasoningEffort?: string | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
@@ -152,6 +155,7 @@ export interface components {
             rewrite?: boolean | null;
             /** @description The whole configuration, as JSON. */
             text: string;
+            /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
         };
         AgentResponse: {
@@ -163,11 +167,8 @@ export interface components {
                 artifacts?: components["schemas"]["Artifact"][];
                 /** @description Every citation in the answer, in order. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
-                /**
-                 * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
-                 * @constant
-                 */
-                degraded?: true;
+                /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
+                degraded?: boolean;
                 error?: components["schemas"]["ErrorDetail"];
                 /**
                  * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval.
@@ -229,7 +230,7 @@ export interface components {
                 /** @description As requested. */
                 effort: string | null;
                 /** @description Always null. */
-                summary: null;
+                summary: string | null;
             };
             /**
              * @description Whether it is complete; `incomplete` if it was cut off.
@@ -418,7 +419,9 @@ export interface components {
          *     }
          */
         AnthropicCountRequest: {
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
+            /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -437,6 +440,7 @@ export interface components {
                  */
                 role: "user" | "assistant" | "system";
             }[];
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
@@ -505,6 +509,7 @@ export interface components {
             } & {
                 [key: string]: unknown;
             }))[] | null;
+            /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
         };
         AnthropicDocumentBlock: {
@@ -704,7 +709,9 @@ export interface components {
          *     }
          */
         AnthropicRequest: {
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
+            /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -725,6 +732,7 @@ export interface components {
                  */
                 role: "user" | "assistant" | "system";
             }[];
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
@@ -801,6 +809,7 @@ export interface components {
             }))[] | null;
             /** @description Passed to the model. */
             top_p?: number | null;
+            /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
         };
         AnthropicTextBlock: {
@@ -1173,13 +1182,16 @@ export interface components {
         ChatRequest: {
             /** @description Which agent answers, by its name under `agents` in `agent.json`: see `agents` in `GET /agent`. If absent, the file’s own. */
             agent?: string | null;
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
+            /** @description Stores question and answer in this conversation, and takes the earlier messages from it: `messages` is only the question. The answer is generated to its end even if the client disconnects; it can be followed again with `GET /v1/conversations/{id}/items/{item}/events`. */
             conversation?: {
                 /** @description From `POST /v1/conversations`. */
                 id: string;
                 /** @description The item that the question follows; null begins a new branch at the start. Default: the last item of the current branch. With `resume`, the answer to continue. */
                 parent?: string | null;
             } | null;
+            /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -1190,8 +1202,13 @@ export interface components {
             includeSteps?: boolean | null;
             /** @description The conversation. The last user message is answered. */
             messages: components["schemas"]["ChatMessage"][];
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
+            /**
+             * @description How much the model reasons, in its provider’s words: `none`, `low`, `medium`, `high` … Default: CHAT_REASONING_EFFORT, or else the model’s own.
+             * @example low
+             */
             reasoningEffort?: string | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
@@ -1199,6 +1216,7 @@ export interface components {
              * @default true
              */
             rewrite?: boolean | null;
+            /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
         };
         /** @description A passage of a document; its fields have the same meaning as those of a hit. */
@@ -1213,11 +1231,8 @@ export interface components {
             page?: number;
             /** @description Page or slide on which the chunk ends. */
             pageEnd?: number;
-            /**
-             * @description `text` is a description of a picture by the chat model, not text of the document; `start` and `end` are where the picture is. Absent otherwise.
-             * @constant
-             */
-            pictureDescription?: true;
+            /** @description `text` is a description of a picture by the chat model, not text of the document; `start` and `end` are where the picture is. Absent otherwise. */
+            pictureDescription?: boolean;
             /** @description Start offset in the document, in UTF-16 code units. */
             start: number;
             /** @description Chunk text. */
@@ -1304,7 +1319,7 @@ export interface components {
                 /** @description Always 0. */
                 index: number;
                 /** @description Always null. */
-                logprobs: null;
+                logprobs: string | null;
                 /** @description The answer. */
                 message: {
                     /** @description One annotation for each citation `[n]`: with the web URL of the document, or its page in the web UI. */
@@ -1316,7 +1331,7 @@ export interface components {
                     /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
                     reasoning_details?: unknown[];
                     /** @description Always null. */
-                    refusal: null;
+                    refusal: string | null;
                     /** @constant */
                     role: "assistant";
                     /** @description Calls of the client’s own tools. */
@@ -1390,7 +1405,7 @@ export interface components {
                 /** @description Always 0. */
                 index: number;
                 /** @description Always null. */
-                logprobs: null;
+                logprobs: string | null;
             }[];
             /** @description When it was created, in seconds since 1970. */
             created: number;
@@ -1425,7 +1440,10 @@ export interface components {
                 file: {
                     /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
-                    /** @description Instead of that, a file that was uploaded before. */
+                    /**
+                     * @description Instead of that, a file that was uploaded before.
+                     * @example doc_0198c5f28f2e7c1b
+                     */
                     file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
@@ -1450,6 +1468,7 @@ export interface components {
             role: "assistant";
             /** @description Calls of the client’s own tools. */
             tool_calls?: {
+                /** @description Data that the model’s provider attached to the call and expects back with its result. */
                 extra_content?: {
                     [key: string]: unknown;
                 } | null;
@@ -1491,7 +1510,10 @@ export interface components {
                 file: {
                     /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
-                    /** @description Instead of that, a file that was uploaded before. */
+                    /**
+                     * @description Instead of that, a file that was uploaded before.
+                     * @example doc_0198c5f28f2e7c1b
+                     */
                     file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
@@ -1534,7 +1556,10 @@ export interface components {
                 file: {
                     /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
-                    /** @description Instead of that, a file that was uploaded before. */
+                    /**
+                     * @description Instead of that, a file that was uploaded before.
+                     * @example doc_0198c5f28f2e7c1b
+                     */
                     file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
@@ -1576,7 +1601,10 @@ export interface components {
                 file: {
                     /** @description The file as a data URL or in base64. */
                     file_data?: string | null;
-                    /** @description Instead of that, a file that was uploaded before. */
+                    /**
+                     * @description Instead of that, a file that was uploaded before.
+                     * @example doc_0198c5f28f2e7c1b
+                     */
                     file_id?: string | null;
                     /** @description Name of the file. */
                     filename?: string | null;
@@ -1606,7 +1634,9 @@ export interface components {
          *     }
          */
         CompletionRequest: {
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
+            /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -1618,6 +1648,7 @@ export interface components {
             max_tokens?: number | null;
             /** @description The conversation. The last user message is answered. */
             messages: components["schemas"]["CompletionMessage"][];
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
@@ -1684,6 +1715,7 @@ export interface components {
             }))[] | null;
             /** @description Passed to the model. */
             top_p?: number | null;
+            /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
         };
         /** @description Total tokens of all model calls in the run. */
@@ -1722,19 +1754,16 @@ export interface components {
             };
             /** @constant */
             object: "conversation";
-            /**
-             * @description Extension of the protocol: it belongs to somebody else, and can only be read.
-             * @constant
-             */
-            shared?: true;
+            /** @description Extension of the protocol: it belongs to somebody else, and can only be read. */
+            shared?: boolean;
             /** @description Extension of the protocol: the title; null until the first question. */
             title: string | null;
             /** @description When an item was last added or completed, in seconds since 1970. */
             updated_at: number;
         };
         ConversationDeleted: {
-            /** @constant */
-            deleted: true;
+            /** @description Always true. */
+            deleted: boolean;
             /** @description Identifier of the conversation. */
             id: string;
             /** @constant */
@@ -1749,11 +1778,8 @@ export interface components {
                 artifacts?: components["schemas"]["Artifact"][];
                 /** @description Every citation in the answer, in order. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
-                /**
-                 * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
-                 * @constant
-                 */
-                degraded?: true;
+                /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
+                degraded?: boolean;
                 /** @description Why the run failed; absent if it did not. */
                 error?: components["schemas"]["ErrorDetail"];
                 /**
@@ -1829,6 +1855,428 @@ export interface components {
             } | null;
             /** @description Extension of the protocol: the new title. */
             title?: string | null;
+        };
+        /**
+         * @example {
+         *       "name": "website",
+         *       "scopes": [
+         *         "chat"
+         *       ],
+         *       "collections": [
+         *         "handbook"
+         *       ]
+         *     }
+         */
+        CreateApiKey: {
+            /** @description The only collections the key can read and write; if absent, all. Cannot be combined with `admin`. */
+            collections?: string[] | null;
+            /**
+             * Format: date-time
+             * @description The key is refused from this time on.
+             */
+            expiresAt?: string | null;
+            /** @description Name of the key, shown in the log and the web UI. */
+            name: string;
+            /** @description Limit per server; unlimited if absent. */
+            requestsPerMinute?: number | null;
+            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server; `act-as`: speak for people with the header `Agent-User`. */
+            scopes: ("query" | "chat" | "ingest" | "admin" | "act-as")[];
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more. */
+            tokensPerDay?: number | null;
+        };
+        /**
+         * @example {
+         *       "name": "handbook",
+         *       "access": [
+         *         "group:staff"
+         *       ]
+         *     }
+         */
+        CreateCollection: {
+            /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
+            access?: string[];
+            /** @description Who may also add documents, and change their own. */
+            contributors?: string[];
+            /** @description Name of a collection; `default` contains the documents that are in none. */
+            name: string;
+            /** @description Who may also change and delete all documents that they may read, and these lists. */
+            owners?: string[];
+        };
+        /**
+         * @example {
+         *       "metadata": {
+         *         "topic": "library"
+         *       }
+         *     }
+         */
+        CreateConversation: {
+            /** @description The first items. */
+            items?: components["schemas"]["ResponseInputItem"][] | null;
+            /** @description Up to 16 fields of your own. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description Extension of the protocol. Default: made from the first question. */
+            title?: string | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "role": "user",
+         *           "content": "When does the library open?"
+         *         }
+         *       ]
+         *     }
+         */
+        CreateConversationItems: {
+            /** @description The items to add, as the input of Responses. */
+            items: components["schemas"]["ResponseInputItem"][];
+        };
+        /**
+         * @example {
+         *       "title": "Opening hours",
+         *       "text": "The library opens at nine on weekdays and at ten on Saturdays.",
+         *       "url": "https://example.org/hours"
+         *     }
+         */
+        CreateDocument: {
+            /**
+             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
+             * @example [
+             *       "group:hr",
+             *       "user:ada"
+             *     ]
+             */
+            access?: string[] | null;
+            /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
+            collection?: string | null;
+            /**
+             * @description A stored conversation, from `POST /v1/conversations`: only its questions find the document, and it is deleted with it. Only with `POST /documents`.
+             * @example conv_0198c5f28f2e7c1b
+             */
+            conversation?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
+            /**
+             * @description How often to fetch the page again, for example `1d`. If absent, only on request.
+             * @example 1d
+             */
+            refresh?: string | null;
+            /** @description Text of the document. If absent, the content at `url` is fetched. */
+            text?: string | null;
+            /** @description Title of the document. */
+            title?: string | null;
+            /**
+             * Format: uri
+             * @description URL of the original document.
+             */
+            url?: string | null;
+        };
+        /**
+         * @description The parts may be sent in any order.
+         * @example {
+         *       "file": "%PDF-1.7 …",
+         *       "title": "Annual report",
+         *       "metadata": "{\"year\": 2026}"
+         *     }
+         */
+        CreateDocumentFile: {
+            /**
+             * @description As in CreateDocument, as a JSON array; none if empty.
+             * @example
+             */
+            access?: string;
+            /**
+             * @description The collection of the document.
+             * @example default
+             */
+            collection?: string;
+            /**
+             * @description The conversation of the document, as in CreateDocument; none if empty.
+             * @example
+             */
+            conversation?: string;
+            /**
+             * Format: binary
+             * @description Content of the file, with its name. At most FILE_LIMIT.
+             */
+            file: string;
+            /**
+             * @description Metadata as a JSON object, as in `metadata` of CreateDocument.
+             * @example {"year": 2026}
+             */
+            metadata?: string;
+            /**
+             * @description Title of the document. Default: the file name.
+             * @example Annual report
+             */
+            title?: string;
+            /**
+             * Format: uri
+             * @description URL of the original document.
+             * @example https://example.org/report
+             */
+            url?: string;
+        };
+        /**
+         * @description A document in a list, or in a stream of JSON objects, one per line: at most 100,000 lines of at most 10,000,000 bytes each.
+         * @example {
+         *       "id": "owls",
+         *       "text": "Owls hunt at night."
+         *     }
+         */
+        CreateDocumentItem: {
+            /**
+             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
+             * @example [
+             *       "group:hr",
+             *       "user:ada"
+             *     ]
+             */
+            access?: string[] | null;
+            /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
+            collection?: string | null;
+            /**
+             * @description Creates or replaces the document with this id, as `PUT /documents/{id}` does, which makes retries safe.
+             * @example hours
+             */
+            id?: string | null;
+            /** @description Same as the header of `POST /documents`: a repeated key returns the document that was created first. */
+            idempotencyKey?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
+            /** @description Text of the document. */
+            text: string;
+            /** @description Title of the document. */
+            title?: string | null;
+            /**
+             * Format: uri
+             * @description URL of the original document.
+             */
+            url?: string | null;
+        };
+        /**
+         * @description At most 1,000 documents; BODY_LIMIT also applies.
+         * @example [
+         *       {
+         *         "text": "Owls hunt at night."
+         *       },
+         *       {
+         *         "id": "herons",
+         *         "text": "Herons wait."
+         *       }
+         *     ]
+         */
+        CreateDocuments: components["schemas"]["CreateDocumentItem"][];
+        /**
+         * @example {
+         *       "name": "by words alone",
+         *       "mode": "lexical"
+         *     }
+         */
+        CreateEvaluationRun: {
+            /**
+             * @description Whether the agent is also asked the questions that have `facts`, which uses the chat model.
+             * @default false
+             */
+            answers?: boolean | null;
+            effort?: ("low" | "medium" | "high") | null;
+            filter?: components["schemas"]["Filter"] | null;
+            /**
+             * @description Whether the chat model decides if an answer is right; otherwise it must contain a fact.
+             * @default false
+             */
+            judge?: boolean | null;
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            /** @description A name for people, such as what the run tries out. */
+            name?: string | null;
+        };
+        /**
+         * @example {
+         *       "conversationId": "conv_5f2b7c1e9a404d1c8a52b6e0c7d3f918",
+         *       "answerId": "msg_0b9c2d4e6f8a41c3b5d7e9f1a3c5e7d9",
+         *       "rating": "down",
+         *       "comment": "The hours are those of last year."
+         *     }
+         */
+        CreateFeedback: {
+            /** @description The answer: an item of the conversation (`answerId` in the frame `turn-start` of `/chat`) or, without a conversation, a stored response. */
+            answerId: string;
+            /** @description What was good or bad. */
+            comment?: string | null;
+            /** @description The conversation that the answer is in. */
+            conversationId?: string | null;
+            rating: components["schemas"]["Rating"];
+        };
+        /**
+         * @example {
+         *       "file": "%PDF-1.7 …",
+         *       "purpose": "assistants"
+         *     }
+         */
+        CreateFile: {
+            /**
+             * Format: binary
+             * @description Content of the file, with its name. At most FILE_LIMIT.
+             */
+            file: string;
+            /** @description Has no effect. */
+            purpose?: string;
+        };
+        /**
+         * @example {
+         *       "file_ids": [
+         *         "doc_0198c5f28f2e7c1b"
+         *       ]
+         *     }
+         */
+        CreateFileBatch: {
+            /** @description Attributes of all documents in `file_ids`. */
+            attributes?: components["schemas"]["Metadata"] | null;
+            /** @description Not supported: the server splits documents itself. */
+            chunking_strategy?: string | null;
+            /** @description Identifiers of documents. */
+            file_ids?: string[] | null;
+            /** @description Alternative to `file_ids` that gives each document its own attributes. */
+            files?: components["schemas"]["CreateVectorStoreFile"][] | null;
+        };
+        /**
+         * @example {
+         *       "id": "opening-hours",
+         *       "question": "When does the library open?",
+         *       "relevant": [
+         *         {
+         *           "documentId": "doc_0198c5f28f2e7c1b"
+         *         }
+         *       ],
+         *       "facts": [
+         *         "nine",
+         *         "9:00"
+         *       ]
+         *     }
+         */
+        CreateJudgedLine: {
+            /** @description The collection to search; if absent, all documents. */
+            collection?: string | null;
+            /** @description Wordings of the answer, one of which a correct answer contains; `[]` if no document has the answer. If absent, only the search is measured. */
+            facts?: string[] | null;
+            /**
+             * @description Identifier of the question.
+             * @example hours
+             */
+            id?: string | null;
+            /** @description A group of questions, whose results are also reported separately. */
+            kind?: string | null;
+            /** @description The question, as a user would ask it. */
+            question: string;
+            /**
+             * @description The documents that answer the question, or their pages.
+             * @default []
+             */
+            relevant?: components["schemas"]["RelevantDocument"][] | null;
+        };
+        /**
+         * @example {
+         *       "question": "When does the library open?",
+         *       "relevant": [
+         *         {
+         *           "documentId": "doc_0198c5f28f2e7c1b"
+         *         }
+         *       ],
+         *       "facts": [
+         *         "nine",
+         *         "9:00"
+         *       ]
+         *     }
+         */
+        CreateJudgedQuestion: {
+            /** @description The collection to search; if absent, all documents. */
+            collection?: string | null;
+            /** @description Wordings of the answer, one of which a correct answer contains; `[]` if no document has the answer. If absent, only the search is measured. */
+            facts?: string[] | null;
+            /** @description A group of questions, whose results are also reported separately. */
+            kind?: string | null;
+            /** @description The question, as a user would ask it. */
+            question: string;
+            /**
+             * @description The documents that answer the question, or their pages.
+             * @default []
+             */
+            relevant?: components["schemas"]["RelevantDocument"][] | null;
+        };
+        /**
+         * @example {
+         *       "url": "https://example.org/sitemap.xml",
+         *       "refresh": "1d"
+         *     }
+         */
+        CreateSite: {
+            /**
+             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
+             * @example [
+             *       "group:hr",
+             *       "user:ada"
+             *     ]
+             */
+            access?: string[] | null;
+            /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
+            collection?: string | null;
+            /**
+             * @description Maximum number of pages to fetch.
+             * @default 1000
+             */
+            limit?: number | null;
+            metadata?: components["schemas"]["Metadata"] | null;
+            /**
+             * @description How often to fetch the page again, for example `1d`. If absent, only on request.
+             * @example 1d
+             */
+            refresh?: string | null;
+            /**
+             * Format: uri
+             * @description URL of the sitemap: XML or an XML sitemap index, optionally gzipped, or plain text with one URL per line.
+             */
+            url: string;
+        };
+        /**
+         * @example {
+         *       "name": "guide"
+         *     }
+         */
+        CreateSyncDirectory: {
+            /** @description Name of the directory. */
+            name: string;
+            /** @description The directory that it is in; none at the top. */
+            parent_id?: string | null;
+        };
+        /**
+         * @example {
+         *       "name": "handbook"
+         *     }
+         */
+        CreateVectorStore: {
+            /** @description Not supported: the server splits documents itself. */
+            chunking_strategy?: string | null;
+            /** @description Not supported: documents are kept until they are deleted. */
+            expires_after?: string | null;
+            /** @description Documents to add. */
+            file_ids?: string[] | null;
+            /** @description A name for people; if it can be that of a collection, a new store is that collection. */
+            name?: string | null;
+        };
+        /**
+         * @example {
+         *       "file_id": "doc_0198c5f28f2e7c1b"
+         *     }
+         */
+        CreateVectorStoreFile: {
+            attributes?: components["schemas"]["Metadata"] | null;
+            /** @description Not supported: the server splits documents itself. */
+            chunking_strategy?: string | null;
+            /**
+             * @description Identifier of the document.
+             * @example doc_0198c5f28f2e7c1b
+             */
+            file_id: string;
         };
         Deletion: {
             /** @description Number of documents deleted by this request; 0 with `dryRun`. */
@@ -2045,7 +2493,7 @@ export interface components {
              */
             access?: string[] | null;
             /** @description Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted. */
-            conversation?: null;
+            conversation?: string | null;
             /** @description Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `changed_meanwhile`. */
             expected?: {
                 /** @description Metadata fields as you read them; null for a field that was absent. */
@@ -2104,11 +2552,8 @@ export interface components {
             artifacts?: components["schemas"]["Artifact"][];
             /** @description Every citation in the answer, in order. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
-            /**
-             * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
-             * @constant
-             */
-            degraded?: true;
+            /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
+            degraded?: boolean;
             /**
              * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval. `cancelled`, `interrupted`: a client stopped the answer, or the server stopped; only with `conversation`.
              * @enum {string}
@@ -2643,11 +3088,8 @@ export interface components {
             page?: number;
             /** @description Page or slide on which the chunk ends. */
             pageEnd?: number;
-            /**
-             * @description `text` is a description of a picture by the chat model, not text of the document; `start` and `end` are where the picture is. Absent otherwise.
-             * @constant
-             */
-            pictureDescription?: true;
+            /** @description `text` is a description of a picture by the chat model, not text of the document; `start` and `end` are where the picture is. Absent otherwise. */
+            pictureDescription?: boolean;
             /** @description Row number, from 1, if the hit is a table row. The header and blank rows are not counted. */
             row?: number;
             /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
@@ -2714,7 +3156,7 @@ export interface components {
          *       }
          *     ]
          */
-        JudgedImport: components["schemas"]["NewJudgedLine"][];
+        JudgedImport: components["schemas"]["CreateJudgedLine"][];
         JudgedQuestion: {
             /** @description The collection to search; if absent, all documents. */
             collection?: string;
@@ -2847,6 +3289,9 @@ export interface components {
         };
         /** @description A JSON-RPC 2.0 message. */
         McpAnswer: {
+            /** @description Always `2.0`. */
+            jsonrpc?: string;
+        } & {
             [key: string]: unknown;
         };
         /**
@@ -3019,11 +3464,8 @@ export interface components {
                 leftOut: string[];
                 /** @description Prompt tokens of a chat’s first question, with the rules, the tools and three passages. */
                 promptTokens?: number;
-                /**
-                 * @description Set if the server does not report them, so that they are estimated.
-                 * @constant
-                 */
-                promptTokensEstimated?: true;
+                /** @description Set if the server does not report them, so that they are estimated. */
+                promptTokensEstimated?: boolean;
                 /**
                  * @description What the model showed of its reasoning; absent if it is not known.
                  * @enum {string}
@@ -3099,395 +3541,12 @@ export interface components {
                 [key: string]: string;
             } | null;
         };
-        /**
-         * @example {
-         *       "name": "website",
-         *       "scopes": [
-         *         "chat"
-         *       ],
-         *       "collections": [
-         *         "handbook"
-         *       ]
-         *     }
-         */
-        NewApiKey: {
-            collections?: string[] | null;
-            expiresAt?: string | null;
-            /** @description Name of the key, shown in the log and the web UI. */
-            name: string;
-            requestsPerMinute?: number | null;
-            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server; `act-as`: speak for people with the header `Agent-User`. */
-            scopes: ("query" | "chat" | "ingest" | "admin" | "act-as")[];
-            tokensPerDay?: number | null;
-        };
-        /**
-         * @example {
-         *       "name": "handbook",
-         *       "access": [
-         *         "group:staff"
-         *       ]
-         *     }
-         */
-        NewCollection: {
-            /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
-            access?: string[];
-            /** @description Who may also add documents, and change their own. */
-            contributors?: string[];
-            /** @description Name of a collection; `default` contains the documents that are in none. */
-            name: string;
-            /** @description Who may also change and delete all documents that they may read, and these lists. */
-            owners?: string[];
-        };
-        /**
-         * @example {
-         *       "metadata": {
-         *         "topic": "library"
-         *       }
-         *     }
-         */
-        NewConversation: {
-            /** @description The first items. */
-            items?: components["schemas"]["ResponseInputItem"][] | null;
-            /** @description Up to 16 fields of your own. */
-            metadata?: {
-                [key: string]: string;
-            } | null;
-            /** @description Extension of the protocol. Default: made from the first question. */
-            title?: string | null;
-        };
-        /**
-         * @example {
-         *       "items": [
-         *         {
-         *           "role": "user",
-         *           "content": "When does the library open?"
-         *         }
-         *       ]
-         *     }
-         */
-        NewConversationItems: {
-            /** @description The items to add, as the input of Responses. */
-            items: components["schemas"]["ResponseInputItem"][];
-        };
-        /**
-         * @example {
-         *       "title": "Opening hours",
-         *       "text": "The library opens at nine on weekdays and at ten on Saturdays.",
-         *       "url": "https://example.org/hours"
-         *     }
-         */
-        NewDocument: {
-            /**
-             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
-             * @example [
-             *       "group:hr",
-             *       "user:ada"
-             *     ]
-             */
-            access?: string[] | null;
-            /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
-            collection?: string | null;
-            conversation?: string | null;
-            metadata?: components["schemas"]["Metadata"] | null;
-            refresh?: string | null;
-            /** @description Text of the document. If absent, the content at `url` is fetched. */
-            text?: string | null;
-            /** @description Title of the document. */
-            title?: string | null;
-            /** @description URL of the original document. */
-            url?: string | null;
-        };
-        /**
-         * @description The parts may be sent in any order.
-         * @example {
-         *       "file": "%PDF-1.7 …",
-         *       "title": "Annual report",
-         *       "metadata": "{\"year\": 2026}"
-         *     }
-         */
-        NewDocumentFile: {
-            /**
-             * @description As in NewDocument, as a JSON array; none if empty.
-             * @example
-             */
-            access?: string;
-            /**
-             * @description The collection of the document.
-             * @example default
-             */
-            collection?: string;
-            /**
-             * @description The conversation of the document, as in NewDocument; none if empty.
-             * @example
-             */
-            conversation?: string;
-            /**
-             * Format: binary
-             * @description Content of the file, with its name. At most FILE_LIMIT.
-             */
-            file: string;
-            /**
-             * @description Metadata as a JSON object, as in `metadata` of NewDocument.
-             * @example {"year": 2026}
-             */
-            metadata?: string;
-            /**
-             * @description Title of the document. Default: the file name.
-             * @example Annual report
-             */
-            title?: string;
-            /**
-             * Format: uri
-             * @description URL of the original document.
-             * @example https://example.org/report
-             */
-            url?: string;
-        };
-        /**
-         * @description A document in a list, or in a stream of JSON objects, one per line: at most 100,000 lines of at most 10,000,000 bytes each.
-         * @example {
-         *       "id": "owls",
-         *       "text": "Owls hunt at night."
-         *     }
-         */
-        NewDocumentItem: {
-            /**
-             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
-             * @example [
-             *       "group:hr",
-             *       "user:ada"
-             *     ]
-             */
-            access?: string[] | null;
-            /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
-            collection?: string | null;
-            /** @description Creates or replaces the document with this id, as `PUT /documents/{id}` does, which makes retries safe. */
-            id?: string | null;
-            /** @description Same as the header of `POST /documents`: a repeated key returns the document that was created first. */
-            idempotencyKey?: string | null;
-            metadata?: components["schemas"]["Metadata"] | null;
-            /** @description Text of the document. */
-            text: string;
-            /** @description Title of the document. */
-            title?: string | null;
-            /** @description URL of the original document. */
-            url?: string | null;
-        };
-        /**
-         * @description At most 1,000 documents; BODY_LIMIT also applies.
-         * @example [
-         *       {
-         *         "text": "Owls hunt at night."
-         *       },
-         *       {
-         *         "id": "herons",
-         *         "text": "Herons wait."
-         *       }
-         *     ]
-         */
-        NewDocuments: components["schemas"]["NewDocumentItem"][];
-        /**
-         * @example {
-         *       "name": "by words alone",
-         *       "mode": "lexical"
-         *     }
-         */
-        NewEvaluationRun: {
-            /**
-             * @description Whether the agent is also asked the questions that have `facts`, which uses the chat model.
-             * @default false
-             */
-            answers?: boolean | null;
-            effort?: ("low" | "medium" | "high") | null;
-            filter?: components["schemas"]["Filter"] | null;
-            /**
-             * @description Whether the chat model decides if an answer is right; otherwise it must contain a fact.
-             * @default false
-             */
-            judge?: boolean | null;
-            mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description A name for people, such as what the run tries out. */
-            name?: string | null;
-        };
-        /**
-         * @example {
-         *       "conversationId": "conv_5f2b7c1e9a404d1c8a52b6e0c7d3f918",
-         *       "answerId": "msg_0b9c2d4e6f8a41c3b5d7e9f1a3c5e7d9",
-         *       "rating": "down",
-         *       "comment": "The hours are those of last year."
-         *     }
-         */
-        NewFeedback: {
-            /** @description The answer: an item of the conversation (`answerId` in the frame `turn-start` of `/chat`) or, without a conversation, a stored response. */
-            answerId: string;
-            /** @description What was good or bad. */
-            comment?: string | null;
-            /** @description The conversation that the answer is in. */
-            conversationId?: string | null;
-            rating: components["schemas"]["Rating"];
-        };
-        /**
-         * @example {
-         *       "file": "%PDF-1.7 …",
-         *       "purpose": "assistants"
-         *     }
-         */
-        NewFile: {
-            /**
-             * Format: binary
-             * @description Content of the file, with its name. At most FILE_LIMIT.
-             */
-            file: string;
-            /** @description Has no effect. */
-            purpose?: string;
-        };
-        /**
-         * @example {
-         *       "file_ids": [
-         *         "doc_0198c5f28f2e7c1b"
-         *       ]
-         *     }
-         */
-        NewFileBatch: {
-            /** @description Attributes of all documents in `file_ids`. */
-            attributes?: components["schemas"]["Metadata"] | null;
-            /** @description Not supported: the server splits documents itself. */
-            chunking_strategy?: null;
-            /** @description Identifiers of documents. */
-            file_ids?: string[] | null;
-            /** @description Alternative to `file_ids` that gives each document its own attributes. */
-            files?: components["schemas"]["NewVectorStoreFile"][] | null;
-        };
-        /**
-         * @example {
-         *       "id": "opening-hours",
-         *       "question": "When does the library open?",
-         *       "relevant": [
-         *         {
-         *           "documentId": "doc_0198c5f28f2e7c1b"
-         *         }
-         *       ],
-         *       "facts": [
-         *         "nine",
-         *         "9:00"
-         *       ]
-         *     }
-         */
-        NewJudgedLine: {
-            /** @description The collection to search; if absent, all documents. */
-            collection?: string | null;
-            /** @description Wordings of the answer, one of which a correct answer contains; `[]` if no document has the answer. If absent, only the search is measured. */
-            facts?: string[] | null;
-            id?: string | null;
-            /** @description A group of questions, whose results are also reported separately. */
-            kind?: string | null;
-            /** @description The question, as a user would ask it. */
-            question: string;
-            /**
-             * @description The documents that answer the question, or their pages.
-             * @default []
-             */
-            relevant?: components["schemas"]["RelevantDocument"][] | null;
-        };
-        /**
-         * @example {
-         *       "question": "When does the library open?",
-         *       "relevant": [
-         *         {
-         *           "documentId": "doc_0198c5f28f2e7c1b"
-         *         }
-         *       ],
-         *       "facts": [
-         *         "nine",
-         *         "9:00"
-         *       ]
-         *     }
-         */
-        NewJudgedQuestion: {
-            /** @description The collection to search; if absent, all documents. */
-            collection?: string | null;
-            /** @description Wordings of the answer, one of which a correct answer contains; `[]` if no document has the answer. If absent, only the search is measured. */
-            facts?: string[] | null;
-            /** @description A group of questions, whose results are also reported separately. */
-            kind?: string | null;
-            /** @description The question, as a user would ask it. */
-            question: string;
-            /**
-             * @description The documents that answer the question, or their pages.
-             * @default []
-             */
-            relevant?: components["schemas"]["RelevantDocument"][] | null;
-        };
-        /**
-         * @example {
-         *       "url": "https://example.org/sitemap.xml",
-         *       "refresh": "1d"
-         *     }
-         */
-        NewSite: {
-            /**
-             * @description Who may read the document besides the person who added it: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. If null or absent, whoever may read its collection. It concerns people only: API keys read all documents of their collections.
-             * @example [
-             *       "group:hr",
-             *       "user:ada"
-             *     ]
-             */
-            access?: string[] | null;
-            /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
-            collection?: string | null;
-            /**
-             * @description Maximum number of pages to fetch.
-             * @default 1000
-             */
-            limit?: number | null;
-            metadata?: components["schemas"]["Metadata"] | null;
-            refresh?: string | null;
-            /**
-             * Format: uri
-             * @description URL of the sitemap: XML or an XML sitemap index, optionally gzipped, or plain text with one URL per line.
-             */
-            url: string;
-        };
-        /**
-         * @example {
-         *       "name": "guide"
-         *     }
-         */
-        NewSyncDirectory: {
-            /** @description Name of the directory. */
-            name: string;
-            /** @description The directory that it is in; none at the top. */
-            parent_id?: string | null;
-        };
-        /**
-         * @example {
-         *       "name": "handbook"
-         *     }
-         */
-        NewVectorStore: {
-            /** @description Not supported: the server splits documents itself. */
-            chunking_strategy?: null;
-            /** @description Not supported: documents are kept until they are deleted. */
-            expires_after?: null;
-            /** @description Documents to add. */
-            file_ids?: string[] | null;
-            /** @description A name for people; if it can be that of a collection, a new store is that collection. */
-            name?: string | null;
-        };
-        /**
-         * @example {
-         *       "file_id": "doc_0198c5f28f2e7c1b"
-         *     }
-         */
-        NewVectorStoreFile: {
-            attributes?: components["schemas"]["Metadata"] | null;
-            /** @description Not supported: the server splits documents itself. */
-            chunking_strategy?: null;
-            /**
-             * @description Identifier of the document.
-             * @example doc_0198c5f28f2e7c1b
-             */
-            file_id: string;
+        /** @description A JSON Schema. */
+        OllamaAnswerSchema: {
+            /** @description Type of the answer, such as `object`. */
+            type?: unknown;
+        } & {
+            [key: string]: unknown;
         };
         /** @description The answer as a whole, or the next line of it; `done` is true in the last line. */
         OllamaChatAnswer: {
@@ -3552,14 +3611,14 @@ export interface components {
          *     }
          */
         OllamaChatRequest: {
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
+            /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             /** @description `json`, or a JSON Schema of the answer. */
-            format?: (("" | "json") | {
-                [key: string]: unknown;
-            }) | null;
+            format?: (("" | "json") | components["schemas"]["OllamaAnswerSchema"]) | null;
             /** @description The conversation. Without messages nothing is generated. */
             messages?: {
                 /** @description Text of the message. */
@@ -3590,6 +3649,7 @@ export interface components {
                 /** @description In a result: the tool that was called. */
                 tool_name?: string | null;
             }[] | null;
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` also means the agent. Any other name also selects the agent. */
@@ -3640,6 +3700,7 @@ export interface components {
                  */
                 type?: "function";
             }[] | null;
+            /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
         };
         OllamaEmbedding: {
@@ -3732,16 +3793,17 @@ export interface components {
          *     }
          */
         OllamaGenerateRequest: {
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
+            /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             /** @description `json`, or a JSON Schema of the answer. */
-            format?: (("" | "json") | {
-                [key: string]: unknown;
-            }) | null;
+            format?: (("" | "json") | components["schemas"]["OllamaAnswerSchema"]) | null;
             /** @description JPEG, PNG, GIF or WebP in base64, for models that support images. */
             images?: string[] | null;
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` also means the agent. Any other name also selects the agent. */
@@ -3774,11 +3836,12 @@ export interface components {
             /** @description Whether to stream lines. Default: true. */
             stream?: boolean | null;
             /** @description Not supported: the agent answers questions; it does not complete text. */
-            suffix?: null;
+            suffix?: string | null;
             /** @description Instructions to the agent. */
             system?: string | null;
             /** @description Whether to also send the model’s reasoning, in `thinking`. */
             think?: (boolean | ("low" | "medium" | "high" | "max")) | null;
+            /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
         };
         OllamaModelInfo: {
@@ -3916,24 +3979,26 @@ export interface components {
          *     }
          */
         QueryRequest: {
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             /** @description Include the score from each stage of the search in each hit. */
             explain?: boolean | null;
             filter?: components["schemas"]["Filter"] | null;
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The question or text to search for. */
             query: string;
-            /** @default 5 */
+            /**
+             * @description Maximum number of chunks to return, 1 to 100.
+             * @default 5
+             */
             topK?: number | null;
         };
-        QueryResponse: {
-            /**
-             * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
-             * @constant
-             */
-            degraded?: true;
+        QueryResult: {
+            /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
+            degraded?: boolean;
             /** @description The matching chunks, best first. */
             hits: components["schemas"]["Hit"][];
             /** @description The original query. */
@@ -3981,11 +4046,8 @@ export interface components {
                 /** @description Tokens used for them since the server was started. */
                 tokens: number;
             };
-            /**
-             * @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
-             * @constant
-             */
-            degraded?: true;
+            /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
+            degraded?: boolean;
             /** @description Number of documents by status. */
             documents?: {
                 /** @description Documents whose ingestion failed. */
@@ -4097,8 +4159,8 @@ export interface components {
             page?: number | null;
         };
         Removed: {
-            /** @constant */
-            deleted: true;
+            /** @description Always true. */
+            deleted: boolean;
             /** @description Identifier of what was removed. */
             id: string;
             /** @description Kind of what was removed. */
@@ -4132,8 +4194,8 @@ export interface components {
             type: "request";
         };
         ResponseDeleted: {
-            /** @constant */
-            deleted: true;
+            /** @description Always true. */
+            deleted: boolean;
             /** @description Identifier of the response. */
             id: string;
             /** @constant */
@@ -4210,6 +4272,7 @@ export interface components {
             arguments: string;
             /** @description Identifier of the call. */
             call_id: string;
+            /** @description Data that the model’s provider attached to the call and expects back with its result. */
             extra_content?: {
                 [key: string]: unknown;
             } | null;
@@ -4245,7 +4308,10 @@ export interface components {
             } | {
                 /** @description The file as a data URL or in base64, which the server reads. */
                 file_data?: string | null;
-                /** @description Instead of that, a file that was uploaded before. */
+                /**
+                 * @description Instead of that, a file that was uploaded before.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
                 file_id?: string | null;
                 /** @description Refused: files are not fetched. */
                 file_url?: string | null;
@@ -4288,7 +4354,10 @@ export interface components {
             } | {
                 /** @description The file as a data URL or in base64, which the server reads. */
                 file_data?: string | null;
-                /** @description Instead of that, a file that was uploaded before. */
+                /**
+                 * @description Instead of that, a file that was uploaded before.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
                 file_id?: string | null;
                 /** @description Refused: files are not fetched. */
                 file_url?: string | null;
@@ -4411,13 +4480,15 @@ export interface components {
          */
         ResponseRequest: {
             /** @description Only false is supported. */
-            background?: false | null;
+            background?: boolean | null;
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             /** @description The stored conversation to continue. The input and the output are added to it. Cannot be combined with `previous_response_id`. */
             conversation?: (string | {
                 /** @description Identifier of the conversation. */
                 id: string;
             }) | null;
+            /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -4430,21 +4501,22 @@ export interface components {
             /** @description Maximum number of tokens that the model may generate per call. */
             max_output_tokens?: number | null;
             /** @description Not supported: limits are set in agent.json. */
-            max_tool_calls?: null;
+            max_tool_calls?: string | null;
             /** @description Fields of your own, returned with the response. */
             metadata?: {
                 [key: string]: string;
             } | null;
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
             model?: string | null;
             /** @description Only true is supported. */
-            parallel_tool_calls?: true | null;
+            parallel_tool_calls?: boolean | null;
             /** @description The stored response to continue from. */
             previous_response_id?: string | null;
             /** @description Not supported: the prompt is set in agent.json; use instructions. */
-            prompt?: null;
+            prompt?: string | null;
             /** @description Options of the model’s reasoning. */
             reasoning?: {
                 /** @description Passed to the model. */
@@ -4597,9 +4669,10 @@ export interface components {
                 [key: string]: unknown;
             }))[] | null;
             /** @description Not supported: the server does not return token probabilities. */
-            top_logprobs?: null;
+            top_logprobs?: string | null;
             /** @description Passed to the model. */
             top_p?: number | null;
+            /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
             /** @description Has no effect: the history is always cut to fit the context window. */
             truncation?: ("auto" | "disabled") | null;
@@ -5290,7 +5363,7 @@ export interface components {
                 /** @description Always 0. */
                 index: number;
                 /** @description Always null. */
-                logprobs: null;
+                logprobs: string | null;
                 /** @description The answer or, in a stream, its next fragment. */
                 text: string;
             }[];
@@ -5314,10 +5387,12 @@ export interface components {
         TextCompletionRequest: {
             /** @description Only 1 is supported. */
             best_of?: 1 | null;
+            /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
+            /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
             conversationId?: string | null;
             /** @description Only false is supported. */
-            echo?: false | null;
+            echo?: boolean | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             /** @description Passed to the model. */
@@ -5327,9 +5402,10 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description Not supported: the server does not return token probabilities. */
-            logprobs?: null;
+            logprobs?: string | null;
             /** @description Maximum number of tokens that the model may generate per call. */
             max_tokens?: number | null;
+            /** @description Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits. */
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, `<agent>:<collection>`, or `<agent>-plain` for the model without documents and tools. Any other name also selects the agent. */
@@ -5363,6 +5439,7 @@ export interface components {
             temperature?: number | null;
             /** @description Passed to the model. */
             top_p?: number | null;
+            /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
         };
         /** @description The next fragment of the answer. */
@@ -5488,7 +5565,7 @@ export interface components {
             /** @description Identifier of the vector store. */
             id: string;
             /** @description Always null. */
-            last_active_at: null;
+            last_active_at: string | null;
             /** @description Always empty: a store has no metadata of its own. */
             metadata: Record<string, never>;
             /** @description Name of the store: that of its collection, until it is given another. */
@@ -5665,7 +5742,7 @@ export interface components {
                 score_threshold?: number | null;
             } | null;
             /** @description Only false is supported: the query is used unchanged. */
-            rewrite_query?: false | null;
+            rewrite_query?: boolean | null;
         };
         VectorStoreSearchResults: {
             /** @description The passages, best first. */
@@ -5689,10 +5766,10 @@ export interface components {
                 /** @description Start offset of the passage in the document. */
                 start: number;
             }[];
-            /** @constant */
-            has_more: false;
+            /** @description Always false. */
+            has_more: boolean;
             /** @description Always null. */
-            next_page: null;
+            next_page: string | null;
             /** @constant */
             object: "vector_store.search_results.page";
             /** @description The query, unchanged. */
@@ -5705,7 +5782,7 @@ export interface components {
          */
         VectorStoreUpdate: {
             /** @description Not supported: documents are kept until they are deleted. */
-            expires_after?: null;
+            expires_after?: string | null;
             /** @description Must be empty: a store has no metadata of its own. */
             metadata?: Record<string, never> | null;
             /** @description A name for people; if it can be that of a collection, a new store is that collection. */
@@ -5829,6 +5906,24 @@ export type ConversationItem = components['schemas']['ConversationItem'];
 export type ConversationItemList = components['schemas']['ConversationItemList'];
 export type ConversationList = components['schemas']['ConversationList'];
 export type ConversationPatch = components['schemas']['ConversationPatch'];
+export type CreateApiKey = components['schemas']['CreateApiKey'];
+export type CreateCollection = components['schemas']['CreateCollection'];
+export type CreateConversation = components['schemas']['CreateConversation'];
+export type CreateConversationItems = components['schemas']['CreateConversationItems'];
+export type CreateDocument = components['schemas']['CreateDocument'];
+export type CreateDocumentFile = components['schemas']['CreateDocumentFile'];
+export type CreateDocumentItem = components['schemas']['CreateDocumentItem'];
+export type CreateDocuments = components['schemas']['CreateDocuments'];
+export type CreateEvaluationRun = components['schemas']['CreateEvaluationRun'];
+export type CreateFeedback = components['schemas']['CreateFeedback'];
+export type CreateFile = components['schemas']['CreateFile'];
+export type CreateFileBatch = components['schemas']['CreateFileBatch'];
+export type CreateJudgedLine = components['schemas']['CreateJudgedLine'];
+export type CreateJudgedQuestion = components['schemas']['CreateJudgedQuestion'];
+export type CreateSite = components['schemas']['CreateSite'];
+export type CreateSyncDirectory = components['schemas']['CreateSyncDirectory'];
+export type CreateVectorStore = components['schemas']['CreateVectorStore'];
+export type CreateVectorStoreFile = components['schemas']['CreateVectorStoreFile'];
 export type Deletion = components['schemas']['Deletion'];
 export type Deployment = components['schemas']['Deployment'];
 export type DeploymentRequest = components['schemas']['DeploymentRequest'];
@@ -5890,24 +5985,7 @@ export type Model = components['schemas']['Model'];
 export type ModelList = components['schemas']['ModelList'];
 export type ModelTest = components['schemas']['ModelTest'];
 export type ModelTestRequest = components['schemas']['ModelTestRequest'];
-export type NewApiKey = components['schemas']['NewApiKey'];
-export type NewCollection = components['schemas']['NewCollection'];
-export type NewConversation = components['schemas']['NewConversation'];
-export type NewConversationItems = components['schemas']['NewConversationItems'];
-export type NewDocument = components['schemas']['NewDocument'];
-export type NewDocumentFile = components['schemas']['NewDocumentFile'];
-export type NewDocumentItem = components['schemas']['NewDocumentItem'];
-export type NewDocuments = components['schemas']['NewDocuments'];
-export type NewEvaluationRun = components['schemas']['NewEvaluationRun'];
-export type NewFeedback = components['schemas']['NewFeedback'];
-export type NewFile = components['schemas']['NewFile'];
-export type NewFileBatch = components['schemas']['NewFileBatch'];
-export type NewJudgedLine = components['schemas']['NewJudgedLine'];
-export type NewJudgedQuestion = components['schemas']['NewJudgedQuestion'];
-export type NewSite = components['schemas']['NewSite'];
-export type NewSyncDirectory = components['schemas']['NewSyncDirectory'];
-export type NewVectorStore = components['schemas']['NewVectorStore'];
-export type NewVectorStoreFile = components['schemas']['NewVectorStoreFile'];
+export type OllamaAnswerSchema = components['schemas']['OllamaAnswerSchema'];
 export type OllamaChatAnswer = components['schemas']['OllamaChatAnswer'];
 export type OllamaChatRequest = components['schemas']['OllamaChatRequest'];
 export type OllamaEmbedding = components['schemas']['OllamaEmbedding'];
@@ -5926,7 +6004,7 @@ export type PersonRemoved = components['schemas']['PersonRemoved'];
 export type ProgressFrame = components['schemas']['ProgressFrame'];
 export type ProviderModels = components['schemas']['ProviderModels'];
 export type QueryRequest = components['schemas']['QueryRequest'];
-export type QueryResponse = components['schemas']['QueryResponse'];
+export type QueryResult = components['schemas']['QueryResult'];
 export type Rating = components['schemas']['Rating'];
 export type Readiness = components['schemas']['Readiness'];
 export type ReasoningDeltaFrame = components['schemas']['ReasoningDeltaFrame'];

@@ -6,7 +6,7 @@ import type {
   ConversationItemList,
   ConversationList,
   ConversationPatch,
-  NewConversation,
+  CreateConversation,
 } from './contract.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
@@ -25,7 +25,7 @@ export class Conversations {
     this.#transport = transport
   }
 
-  create(conversation: NewConversation = {}, options?: RequestOptions): Call<Conversation> {
+  create(conversation: CreateConversation = {}, options?: RequestOptions): Call<Conversation> {
     const request = { method: 'POST', path: '/v1/conversations', json: conversation } as const
     return this.#transport.json(request, options)
   }

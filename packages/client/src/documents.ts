@@ -3,6 +3,8 @@ import type {
   Chunk,
   ChunkList,
   CollectionList,
+  CreateDocument,
+  CreateDocumentItem,
   Deletion,
   Document,
   DocumentBatchResult,
@@ -12,8 +14,6 @@ import type {
   DocumentSort,
   DocumentStatus,
   Filter,
-  NewDocument,
-  NewDocumentItem,
 } from './contract.ts'
 import { pause } from './deadline.ts'
 import { IngestionError, TimeoutError } from './errors.ts'
@@ -100,7 +100,7 @@ export class Documents {
    * Adds a text, or the page at a web address, as a new document. When this resolves the document is durable; it can be
    * found once it is `ready`.
    */
-  create(document: NewDocument, options: CreateOptions = {}): Call<DocumentCreated> {
+  create(document: CreateDocument, options: CreateOptions = {}): Call<DocumentCreated> {
     const { wait, idempotencyKey } = options
     const request: Request = { method: 'POST', path: '/documents', json: document }
     return this.#transport.json({ ...request, query: { wait }, idempotencyKey }, options)
@@ -128,7 +128,7 @@ export class Documents {
    * `idempotencyKey`, so that a retry adds none twice.
    */
   batch(
-    documents: readonly NewDocumentItem[],
+    documents: readonly CreateDocumentItem[],
     options: RequestOptions = {},
   ): Call<DocumentBatchResult['results']> {
     const key = randomKey()
@@ -165,7 +165,11 @@ export class Documents {
    * Replaces the document with this id, which you choose, or adds it. Queries find the old content until the new one
    * is ready.
    */
-  replace(id: string, document: NewDocument, options: CreateOptions = {}): Call<DocumentCreated> {
+  replace(
+    id: string,
+    document: CreateDocument,
+    options: CreateOptions = {},
+  ): Call<DocumentCreated> {
     const query = { wait: options.wait }
     return this.#transport.json({ method: 'PUT', path: pathOf(id), query, json: document }, options)
   }

@@ -1,14 +1,14 @@
 import { type Call, mapCall } from './call.ts'
 import type {
+  CreateEvaluationRun,
+  CreateJudgedLine,
+  CreateJudgedQuestion,
   EvaluationComparison,
   EvaluationReport,
   EvaluationRun,
   EvaluationRunList,
   JudgedQuestion,
   JudgedQuestionList,
-  NewEvaluationRun,
-  NewJudgedLine,
-  NewJudgedQuestion,
 } from './contract.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
@@ -34,13 +34,13 @@ export class JudgedQuestions {
     )
   }
 
-  create(question: NewJudgedQuestion, options?: RequestOptions): Call<JudgedQuestion> {
+  create(question: CreateJudgedQuestion, options?: RequestOptions): Call<JudgedQuestion> {
     const request = { method: 'POST', path: PATH, json: question, isRepeatable: false } as const
     return this.#transport.json(request, options)
   }
 
   /** Adds a question under an id of your own, or replaces it. */
-  put(id: string, question: NewJudgedQuestion, options?: RequestOptions): Call<JudgedQuestion> {
+  put(id: string, question: CreateJudgedQuestion, options?: RequestOptions): Call<JudgedQuestion> {
     return this.#transport.json({ method: 'PUT', path: pathOf(id), json: question }, options)
   }
 
@@ -50,7 +50,7 @@ export class JudgedQuestions {
   }
 
   /** Adds questions, and replaces those with the same ids; all or none. Returns those. */
-  import(questions: readonly NewJudgedLine[], options?: RequestOptions): Call<JudgedQuestion[]> {
+  import(questions: readonly CreateJudgedLine[], options?: RequestOptions): Call<JudgedQuestion[]> {
     const path = `${PATH}/import`
     const request = { method: 'POST', path, json: questions, isRepeatable: false } as const
     return mapCall(
@@ -69,7 +69,7 @@ export class EvaluationRuns {
   }
 
   /** Begins one, which runs in the background. Throws `ConflictError` while another one runs. */
-  create(run: NewEvaluationRun = {}, options?: RequestOptions): Call<EvaluationRun> {
+  create(run: CreateEvaluationRun = {}, options?: RequestOptions): Call<EvaluationRun> {
     const request = { method: 'POST', path: RUNS, json: run, isRepeatable: false } as const
     return this.#transport.json(request, options)
   }

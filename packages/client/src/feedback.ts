@@ -1,5 +1,5 @@
 import { type Call, mapCall, Pages } from './call.ts'
-import type { Feedback, FeedbackList, NewFeedback, Rating } from './contract.ts'
+import type { CreateFeedback, Feedback, FeedbackList, Rating } from './contract.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
 const PAGE = 100
@@ -19,7 +19,7 @@ export class AnswerFeedback {
   }
 
   /** Rates an answer; the second time, this replaces what was said of it. Throws `NotFoundError`. */
-  give(feedback: NewFeedback, options?: RequestOptions): Call<Feedback> {
+  give(feedback: CreateFeedback, options?: RequestOptions): Call<Feedback> {
     return this.#transport.json({ method: 'POST', path: '/feedback', json: feedback }, options)
   }
 

@@ -1,4 +1,4 @@
-import type { NewDocument } from './contract.ts'
+import type { CreateDocument } from './contract.ts'
 import type { Deadline } from './deadline.ts'
 import { readStream } from './streams.ts'
 import type { Body } from './transport.ts'
@@ -12,7 +12,7 @@ type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 export type UploadSource = string | Blob | Stream | ArrayBuffer | Uint8Array
 
 type Facts = Pick<
-  NewDocument,
+  CreateDocument,
   'title' | 'url' | 'metadata' | 'collection' | 'access' | 'conversation'
 >
 

@@ -67,13 +67,13 @@ const EXAMPLE = {
 }
 
 export const NewJudgedQuestion = withAnswer(z.object(fields)).meta({
-  id: 'NewJudgedQuestion',
+  id: 'CreateJudgedQuestion',
   examples: [EXAMPLE],
 })
 
 /** A line of an export; times are left to the server. */
 export const JudgedLine = withAnswer(z.object({ id: optional(QuestionId), ...fields })).meta({
-  id: 'NewJudgedLine',
+  id: 'CreateJudgedLine',
   examples: [{ id: 'opening-hours', ...EXAMPLE }],
 })
 
@@ -142,7 +142,7 @@ export const NewEvaluationRun = z
     effort: optional(Effort),
     filter: optional(Filter),
   })
-  .meta({ id: 'NewEvaluationRun', examples: [{ name: 'by words alone', mode: 'lexical' }] })
+  .meta({ id: 'CreateEvaluationRun', examples: [{ name: 'by words alone', mode: 'lexical' }] })
 
 export const Values = z.record(z.string(), z.number())
 const QuestionText = z.string().describe('The question.')

@@ -9,6 +9,7 @@ import Fastify, {
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { type ZodType, z } from 'zod'
 import { formRouting } from './multipart.ts'
+import { toPlainSchemas } from './plain-schemas.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -161,7 +162,8 @@ interface Described {
  * objects, keeps one schema if both versions are the same or only one is used, and drops the unused ones.
  */
 export function tidySchemas<Document extends object>(document: Document): Document {
-  const opened: Described = JSON.parse(JSON.stringify(document, openObjects))
+  const plain = toPlainSchemas(JSON.parse(JSON.stringify(document)))
+  const opened: Described = JSON.parse(JSON.stringify(plain, openObjects))
   const { schemas } = opened.components
   const references = usedSchemas(opened)
   const normalised = (name: string) => withReferences(schemas[name], plainName)

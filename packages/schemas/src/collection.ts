@@ -74,7 +74,7 @@ export const CollectionPatch = z
   .meta({ id: 'CollectionPatch', examples: [{ access: ['group:staff'] }] })
 
 export const NewCollection = CollectionPatch.extend({ name: CollectionName }).meta({
-  id: 'NewCollection',
+  id: 'CreateCollection',
   examples: [{ name: 'handbook', access: ['group:staff'] }],
 })
 

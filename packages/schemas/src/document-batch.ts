@@ -27,7 +27,7 @@ export const DocumentLine = TextInput.extend({
     message: 'cannot be combined with id',
   })
   .meta({
-    id: 'NewDocumentItem',
+    id: 'CreateDocumentItem',
     description: `A document in a list, or in a stream of JSON objects, one per line: at most ${LINES.count.toLocaleString('en')} lines of at most ${LINES.bytes.toLocaleString('en')} bytes each.`,
     examples: [{ id: 'owls', text: 'Owls hunt at night.' }],
   })
@@ -71,7 +71,7 @@ export const DocumentBatch = z
   .max(MAX_BATCH)
   .superRefine(refuseTwins)
   .meta({
-    id: 'NewDocuments',
+    id: 'CreateDocuments',
     description: `At most ${MAX_BATCH.toLocaleString('en')} documents; BODY_LIMIT also applies.`,
     examples: [[{ text: 'Owls hunt at night.' }, { id: 'herons', text: 'Herons wait.' }]],
   })
@@ -129,7 +129,7 @@ export const SiteInput = z
     collection: TextInput.shape.collection,
     access: TextInput.shape.access,
   })
-  .meta({ id: 'NewSite', examples: [{ url: 'https://example.org/sitemap.xml', refresh: '1d' }] })
+  .meta({ id: 'CreateSite', examples: [{ url: 'https://example.org/sitemap.xml', refresh: '1d' }] })
 
 const page = z.int().min(1).describe('Page number, from 1.')
 const url = z.string().describe('URL of the page.')

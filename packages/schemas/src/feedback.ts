@@ -20,7 +20,7 @@ export const NewFeedback = z
     comment: optional(boundedText(MAX_COMMENT)).describe('What was good or bad.'),
   })
   .meta({
-    id: 'NewFeedback',
+    id: 'CreateFeedback',
     examples: [
       {
         conversationId: 'conv_5f2b7c1e9a404d1c8a52b6e0c7d3f918',

@@ -93,6 +93,9 @@ export const McpMessage = freeObject().meta({
   ],
 })
 
-export const McpAnswer = z
-  .record(z.string(), z.unknown())
-  .meta({ id: 'McpAnswer', description: 'A JSON-RPC 2.0 message.' })
+export const McpAnswer = z.record(z.string(), z.unknown()).meta({
+  id: 'McpAnswer',
+  description: 'A JSON-RPC 2.0 message.',
+  // Without a field of its own, generators of clients take it for any object.
+  properties: { jsonrpc: { type: 'string', description: 'Always `2.0`.' } },
+})

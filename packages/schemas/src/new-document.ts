@@ -85,7 +85,7 @@ export const DocumentInput = TextInput.extend({
     message: 'cannot be combined with text: only content fetched from url is refreshed',
   })
   .meta({
-    id: 'NewDocument',
+    id: 'CreateDocument',
     examples: [
       {
         title: 'Opening hours',
@@ -143,23 +143,23 @@ export const DocumentForm = z
       .string()
       .max(MAX_ACCESS_TEXT)
       .optional()
-      .describe('As in NewDocument, as a JSON array; none if empty.')
+      .describe('As in CreateDocument, as a JSON array; none if empty.')
       .meta({ examples: [''] }),
     conversation: z
       .string()
       .max(64)
       .optional()
-      .describe('The conversation of the document, as in NewDocument; none if empty.')
+      .describe('The conversation of the document, as in CreateDocument; none if empty.')
       .meta({ examples: [''] }),
     metadata: z
       .string()
       .max(MAX_METADATA)
       .optional()
-      .describe('Metadata as a JSON object, as in `metadata` of NewDocument.')
+      .describe('Metadata as a JSON object, as in `metadata` of CreateDocument.')
       .meta({ examples: ['{"year": 2026}'] }),
   })
   .meta({
-    id: 'NewDocumentFile',
+    id: 'CreateDocumentFile',
     description: 'The parts may be sent in any order.',
     examples: [{ file: '%PDF-1.7 …', title: 'Annual report', metadata: '{"year": 2026}' }],
   })

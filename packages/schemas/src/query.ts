@@ -221,7 +221,7 @@ export const QueryResponse = z
       'Tokens of the search; absent if no chat model was used, or it does not report them.',
     ),
   })
-  .meta({ id: 'QueryResponse' })
+  .meta({ id: 'QueryResult' })
 
 export type Effort = z.output<typeof Effort>
 export type SearchStep = z.output<typeof SearchStep>

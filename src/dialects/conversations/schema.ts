@@ -25,7 +25,7 @@ export const NewConversation = z
       'Extension of the protocol. Default: made from the first question.',
     ),
   })
-  .meta({ id: 'NewConversation', examples: [{ metadata: { topic: 'library' } }] })
+  .meta({ id: 'CreateConversation', examples: [{ metadata: { topic: 'library' } }] })
 
 export const ConversationPatch = z
   .object({
@@ -106,7 +106,7 @@ export const NewConversationItems = z
       .describe('The items to add, as the input of Responses.'),
   })
   .meta({
-    id: 'NewConversationItems',
+    id: 'CreateConversationItems',
     examples: [{ items: [{ role: 'user', content: 'When does the library open?' }] }],
   })
 

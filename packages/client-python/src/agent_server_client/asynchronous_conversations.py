@@ -12,8 +12,8 @@ from .contract import (
     ConversationItem,
     ConversationPatch,
     Feedback as FeedbackRecord,
-    NewConversation,
-    NewFeedback,
+    CreateConversation,
+    CreateFeedback,
     Rating,
 )
 from .protocol import Request
@@ -29,7 +29,7 @@ class AsyncConversations:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def create(self, conversation: NewConversation | None = None) -> Conversation:
+    async def create(self, conversation: CreateConversation | None = None) -> Conversation:
         request = Request("POST", "/v1/conversations", json=conversation or {})
         return cast(Conversation, await self._transport.json(request))
 
@@ -80,7 +80,7 @@ class AsyncFeedback:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def give(self, feedback: NewFeedback) -> FeedbackRecord:
+    async def give(self, feedback: CreateFeedback) -> FeedbackRecord:
         """Rates an answer; the second time, this replaces what was said of it."""
         request = Request("POST", "/feedback", json=feedback)
         return cast(FeedbackRecord, await self._transport.json(request))

@@ -14,9 +14,9 @@ from .contract import (
     EvaluationRunList,
     JudgedQuestion,
     JudgedQuestionList,
-    NewEvaluationRun,
-    NewJudgedLine,
-    NewJudgedQuestion,
+    CreateEvaluationRun,
+    CreateJudgedLine,
+    CreateJudgedQuestion,
 )
 from .protocol import Request
 
@@ -39,11 +39,11 @@ class AsyncJudgedQuestions:
         answer = cast(JudgedQuestionList, await self._transport.json(Request("GET", _QUESTIONS)))
         return answer["questions"]
 
-    async def create(self, question: NewJudgedQuestion) -> JudgedQuestion:
+    async def create(self, question: CreateJudgedQuestion) -> JudgedQuestion:
         request = Request("POST", _QUESTIONS, json=question, is_repeatable=False)
         return cast(JudgedQuestion, await self._transport.json(request))
 
-    async def put(self, id: str, question: NewJudgedQuestion) -> JudgedQuestion:
+    async def put(self, id: str, question: CreateJudgedQuestion) -> JudgedQuestion:
         """Adds a question under an id of your own, or replaces it."""
         request = Request("PUT", _path_of(id), json=question)
         return cast(JudgedQuestion, await self._transport.json(request))
@@ -51,7 +51,7 @@ class AsyncJudgedQuestions:
     async def delete(self, id: str) -> None:
         await self._transport.json(Request("DELETE", _path_of(id)))
 
-    async def import_(self, questions: Sequence[NewJudgedLine]) -> Sequence[JudgedQuestion]:
+    async def import_(self, questions: Sequence[CreateJudgedLine]) -> Sequence[JudgedQuestion]:
         """Adds questions, and replaces those with the same ids; all or none. Returns those."""
         request = Request("POST", f"{_QUESTIONS}/import", json=questions, is_repeatable=False)
         return cast(JudgedQuestionList, await self._transport.json(request))["questions"]
@@ -63,7 +63,7 @@ class AsyncEvaluationRuns:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def create(self, run: NewEvaluationRun | None = None) -> EvaluationRun:
+    async def create(self, run: CreateEvaluationRun | None = None) -> EvaluationRun:
         """Begins one, which runs in the background; one at a time."""
         request = Request("POST", _RUNS, json=run or {}, is_repeatable=False)
         return cast(EvaluationRun, await self._transport.json(request))

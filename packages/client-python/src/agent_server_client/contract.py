@@ -18,10 +18,16 @@ class Tool(TypedDict):
     source: str
 
 
+class Agent1(TypedDict):
+    name: str
+    description: NotRequired[str]
+
+
 class Agent(TypedDict):
     name: str
     profile: Profile
     tools: list[Tool]
+    agents: NotRequired[list[Agent1]]
 
 
 class Prompt(TypedDict):
@@ -45,7 +51,7 @@ class IncompleteDetails(TypedDict):
 
 class Reasoning(TypedDict):
     effort: str | None
-    summary: None
+    summary: str | None
 
 
 class InputTokensDetails(TypedDict):
@@ -187,24 +193,29 @@ class Source1(TypedDict):
     data: str
 
 
+class Source2(TypedDict):
+    type: Literal['file']
+    file_id: str
+
+
 class ContentItem(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Source2(TypedDict):
+class Source3(TypedDict):
     type: Literal['content']
     content: str | list[ContentItem]
 
 
-class Source3(TypedDict):
+class Source4(TypedDict):
     type: str
 
 
 class AnthropicDocumentBlock(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
-    source: Source | Source1 | Source2 | Source3
+    source: Source | Source1 | Source2 | Source3 | Source4
 
 
 class Details(TypedDict):
@@ -246,28 +257,30 @@ class AnthropicEventContentBlockStop(TypedDict):
 
 
 class Delta4(TypedDict):
-    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal']
-    stop_sequence: None
+    stop_reason: Literal[
+        'end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'
+    ]
+    stop_sequence: str | None
 
 
 class AnthropicEventMessageStop(TypedDict):
     type: Literal['message_stop']
 
 
-class Source4(TypedDict):
+class Source5(TypedDict):
     type: Literal['base64']
     media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
     data: str
 
 
-class Source5(TypedDict):
+class Source6(TypedDict):
     type: Literal['url']
     url: str
 
 
 class AnthropicImageBlock(TypedDict):
     type: Literal['image']
-    source: Source4 | Source5
+    source: Source5 | Source6
 
 
 class AnthropicRedactedThinkingBlock(TypedDict):
@@ -350,7 +363,7 @@ Collection: TypeAlias = str
 class ApiKey(TypedDict):
     id: str
     name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
     collections: NotRequired[list[Collection]]
     requestsPerMinute: NotRequired[int]
     tokensPerDay: NotRequired[int]
@@ -364,7 +377,7 @@ class ApiKey(TypedDict):
 class ApiKeyCreated(TypedDict):
     id: str
     name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
     collections: NotRequired[list[Collection]]
     requestsPerMinute: NotRequired[int]
     tokensPerDay: NotRequired[int]
@@ -388,6 +401,21 @@ class Artifact(TypedDict):
     url: str
     link: NotRequired[str]
     expiresAt: str
+
+
+class AuditEntry(TypedDict):
+    number: int
+    at: str
+    who: str
+    address: NotRequired[str]
+    action: str
+    status: NotRequired[int]
+    targets: dict[str, str | list[str]]
+
+
+class AuditPage(TypedDict):
+    entries: list[AuditEntry]
+    nextCursor: NotRequired[str]
 
 
 class Skill(TypedDict):
@@ -468,7 +496,7 @@ class Chunk(TypedDict):
     end: int
     page: NotRequired[int]
     pageEnd: NotRequired[int]
-    pictureDescription: NotRequired[Literal[True]]
+    pictureDescription: NotRequired[bool]
 
 
 class ChunkList(TypedDict):
@@ -488,6 +516,36 @@ class Citation(TypedDict):
     number: int
     quotes: list[Quote]
     supported: NotRequired[bool]
+
+
+AccessItem: TypeAlias = str
+
+
+Contributor: TypeAlias = str
+
+
+Owner: TypeAlias = str
+
+
+class Collection2(TypedDict):
+    name: str
+    documents: int
+    role: NotRequired[Literal['reader', 'contributor', 'owner']]
+    creator: NotRequired[str]
+    createdAt: NotRequired[str]
+    access: NotRequired[list[AccessItem]]
+    contributors: NotRequired[list[Contributor]]
+    owners: NotRequired[list[Owner]]
+
+
+class CollectionList(TypedDict):
+    collections: list[Collection2]
+
+
+class CollectionPatch(TypedDict):
+    access: NotRequired[list[AccessItem]]
+    contributors: NotRequired[list[Contributor]]
+    owners: NotRequired[list[Owner]]
 
 
 class Function(TypedDict):
@@ -528,6 +586,7 @@ class Content4(TypedDict):
 class File(TypedDict):
     filename: NotRequired[str | None]
     file_data: NotRequired[str | None]
+    file_id: NotRequired[str | None]
 
 
 class Content5(TypedDict):
@@ -683,12 +742,14 @@ class Conversation2(TypedDict):
     title: str | None
     updated_at: int
     last_item_id: str | None
+    access: NotRequired[list[AccessItem]]
+    shared: NotRequired[bool]
 
 
 class ConversationDeleted(TypedDict):
     id: str
     object: Literal['conversation.deleted']
-    deleted: Literal[True]
+    deleted: bool
 
 
 class ConversationList(TypedDict):
@@ -700,9 +761,62 @@ class ConversationList(TypedDict):
 
 
 class ConversationPatch(TypedDict):
-    metadata: NotRequired[dict[str, str] | None]
+    metadata: NotRequired[dict[str, str]]
     title: NotRequired[str | None]
     last_item_id: NotRequired[str | None]
+    access: NotRequired[list[AccessItem]]
+
+
+Collection3: TypeAlias = str
+
+
+class CreateApiKey(TypedDict):
+    name: str
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
+    collections: NotRequired[list[Collection3] | None]
+    requestsPerMinute: NotRequired[int | None]
+    tokensPerDay: NotRequired[int | None]
+    expiresAt: NotRequired[str | None]
+
+
+class CreateCollection(TypedDict):
+    access: NotRequired[list[AccessItem]]
+    contributors: NotRequired[list[Contributor]]
+    owners: NotRequired[list[Owner]]
+    name: str
+
+
+class CreateDocumentFile(TypedDict):
+    file: bytes
+    title: NotRequired[str]
+    url: NotRequired[str]
+    collection: NotRequired[str]
+    access: NotRequired[str]
+    conversation: NotRequired[str]
+    metadata: NotRequired[str]
+
+
+class CreateFile(TypedDict):
+    file: bytes
+    purpose: NotRequired[str]
+
+
+FileId: TypeAlias = str
+
+
+Fact: TypeAlias = str
+
+
+class CreateSyncDirectory(TypedDict):
+    name: str
+    parent_id: NotRequired[str | None]
+
+
+class CreateVectorStore(TypedDict):
+    name: NotRequired[str | None]
+    file_ids: NotRequired[list[FileId] | None]
+    expires_after: NotRequired[str | None]
+    chunking_strategy: NotRequired[str | None]
 
 
 class Deletion(TypedDict):
@@ -789,7 +903,8 @@ class DocumentPatch(TypedDict):
     title: NotRequired[str]
     metadata: NotRequired[dict[str, str | float | bool | None]]
     expected: NotRequired[Expected]
-    conversation: NotRequired[None]
+    conversation: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
 
 
 DocumentSort: TypeAlias = Literal[
@@ -881,9 +996,12 @@ class ErrorDetail(TypedDict):
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',
+        'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
+        'groups_unknown',
         'document_not_found',
+        'collection_not_found',
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
@@ -898,12 +1016,15 @@ class ErrorDetail(TypedDict):
         'model_not_found',
         'run_not_found',
         'key_not_found',
+        'person_not_found',
         'route_not_found',
         'method_not_allowed',
         'request_timeout',
         'document_not_failed',
         'document_not_ready',
         'changed_meanwhile',
+        'collection_exists',
+        'collection_not_empty',
         'not_writable',
         'not_startable',
         'conversation_full',
@@ -931,6 +1052,7 @@ class ErrorDetail(TypedDict):
         'upstream_timeout',
         'index_unavailable',
         'index_not_ready',
+        'issuer_unavailable',
         'sandbox_unavailable',
         'store_unavailable',
         'not_launched',
@@ -1119,6 +1241,15 @@ class JudgedQuestionList(TypedDict):
     questions: list[JudgedQuestion]
 
 
+class KnownPerson(TypedDict):
+    id: str
+    name: NotRequired[str]
+    email: NotRequired[str]
+    groups: list[str]
+    firstSeenAt: str
+    lastSeenAt: str
+
+
 class Error3(TypedDict):
     code: str
     message: str
@@ -1164,10 +1295,12 @@ class LogEvent(TypedDict):
     details: dict[str, Any]
 
 
-McpAnswer: TypeAlias = dict[str, Any]
+class McpAnswer(TypedDict):
+    jsonrpc: NotRequired[str]
 
 
-McpMessage: TypeAlias = dict[str, Any]
+class McpMessage(TypedDict):
+    pass
 
 
 class McpTestRequest(TypedDict):
@@ -1247,7 +1380,7 @@ class Chat1(TypedDict):
     reasoning: NotRequired[Literal['none', 'summary', 'text']]
     window: int
     promptTokens: NotRequired[int]
-    promptTokensEstimated: NotRequired[Literal[True]]
+    promptTokensEstimated: NotRequired[bool]
     tokensPerSecond: NotRequired[float]
     leftOut: list[str]
 
@@ -1278,87 +1411,13 @@ ClearItem: TypeAlias = str
 
 
 class ModelTestRequest(TypedDict):
-    set: NotRequired[dict[str, str] | None]
+    set: NotRequired[dict[str, str]]
     clear: NotRequired[list[ClearItem] | None]
     kind: Literal['chat', 'embedding', 'reranking']
 
 
-class NewApiKey(TypedDict):
-    name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
-    collections: NotRequired[list[Collection] | None]
-    requestsPerMinute: NotRequired[int | None]
-    tokensPerDay: NotRequired[int | None]
-    expiresAt: NotRequired[str | None]
-
-
-class NewDocument(TypedDict):
-    text: NotRequired[str | None]
-    title: NotRequired[str | None]
-    url: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
-    refresh: NotRequired[str | None]
-    conversation: NotRequired[str | None]
-
-
-class NewDocumentFile(TypedDict):
-    file: bytes
-    title: NotRequired[str]
-    url: NotRequired[str]
-    collection: NotRequired[str]
-    conversation: NotRequired[str]
-    metadata: NotRequired[str]
-
-
-class NewDocumentItem(TypedDict):
-    text: str
-    title: NotRequired[str | None]
-    url: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
-    id: NotRequired[str | None]
-    idempotencyKey: NotRequired[str | None]
-
-
-NewDocuments: TypeAlias = list[NewDocumentItem]
-
-
-class NewFile(TypedDict):
-    file: bytes
-    purpose: NotRequired[str]
-
-
-FileId: TypeAlias = str
-
-
-Fact: TypeAlias = str
-
-
-class NewSite(TypedDict):
-    url: str
-    limit: NotRequired[int | None]
-    refresh: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
-
-
-class NewSyncDirectory(TypedDict):
-    name: str
-    parent_id: NotRequired[str | None]
-
-
-class NewVectorStore(TypedDict):
-    name: NotRequired[str | None]
-    file_ids: NotRequired[list[FileId] | None]
-    expires_after: NotRequired[None]
-    chunking_strategy: NotRequired[None]
-
-
-class NewVectorStoreFile(TypedDict):
-    file_id: str
-    attributes: NotRequired[Metadata | None]
-    chunking_strategy: NotRequired[None]
+class OllamaAnswerSchema(TypedDict):
+    type: NotRequired[Any]
 
 
 class Function5(TypedDict):
@@ -1504,6 +1563,26 @@ class OllamaVersion(TypedDict):
     version: str
 
 
+class PeopleList(TypedDict):
+    people: list[KnownPerson]
+    nextCursor: NotRequired[str]
+
+
+class Removed(TypedDict):
+    sessions: int
+    conversations: int
+    documents: int
+    feedback: int
+    artifacts: int
+    keys: int
+
+
+class PersonRemoved(TypedDict):
+    id: str
+    dryRun: bool
+    removed: Removed
+
+
 class ProgressFrame(TypedDict):
     type: Literal['progress']
     phase: Literal['loading', 'prefill']
@@ -1577,7 +1656,7 @@ class Readiness(TypedDict):
     status: Literal['ready', 'not_ready']
     checks: dict[str, Checks]
     retrieval: Literal['lexical', 'hybrid']
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     warnings: NotRequired[list[Warning1]]
     embeddings: NotRequired[Embeddings4]
     contexts: NotRequired[Contexts]
@@ -1597,10 +1676,10 @@ class RelevantDocument(TypedDict):
     grade: NotRequired[float | None]
 
 
-class Removed(TypedDict):
+class Removed1(TypedDict):
     id: str
     object: str
-    deleted: Literal[True]
+    deleted: bool
 
 
 class RequestEvent(TypedDict):
@@ -1620,7 +1699,7 @@ class RequestEvent(TypedDict):
 class ResponseDeleted(TypedDict):
     id: str
     object: Literal['response']
-    deleted: Literal[True]
+    deleted: bool
 
 
 class Part(TypedDict):
@@ -1889,9 +1968,12 @@ class Error4(TypedDict):
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',
+        'not_permitted',
         'fetch_not_allowed',
         'origin_not_allowed',
+        'groups_unknown',
         'document_not_found',
+        'collection_not_found',
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
@@ -1906,12 +1988,15 @@ class Error4(TypedDict):
         'model_not_found',
         'run_not_found',
         'key_not_found',
+        'person_not_found',
         'route_not_found',
         'method_not_allowed',
         'request_timeout',
         'document_not_failed',
         'document_not_ready',
         'changed_meanwhile',
+        'collection_exists',
+        'collection_not_empty',
         'not_writable',
         'not_startable',
         'conversation_full',
@@ -1939,6 +2024,7 @@ class Error4(TypedDict):
         'upstream_timeout',
         'index_unavailable',
         'index_not_ready',
+        'issuer_unavailable',
         'sandbox_unavailable',
         'store_unavailable',
         'not_launched',
@@ -2150,9 +2236,9 @@ class Settings(TypedDict):
 
 class SettingsPatch(TypedDict):
     basedOn: str
-    set: NotRequired[dict[str, str] | None]
+    set: NotRequired[dict[str, str]]
     clear: NotRequired[list[ClearItem] | None]
-    move: NotRequired[dict[str, str] | None]
+    move: NotRequired[dict[str, str]]
 
 
 class SettingsSaved(TypedDict):
@@ -2285,6 +2371,16 @@ class SyncedFiles(TypedDict):
     total: int
 
 
+class Choice2(TypedDict):
+    index: int
+    text: str
+    logprobs: str | None
+    finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
+
+
+PromptItem: TypeAlias = str
+
+
 class TextDeltaFrame(TypedDict):
     type: Literal['text-delta']
     text: str
@@ -2354,7 +2450,7 @@ class VectorStore(TypedDict):
     object: Literal['vector_store']
     name: str
     created_at: int
-    last_active_at: None
+    last_active_at: str | None
     metadata: dict[str, Any]
     status: Literal['in_progress', 'completed']
     usage_bytes: int
@@ -2438,7 +2534,7 @@ class VectorStoreSearch(TypedDict):
     max_num_results: NotRequired[int | None]
     filters: NotRequired[Filters6 | Filters7 | None]
     ranking_options: NotRequired[RankingOptions | None]
-    rewrite_query: NotRequired[Literal[False] | None]
+    rewrite_query: NotRequired[bool | None]
 
 
 class ContentItem2(TypedDict):
@@ -2460,14 +2556,14 @@ class VectorStoreSearchResults(TypedDict):
     object: Literal['vector_store.search_results.page']
     search_query: list[str]
     data: list[Datum3]
-    has_more: Literal[False]
-    next_page: None
+    has_more: bool
+    next_page: str | None
 
 
 class VectorStoreUpdate(TypedDict):
     name: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Any] | None]
-    expires_after: NotRequired[None]
+    metadata: NotRequired[dict[str, Any]]
+    expires_after: NotRequired[str | None]
 
 
 class RefusedItem1(TypedDict):
@@ -2601,7 +2697,7 @@ class BatchFailure(TypedDict):
 class Message2(TypedDict):
     role: Literal['assistant']
     content: str | None
-    refusal: None
+    refusal: str | None
     tool_calls: NotRequired[list[ToolCall]]
     annotations: NotRequired[list[UrlCitation]]
     reasoning_content: NotRequired[str]
@@ -2611,7 +2707,7 @@ class Message2(TypedDict):
 class Choice(TypedDict):
     index: int
     message: Message2
-    logprobs: None
+    logprobs: str | None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter']
 
 
@@ -2627,7 +2723,7 @@ class Delta5(TypedDict):
 class Choice1(TypedDict):
     index: int
     delta: Delta5
-    logprobs: None
+    logprobs: str | None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
 
 
@@ -2639,12 +2735,78 @@ CompletionMessage: TypeAlias = (
 )
 
 
+class CreateDocument(TypedDict):
+    text: NotRequired[str | None]
+    title: NotRequired[str | None]
+    url: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
+    refresh: NotRequired[str | None]
+    conversation: NotRequired[str | None]
+
+
+class CreateDocumentItem(TypedDict):
+    text: str
+    title: NotRequired[str | None]
+    url: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
+    id: NotRequired[str | None]
+    idempotencyKey: NotRequired[str | None]
+
+
+CreateDocuments: TypeAlias = list[CreateDocumentItem]
+
+
+class CreateFeedback(TypedDict):
+    conversationId: NotRequired[str | None]
+    answerId: str
+    rating: Rating
+    comment: NotRequired[str | None]
+
+
+class CreateJudgedLine(TypedDict):
+    id: NotRequired[str | None]
+    question: str
+    relevant: NotRequired[list[RelevantDocument] | None]
+    facts: NotRequired[list[Fact] | None]
+    kind: NotRequired[str | None]
+    collection: NotRequired[str | None]
+
+
+class CreateJudgedQuestion(TypedDict):
+    question: str
+    relevant: NotRequired[list[RelevantDocument] | None]
+    facts: NotRequired[list[Fact] | None]
+    kind: NotRequired[str | None]
+    collection: NotRequired[str | None]
+
+
+class CreateSite(TypedDict):
+    url: str
+    limit: NotRequired[int | None]
+    refresh: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
+
+
+class CreateVectorStoreFile(TypedDict):
+    file_id: str
+    attributes: NotRequired[Metadata | None]
+    chunking_strategy: NotRequired[str | None]
+
+
 class Document(TypedDict):
     id: str
     title: NotRequired[str]
     url: NotRequired[str]
     metadata: NotRequired[Metadata]
     conversation: NotRequired[str]
+    access: NotRequired[list[AccessItem]]
+    creator: NotRequired[str]
     file: NotRequired[DocumentFile]
     source: NotRequired[DocumentSource]
     status: DocumentStatus
@@ -2746,45 +2908,17 @@ class Hit(TypedDict):
     end: int
     page: NotRequired[int]
     pageEnd: NotRequired[int]
-    pictureDescription: NotRequired[Literal[True]]
+    pictureDescription: NotRequired[bool]
     sheet: NotRequired[str]
     row: NotRequired[int]
     chunkIds: NotRequired[list[str]]
     stages: NotRequired[Stages]
 
 
+JudgedImport: TypeAlias = list[CreateJudgedLine]
+
+
 LineResult: TypeAlias = LineStored | LineRefused
-
-
-class NewFeedback(TypedDict):
-    conversationId: NotRequired[str | None]
-    answerId: str
-    rating: Rating
-    comment: NotRequired[str | None]
-
-
-class NewFileBatch(TypedDict):
-    file_ids: NotRequired[list[FileId] | None]
-    files: NotRequired[list[NewVectorStoreFile] | None]
-    attributes: NotRequired[Metadata | None]
-    chunking_strategy: NotRequired[None]
-
-
-class NewJudgedLine(TypedDict):
-    id: NotRequired[str | None]
-    question: str
-    relevant: NotRequired[list[RelevantDocument] | None]
-    facts: NotRequired[list[Fact] | None]
-    kind: NotRequired[str | None]
-    collection: NotRequired[str | None]
-
-
-class NewJudgedQuestion(TypedDict):
-    question: str
-    relevant: NotRequired[list[RelevantDocument] | None]
-    facts: NotRequired[list[Fact] | None]
-    kind: NotRequired[str | None]
-    collection: NotRequired[str | None]
 
 
 ResponseInputItem: TypeAlias = (
@@ -2861,14 +2995,14 @@ class AgentExtra(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
 
 
-class Agent1(TypedDict):
+class Agent2(TypedDict):
     hits: NotRequired[list[Hit]]
     approval: NotRequired[Approval]
     finishReason: NotRequired[
@@ -2887,7 +3021,7 @@ class Agent1(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -2920,7 +3054,7 @@ class AgentResponse(TypedDict):
     top_p: float | None
     truncation: Literal['auto']
     usage: Usage | None
-    agent: NotRequired[Agent1]
+    agent: NotRequired[Agent2]
 
 
 AnthropicContentBlock: TypeAlias = (
@@ -2950,8 +3084,10 @@ class AnthropicMessage(TypedDict):
     role: Literal['assistant']
     model: str
     content: list[AnthropicContentBlock]
-    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal'] | None
-    stop_sequence: None
+    stop_reason: (
+        Literal['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal'] | None
+    )
+    stop_sequence: str | None
     usage: AnthropicUsage
     agent: NotRequired[AgentExtra]
 
@@ -2988,7 +3124,7 @@ class CompletionChunk(TypedDict):
     agent: NotRequired[AgentExtra]
 
 
-class Agent2(TypedDict):
+class Agent3(TypedDict):
     hits: NotRequired[list[Hit]]
     steps: NotRequired[list[AnswerStep]]
     milliseconds: NotRequired[int]
@@ -3010,7 +3146,7 @@ class Agent2(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3025,7 +3161,7 @@ class ConversationItem(TypedDict):
     type: str
     status: NotRequired[str]
     parent_id: str | None
-    agent: NotRequired[Agent2]
+    agent: NotRequired[Agent3]
 
 
 class ConversationItemList(TypedDict):
@@ -3034,6 +3170,23 @@ class ConversationItemList(TypedDict):
     first_id: str | None
     last_id: str | None
     has_more: bool
+
+
+class CreateConversation(TypedDict):
+    items: NotRequired[list[ResponseInputItem] | None]
+    metadata: NotRequired[dict[str, str]]
+    title: NotRequired[str | None]
+
+
+class CreateConversationItems(TypedDict):
+    items: list[ResponseInputItem]
+
+
+class CreateFileBatch(TypedDict):
+    file_ids: NotRequired[list[FileId] | None]
+    files: NotRequired[list[CreateVectorStoreFile] | None]
+    attributes: NotRequired[Metadata | None]
+    chunking_strategy: NotRequired[str | None]
 
 
 class DocumentBatchResult(TypedDict):
@@ -3059,7 +3212,7 @@ class DoneFrame(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3094,19 +3247,6 @@ FilterLevel23 = TypedDict(
 FilterLevel2: TypeAlias = FieldCondition | FilterLevel21 | FilterLevel22 | FilterLevel23
 
 
-JudgedImport: TypeAlias = list[NewJudgedLine]
-
-
-class NewConversation(TypedDict):
-    items: NotRequired[list[ResponseInputItem] | None]
-    metadata: NotRequired[dict[str, str] | None]
-    title: NotRequired[str | None]
-
-
-class NewConversationItems(TypedDict):
-    items: list[ResponseInputItem]
-
-
 class OllamaChatAnswer(TypedDict):
     message: Message3
     model: str
@@ -3138,10 +3278,10 @@ class OllamaGenerateAnswer(TypedDict):
     agent: NotRequired[AgentExtra]
 
 
-class QueryResponse(TypedDict):
+class QueryResult(TypedDict):
     query: str
     hits: list[Hit]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     steps: NotRequired[list[SearchStep]]
     usage: NotRequired[UsageModel]
 
@@ -3189,6 +3329,16 @@ class ResponseEvent(TypedDict):
     code: NotRequired[str]
     message: NotRequired[str]
     param: NotRequired[str | None]
+
+
+class TextCompletion(TypedDict):
+    id: str
+    object: Literal['text_completion']
+    created: int
+    model: str
+    choices: list[Choice2]
+    usage: NotRequired[CompletionUsage]
+    agent: NotRequired[AgentExtra]
 
 
 class AnthropicEventMessageStart(TypedDict):
@@ -3239,21 +3389,12 @@ Filter3 = TypedDict(
 Filter: TypeAlias = FieldCondition | Filter1 | Filter2 | Filter3
 
 
-class NewEvaluationRun(TypedDict):
-    name: NotRequired[str | None]
-    answers: NotRequired[bool | None]
-    judge: NotRequired[bool | None]
-    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
-    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
-    filter: NotRequired[Filter | None]
-
-
 class OllamaChatRequest(TypedDict):
     messages: NotRequired[list[Message4] | None]
     tools: NotRequired[list[Tool2] | None]
     model: str
     stream: NotRequired[bool | None]
-    format: NotRequired[Literal['', 'json'] | dict[str, Any] | None]
+    format: NotRequired[Literal['', 'json'] | OllamaAnswerSchema | None]
     think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
     options: NotRequired[Options | None]
     topK: NotRequired[int | None]
@@ -3271,10 +3412,10 @@ class OllamaGenerateRequest(TypedDict):
     prompt: NotRequired[str | None]
     system: NotRequired[str | None]
     images: NotRequired[list[Image] | None]
-    suffix: NotRequired[None]
+    suffix: NotRequired[str | None]
     model: str
     stream: NotRequired[bool | None]
-    format: NotRequired[Literal['', 'json'] | dict[str, Any] | None]
+    format: NotRequired[Literal['', 'json'] | OllamaAnswerSchema | None]
     think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
     options: NotRequired[Options1 | None]
     topK: NotRequired[int | None]
@@ -3333,14 +3474,43 @@ class ResponseRequest(TypedDict):
         | ToolChoice7
         | None
     ]
-    metadata: NotRequired[dict[str, str] | None]
+    metadata: NotRequired[dict[str, str]]
     truncation: NotRequired[Literal['auto', 'disabled'] | None]
-    parallel_tool_calls: NotRequired[Literal[True] | None]
-    background: NotRequired[Literal[False] | None]
+    parallel_tool_calls: NotRequired[bool | None]
+    background: NotRequired[bool | None]
     conversation: NotRequired[str | Conversation3 | None]
-    prompt: NotRequired[None]
-    max_tool_calls: NotRequired[None]
-    top_logprobs: NotRequired[None]
+    prompt: NotRequired[str | None]
+    max_tool_calls: NotRequired[str | None]
+    top_logprobs: NotRequired[str | None]
+    topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    collection: NotRequired[str | None]
+    conversationId: NotRequired[str | None]
+
+
+class TextCompletionRequest(TypedDict):
+    model: NotRequired[str | None]
+    prompt: str | list[PromptItem]
+    stream: NotRequired[bool | None]
+    stream_options: NotRequired[StreamOptions | None]
+    max_tokens: NotRequired[int | None]
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+    stop: NotRequired[str | list[StopItem] | None]
+    presence_penalty: NotRequired[float | None]
+    frequency_penalty: NotRequired[float | None]
+    seed: NotRequired[int | None]
+    n: NotRequired[Literal[1] | None]
+    best_of: NotRequired[Literal[1] | None]
+    echo: NotRequired[bool | None]
+    suffix: NotRequired[Literal[''] | None]
+    logprobs: NotRequired[str | None]
+    logit_bias: NotRequired[dict[str, Any] | None]
     topK: NotRequired[int | None]
     minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
@@ -3362,6 +3532,7 @@ class AgentQuestion(TypedDict):
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
+    agent: NotRequired[str | None]
     reasoningEffort: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
     text: str
@@ -3434,6 +3605,7 @@ class ChatRequest(TypedDict):
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
+    agent: NotRequired[str | None]
     reasoningEffort: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
     conversation: NotRequired[Conversation1 | None]
@@ -3466,6 +3638,15 @@ class CompletionRequest(TypedDict):
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
+
+
+class CreateEvaluationRun(TypedDict):
+    name: NotRequired[str | None]
+    answers: NotRequired[bool | None]
+    judge: NotRequired[bool | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    filter: NotRequired[Filter | None]
 
 
 class EvaluationReport(TypedDict):

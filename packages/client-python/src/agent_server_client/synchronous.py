@@ -32,8 +32,8 @@ from .contract import (
     McpTestRequest,
     McpTestResult,
     Metadata,
-    NewDocument,
-    NewDocumentItem,
+    CreateDocument,
+    CreateDocumentItem,
     QueryRequest,
     SandboxReport,
     SkillList,
@@ -120,7 +120,7 @@ class Documents:
         self._transport = transport
 
     def create(
-        self, document: NewDocument, *, wait: float | None = None, idempotency_key: str | None = None
+        self, document: CreateDocument, *, wait: float | None = None, idempotency_key: str | None = None
     ) -> DocumentCreated:
         """Adds a text. ``wait`` are seconds, at most 60, to hold the answer back until it is ready."""
         query = {"wait": wait}
@@ -165,7 +165,7 @@ class Documents:
         request = Request(method, path, {"wait": wait}, upload=upload, idempotency_key=key)
         return cast(DocumentCreated, self._transport.json(request))
 
-    def batch(self, documents: Sequence[NewDocumentItem]) -> Sequence[dict[str, Any]]:
+    def batch(self, documents: Sequence[CreateDocumentItem]) -> Sequence[dict[str, Any]]:
         """Adds up to 1,000 texts at once; answers a result for each, in their order."""
         sent = protocol.with_keys(cast(Sequence[Mapping[str, Any]], documents))
         answer = self._transport.json(Request("POST", "/documents/batch", json=sent))
@@ -181,7 +181,7 @@ class Documents:
         return cast("Sequence[dict[str, Any]]", answer["results"])
 
     def replace(
-        self, id: str, document: NewDocument, *, wait: float | None = None
+        self, id: str, document: CreateDocument, *, wait: float | None = None
     ) -> DocumentCreated:
         """Replaces the document with an id of the caller's own, or adds it."""
         request = Request("PUT", protocol.path_of(id), {"wait": wait}, document)

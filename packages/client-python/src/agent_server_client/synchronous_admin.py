@@ -29,7 +29,7 @@ from .contract import (
     McpTestResult,
     ModelTest,
     ModelTestRequest,
-    NewApiKey,
+    CreateApiKey,
     ProviderModels,
     Readiness,
     Restarting,
@@ -145,7 +145,7 @@ class Admin:
         """The keys beside the server's own, with what each may do and its last use."""
         return cast(ApiKeyList, self._transport.json(Request("GET", "/admin/keys")))
 
-    def create_key(self, key: NewApiKey) -> ApiKeyCreated:
+    def create_key(self, key: CreateApiKey) -> ApiKeyCreated:
         """Makes a key; ``secret`` in the answer is shown this once."""
         request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
         return cast(ApiKeyCreated, self._transport.json(request))

@@ -11,8 +11,8 @@ from .contract import (
     ConversationItem,
     ConversationPatch,
     Feedback as FeedbackRecord,
-    NewConversation,
-    NewFeedback,
+    CreateConversation,
+    CreateFeedback,
     Rating,
 )
 from .protocol import Request
@@ -28,7 +28,7 @@ class Conversations:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def create(self, conversation: NewConversation | None = None) -> Conversation:
+    def create(self, conversation: CreateConversation | None = None) -> Conversation:
         request = Request("POST", "/v1/conversations", json=conversation or {})
         return cast(Conversation, self._transport.json(request))
 
@@ -79,7 +79,7 @@ class Feedback:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def give(self, feedback: NewFeedback) -> FeedbackRecord:
+    def give(self, feedback: CreateFeedback) -> FeedbackRecord:
         """Rates an answer; the second time, this replaces what was said of it."""
         request = Request("POST", "/feedback", json=feedback)
         return cast(FeedbackRecord, self._transport.json(request))

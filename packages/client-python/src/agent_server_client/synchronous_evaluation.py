@@ -14,9 +14,9 @@ from .contract import (
     EvaluationRunList,
     JudgedQuestion,
     JudgedQuestionList,
-    NewEvaluationRun,
-    NewJudgedLine,
-    NewJudgedQuestion,
+    CreateEvaluationRun,
+    CreateJudgedLine,
+    CreateJudgedQuestion,
 )
 from .protocol import Request
 
@@ -39,11 +39,11 @@ class JudgedQuestions:
         answer = cast(JudgedQuestionList, self._transport.json(Request("GET", _QUESTIONS)))
         return answer["questions"]
 
-    def create(self, question: NewJudgedQuestion) -> JudgedQuestion:
+    def create(self, question: CreateJudgedQuestion) -> JudgedQuestion:
         request = Request("POST", _QUESTIONS, json=question, is_repeatable=False)
         return cast(JudgedQuestion, self._transport.json(request))
 
-    def put(self, id: str, question: NewJudgedQuestion) -> JudgedQuestion:
+    def put(self, id: str, question: CreateJudgedQuestion) -> JudgedQuestion:
         """Adds a question under an id of your own, or replaces it."""
         request = Request("PUT", _path_of(id), json=question)
         return cast(JudgedQuestion, self._transport.json(request))
@@ -51,7 +51,7 @@ class JudgedQuestions:
     def delete(self, id: str) -> None:
         self._transport.json(Request("DELETE", _path_of(id)))
 
-    def import_(self, questions: Sequence[NewJudgedLine]) -> Sequence[JudgedQuestion]:
+    def import_(self, questions: Sequence[CreateJudgedLine]) -> Sequence[JudgedQuestion]:
         """Adds questions, and replaces those with the same ids; all or none. Returns those."""
         request = Request("POST", f"{_QUESTIONS}/import", json=questions, is_repeatable=False)
         return cast(JudgedQuestionList, self._transport.json(request))["questions"]
@@ -63,7 +63,7 @@ class EvaluationRuns:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def create(self, run: NewEvaluationRun | None = None) -> EvaluationRun:
+    def create(self, run: CreateEvaluationRun | None = None) -> EvaluationRun:
         """Begins one, which runs in the background; one at a time."""
         request = Request("POST", _RUNS, json=run or {}, is_repeatable=False)
         return cast(EvaluationRun, self._transport.json(request))

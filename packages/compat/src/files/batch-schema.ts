@@ -43,7 +43,7 @@ export const NewFileBatch = z
     path: ['files'],
     message: 'must not contain a document twice',
   })
-  .meta({ id: 'NewFileBatch', examples: [{ file_ids: ['doc_0198c5f28f2e7c1b'] }] })
+  .meta({ id: 'CreateFileBatch', examples: [{ file_ids: ['doc_0198c5f28f2e7c1b'] }] })
 
 export const FileBatch = z
   .object({

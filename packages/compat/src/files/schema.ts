@@ -61,7 +61,7 @@ export const NewVectorStore = z
     expires_after: unsupported('documents are kept until they are deleted'),
     chunking_strategy: unsupported('the server splits documents itself'),
   })
-  .meta({ id: 'NewVectorStore', examples: [{ name: 'handbook' }] })
+  .meta({ id: 'CreateVectorStore', examples: [{ name: 'handbook' }] })
 
 export const VectorStoreUpdate = z
   .object({
@@ -128,7 +128,7 @@ export const StoreFileInput = z
     attributes: optional(Metadata),
     chunking_strategy: unsupported('the server splits documents itself'),
   })
-  .meta({ id: 'NewVectorStoreFile', examples: [{ file_id: 'doc_0198c5f28f2e7c1b' }] })
+  .meta({ id: 'CreateVectorStoreFile', examples: [{ file_id: 'doc_0198c5f28f2e7c1b' }] })
 
 const LAST_ERROR = z
   .object({
@@ -179,7 +179,7 @@ export const FileForm = z
     file: DocumentForm.shape.file,
     purpose: z.string().max(64).optional().describe('Has no effect.'),
   })
-  .meta({ id: 'NewFile', examples: [{ file: '%PDF-1.7 …', purpose: 'assistants' }] })
+  .meta({ id: 'CreateFile', examples: [{ file: '%PDF-1.7 …', purpose: 'assistants' }] })
 export const NotForm = z.never('must be sent as multipart/form-data')
 
 const OrderedPage = z.object({

@@ -90,7 +90,7 @@ export const NewDirectory = z
     name: FileName.describe('Name of the directory.'),
     parent_id: optional(Directory).describe('The directory that it is in; none at the top.'),
   })
-  .meta({ id: 'NewSyncDirectory', examples: [{ name: 'guide' }] })
+  .meta({ id: 'CreateSyncDirectory', examples: [{ name: 'guide' }] })
 
 export const DirectoryCreated = z
   .object({

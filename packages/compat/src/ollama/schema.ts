@@ -59,12 +59,18 @@ const OllamaTool = z.object({
   function: ClientFunction,
 })
 
+const AnswerSchema = freeObject().meta({
+  id: 'OllamaAnswerSchema',
+  description: 'A JSON Schema.',
+  properties: { type: { description: 'Type of the answer, such as `object`.' } },
+})
+
 /** What both requests have in common. */
 const COMMON = {
   model: Model,
   stream: z.boolean().nullish().describe('Whether to stream lines. Default: true.'),
   format: z
-    .union([z.enum(['', 'json']), freeObject()], { error: 'must be "json" or a JSON Schema' })
+    .union([z.enum(['', 'json']), AnswerSchema], { error: 'must be "json" or a JSON Schema' })
     .nullish()
     .describe('`json`, or a JSON Schema of the answer.'),
   think: z

@@ -132,7 +132,7 @@ export const NewApiKey = z
     message: 'cannot be combined with the scope admin, which has access to all collections',
   })
   .meta({
-    id: 'NewApiKey',
+    id: 'CreateApiKey',
     examples: [{ name: 'website', scopes: ['chat'], collections: ['handbook'] }],
   })
 
