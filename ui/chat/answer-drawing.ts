@@ -57,3 +57,13 @@ function kept(read: (part: AnswerPart) => readonly string[]) {
     return result
   }
 }
+
+/** Of an answer, in UTF-16 code units; more is drawn where it is wanted. */
+export const MAX_DRAWN = 100_000
+
+/** Ends with a line, so that no block is cut where it need not be. */
+export function beginning(text: string, length: number): string {
+  if (text.length <= length) return text
+  const end = text.lastIndexOf('\n', length)
+  return text.slice(0, end > 0 ? end : length)
+}

@@ -12,7 +12,7 @@ import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { openReader } from '../reader/reader.tsx'
 import { href } from '../route.ts'
-import { drawAnswer } from './answer-drawing.ts'
+import { beginning, drawAnswer, MAX_DRAWN } from './answer-drawing.ts'
 import { AnswerFeedback } from './answer-feedback.tsx'
 import { ask, decide } from './answering.ts'
 import { Citations, markUnsupported } from './citations.tsx'
@@ -185,16 +185,6 @@ function Versions({ turn, failure }: { turn: Turn; failure: Signal<string> }) {
       {step('Next', 'next', all[place + 1])}
     </span>
   )
-}
-
-/** Of an answer, in UTF-16 code units; more is drawn where it is wanted. */
-const MAX_DRAWN = 100_000
-
-/** Ends with a line, so that no block is cut where it need not be. */
-function beginning(text: string, length: number): string {
-  if (text.length <= length) return text
-  const end = text.lastIndexOf('\n', length)
-  return text.slice(0, end > 0 ? end : length)
 }
 
 function Answer({ turn }: { turn: Turn }) {
