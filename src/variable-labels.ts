@@ -61,6 +61,7 @@ export const LABELS: Labels<typeof Variables.shape> = {
   OIDC_SUBJECT_CLAIM: 'Claim of the person',
   OIDC_GROUPS_CLAIM: 'Claim of the groups',
   OIDC_ADMIN_GROUP: 'Group of administrators',
+  OIDC_REQUIRED_CLAIM: 'Required claim',
   OIDC_AUDIENCE: 'Audience of access tokens',
   AUDIT_DAYS: 'Days the audit log is kept',
   ...INDEX_LABELS,

@@ -289,7 +289,14 @@ export const Variables = z.object({
     'What sign-in asks the issuer for. Some name groups only with `groups`, and refresh them only with `offline_access`.',
   ),
   OIDC_SUBJECT_CLAIM: people(
-    z.string().max(256).default('sub'),
+    z
+      .string()
+      .max(256)
+      .refine(
+        (claim) => !['email', 'upn', 'preferred_username'].includes(claim),
+        'must be a claim that never changes, like sub or oid',
+      )
+      .default('sub'),
     'Claim that identifies a person, and never changes: `oid` at Entra. Never an email address, which another person may have later.',
   ),
   OIDC_GROUPS_CLAIM: people(
@@ -300,9 +307,17 @@ export const Variables = z.object({
     z.string().max(200).optional(),
     'Group whose members are administrators. Not set: only the SERVER_API_KEY administers.',
   ),
+  OIDC_REQUIRED_CLAIM: people(
+    z
+      .string()
+      .max(512)
+      .regex(/^[^=]+=./, 'must be a claim and its value, like hd=example.org')
+      .optional(),
+    'Claim that a token must have, with its value, or it in a list: `hd=example.org`, `groups=staff`. Not set: everybody whom the issuer knows is let in.',
+  ),
   OIDC_AUDIENCE: people(
     z.string().max(512).optional(),
-    'Audience that access tokens must have. Not set: OIDC_CLIENT_ID.',
+    'Audience that access tokens must have. Not set: OIDC_CLIENT_ID, without its ID tokens; set to the same, these count as well.',
   ),
   AUDIT_DAYS: people(number(1, 3_650).prefault('365'), 'Days for which the audit log is kept.'),
   ...INDEX_VARIABLES,

@@ -51,7 +51,10 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, op
       const redirectUri = `${originOf(request, publicUrl)}${CALLBACK_PATH}`
       const { url, sealed } = await company.begin(redirectUri, ownPath(request.query.to))
       return reply
-        .header('set-cookie', pendingCookie(request, sealed, PENDING_SECONDS))
+        .header(
+          'set-cookie',
+          pendingCookie(request, { value: sealed, seconds: PENDING_SECONDS, publicUrl }),
+        )
         .redirect(url, 303)
     }),
   )
@@ -59,7 +62,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, op
   // No check of the origin: the issuer's page leads here. What the browser has kept stands for that.
   app.get(CALLBACK_PATH, { onRequest, exposeHeadRoute: false }, (request, reply) =>
     orPage(reply, async () => {
-      reply.header('set-cookie', pendingCookie(request, '', 0))
+      reply.header('set-cookie', pendingCookie(request, { value: '', seconds: 0, publicUrl }))
       const query = request.url.split('?')[1] ?? ''
       const pending = pendingSignInOf(request) ?? ''
       const { session, to, person } = await company.finish(query, pending).catch((error) => {
@@ -68,7 +71,10 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, op
       })
       await audit?.record({ who: person, address: request.ip, action: 'signIn', targets: {} })
       return reply
-        .header('set-cookie', sessionCookie(request, session, SESSION_SECONDS))
+        .header(
+          'set-cookie',
+          sessionCookie(request, { value: session, seconds: SESSION_SECONDS, publicUrl }),
+        )
         .redirect(to, 303)
     }),
   )

@@ -158,7 +158,10 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, options) 
       })
       await audit?.record({ who: 'master', address: request.ip, action: 'signIn', targets: {} })
       return reply
-        .header('set-cookie', sessionCookie(request, session, SESSION_SECONDS))
+        .header(
+          'set-cookie',
+          sessionCookie(request, { value: session, seconds: SESSION_SECONDS, publicUrl }),
+        )
         .status(204)
         .send()
     },
@@ -169,7 +172,7 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, options) 
     handler: async (request, reply) => {
       const session = sessionOf(request) ?? ''
       const hasKey = sessions.isOpen(session)
-      reply.header('set-cookie', sessionCookie(request, '', 0))
+      reply.header('set-cookie', sessionCookie(request, { value: '', seconds: 0, publicUrl }))
       await sessions.signOut(session)
       const ended = await company?.signOut(session, publicOrigin(request, publicUrl))
       const who = hasKey ? 'master' : ended?.person

@@ -45,10 +45,12 @@ function issuerOf(config: Config): Issuer | undefined {
     clientId,
     clientSecret: config.OIDC_CLIENT_SECRET,
     audience: config.OIDC_AUDIENCE ?? clientId,
+    takesIdTokens: config.OIDC_AUDIENCE === clientId,
     scopes: config.OIDC_SCOPES,
     subjectClaim: config.OIDC_SUBJECT_CLAIM,
     groupsClaim: config.OIDC_GROUPS_CLAIM,
     adminGroup: config.OIDC_ADMIN_GROUP,
+    requiredClaim: config.OIDC_REQUIRED_CLAIM,
   })
 }
 
@@ -61,7 +63,7 @@ interface CompanyParts {
 }
 
 function companyOf({ config, store, issuer, tokens, people }: CompanyParts) {
-  const { SERVER_API_KEY: serverApiKey, OIDC_ADMIN_GROUP: adminGroup } = config
+  const { SERVER_API_KEY: serverApiKey, OIDC_ADMIN_GROUP } = config
   const signIn = createCompanySignIn(issuer)
   const realm = JSON.stringify([issuer.settings.issuer, issuer.settings.clientId])
   const sessions = createPersonSessions({
@@ -71,7 +73,7 @@ function companyOf({ config, store, issuer, tokens, people }: CompanyParts) {
     encryption: createEncryption(serverApiKey, `tokens of sessions ${realm}`),
     serverApiKey,
     realm,
-    adminGroup,
+    adminGroup: OIDC_ADMIN_GROUP?.normalize('NFC'),
   })
   return createCompanyAccounts({
     signIn,

@@ -134,6 +134,13 @@ describe('A token is refused', () => {
     ['an empty subject', { sub: ' ' }],
     ['a subject that is a number', { sub: 7 }],
     ['a subject with a line break', { sub: 'ada\nadmin' }],
+    ['the nonce of an ID token', { nonce: 'n' }],
+    ['the hash of an ID token', { at_hash: 'h' }],
+    ['the hash of a code', { c_hash: 'h' }],
+    ['events', { events: {} }],
+    ['a subject of half a character', { sub: 'ada\ud800' }],
+    ['a subject that could be written otherwise', { sub: '\u212aelvin' }],
+    ['a subject with a space behind', { sub: 'ada ' }],
     ['the type of an ID token at Keycloak', { typ: 'ID' }],
     ['the type of a refresh token at Keycloak', { typ: 'Refresh' }],
   ])('with %s', async (_case, changed) => {
@@ -190,4 +197,15 @@ it('Without an issuer, tokens are wrong keys', async () => {
   const { url } = await startServer()
   const failure = await failureOf(await requester(url, await issuer.sign())('/v1/models'))
   expect(failure).toMatchObject({ status: 401, code: 'unauthorized' })
+})
+
+it('Only who has the required claim is let in', async () => {
+  const { url } = await startServer({ ...settings, OIDC_REQUIRED_CLAIM: 'groups=staff' })
+  const statusWith = async (claims: Record<string, unknown>) =>
+    (await requester(url, await issuer.sign(claims))('/v1/models')).status
+  expect(await statusWith({ groups: ['drivers', 'staff'] })).toBe(200)
+  expect(await statusWith({ groups: 'staff' })).toBe(200)
+  for (const groups of [undefined, [], ['staff2'], 'staff=']) {
+    expect(await statusWith({ groups })).toBe(401)
+  }
 })

@@ -219,3 +219,12 @@ it('Without an issuer there is nothing to sign in with but the key', async () =>
   expect(await state.json()).not.toHaveProperty('signInPath')
   expect((await openCookieBrowser().visit(`${url}${START}`)).status).toBe(401)
 })
+
+it('Behind a proxy that speaks HTTPS, cookies are sent over HTTPS alone, whatever the proxy says', async () => {
+  const { url } = await startServer({ ...issuer.settings, PUBLIC_URL: 'https://agent.example.org' })
+  const begun = await openCookieBrowser().visit(`${url}${START}`)
+  expect(begun.headers.getSetCookie()).toEqual([expect.stringMatching(/; Secure$/)])
+  const body = JSON.stringify({ key: TEST_KEY })
+  const opened = await openCookieBrowser().ask(`${url}/ui/session`, { method: 'POST', body })
+  expect(opened.headers.getSetCookie()).toEqual([expect.stringMatching(/; Secure$/)])
+})

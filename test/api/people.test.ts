@@ -27,6 +27,7 @@ describe('The people who were here', () => {
   it('are listed as they are now, whether they came with a token or by a program', async () => {
     await (await asPerson('ada', { name: 'Ada', groups: ['staff'] }))('/v1/models')
     await (await asPerson('ada', { name: 'Ada King', email: 'king@example.org' }))('/v1/models')
+    await server.request('/v1/models', { headers: { 'agent-user': 'ada' } })
     const headers = { 'agent-user': 'bob', 'agent-user-groups': 'drivers' }
     await server.request('/v1/models', { headers })
     expect(await everybody()).toMatchObject([

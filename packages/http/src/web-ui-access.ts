@@ -75,17 +75,28 @@ function cookieIn({ headers }: FastifyRequest, name: string): string | undefined
   return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
 }
 
+interface Cookie {
+  value: string
+  seconds: number
+  /** The origin at which browsers reach the server: a proxy need not say that it speaks HTTPS. */
+  publicUrl: string | undefined
+}
+
+const isSecure = ({ headers, protocol }: FastifyRequest, { publicUrl }: Cookie) =>
+  publicUrl?.startsWith('https:') || headers.origin?.startsWith('https:') || protocol === 'https'
+
 /** `Secure` if the page was loaded over HTTPS, also through a proxy; over plain HTTP a browser would drop such a cookie. */
-export function sessionCookie(request: FastifyRequest, session: string, seconds: number): string {
-  const isSecure = request.headers.origin?.startsWith('https:') || request.protocol === 'https'
+export function sessionCookie(request: FastifyRequest, cookie: Cookie): string {
+  const { value, seconds } = cookie
   const attributes = [`Path=${COOKIE_PATH}`, `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Strict']
-  if (isSecure) attributes.push('Secure')
-  return [`${cookieName(request)}=${session}`, ...attributes].join('; ')
+  if (isSecure(request, cookie)) attributes.push('Secure')
+  return [`${cookieName(request)}=${value}`, ...attributes].join('; ')
 }
 
 /** Sent to the sign-in alone, and, other than that of a session, also when the issuer sends the browser back. */
-export function pendingCookie(request: FastifyRequest, pending: string, seconds: number): string {
+export function pendingCookie(request: FastifyRequest, cookie: Cookie): string {
+  const { value, seconds } = cookie
   const attributes = [`Path=${SIGN_IN_PATH}`, `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Lax']
-  if (request.protocol === 'https') attributes.push('Secure')
-  return [`${pendingName(request)}=${pending}`, ...attributes].join('; ')
+  if (isSecure(request, cookie)) attributes.push('Secure')
+  return [`${pendingName(request)}=${value}`, ...attributes].join('; ')
 }

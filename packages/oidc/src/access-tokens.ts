@@ -64,8 +64,10 @@ export function createAccessTokens(issuer: Issuer) {
       const { settings } = issuer
       const payload = await verified(token, settings.audience, TYPES)
       if (payload.exp === undefined) throw refused('never expires')
-      if (OTHER_USES.includes(String(payload.typ))) throw refused('is no access token')
-      return { ...personOf(payload, settings), expiresAt: payload.exp * 1_000 }
+      if (isIdToken(payload) && !settings.takesIdTokens) throw refused('is an ID token')
+      if (OTHER_USES.includes(String(payload.typ)) || Object.hasOwn(payload, 'events'))
+        throw refused('is no access token')
+      return { ...personOf(payload, settings), expiresAt: (payload.exp + CLOCK_SECONDS) * 1_000 }
     },
 
     /** The claims of what the issuer sends when somebody has signed out elsewhere (Back-Channel Logout, 2.4). */
@@ -76,6 +78,10 @@ export function createAccessTokens(issuer: Issuer) {
     },
   }
 }
+
+/** By claims that only ID tokens have (OpenID Connect Core, 3.1.2.1 and 3.3.2.11). */
+const isIdToken = (payload: JWTPayload) =>
+  ['nonce', 'at_hash', 'c_hash'].some((claim) => Object.hasOwn(payload, claim))
 
 async function explain(error: unknown): Promise<never> {
   const { errors } = await import('jose')

@@ -10,6 +10,8 @@ export interface OidcSettings extends PersonSettings {
   clientSecret?: string | undefined
   /** For whom access tokens must have been issued. */
   audience: string
+  /** Whether what signs people in counts at the API, too: only if the operator says so. */
+  takesIdTokens: boolean
   /** What sign-in asks for, separated by spaces. */
   scopes: string
 }
@@ -55,7 +57,7 @@ export type Issuer = ReturnType<typeof createIssuer>
 async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<Configuration> {
   const client = await import('openid-client')
   const url = new URL(issuer)
-  return client.discovery(
+  const configuration = await client.discovery(
     url,
     clientId,
     { [client.clockTolerance]: CLOCK_SECONDS },
@@ -69,6 +71,10 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
       ],
     },
   )
+  if (configuration.serverMetadata().issuer.includes('{')) {
+    throw new Error('The issuer stands for many companies: name the one of yours')
+  }
+  return configuration
 }
 
 /** In the body where the issuer takes it there: not all decode it in a header as the standard has it. */

@@ -14,6 +14,8 @@ export interface PersonSettings {
   groupsClaim: string
   /** Whose members are administrators. */
   adminGroup?: string | undefined
+  /** As `claim=value`: only whose token has it is let in. */
+  requiredClaim?: string | undefined
 }
 
 /** Somebody as a token describes them. */
@@ -26,16 +28,15 @@ export interface KnownPerson {
 type Claims = Readonly<Record<string, unknown>>
 
 const CONTROL = /\p{Cc}/u
+/** Two texts that differ name two people: nothing is made equal here. */
+const isPlain = (text: string) =>
+  text.isWellFormed() && text.normalize('NFC') === text && !CONTROL.test(text)
 const Subject = z
   .string()
   .min(1)
   .max(MAX_PERSON_LENGTH)
-  .refine((text) => text.trim() !== '' && !CONTROL.test(text))
-const Group = z
-  .string()
-  .min(1)
-  .max(MAX_GROUP_LENGTH)
-  .refine((text) => !CONTROL.test(text))
+  .refine((text) => isPlain(text) && text.trim() === text)
+const Group = z.string().min(1).max(MAX_GROUP_LENGTH).refine(isPlain)
 const Groups = z.union([z.array(Group).max(MAX_GROUPS), Group.transform((group) => [group])])
 
 /** Throws `unauthorized` without a subject, and `groups_unknown` if the token does not say all of the groups. */
@@ -45,17 +46,25 @@ export function personOf(claims: Claims, settings: PersonSettings): KnownPerson 
     const message = `The token has no usable claim "${settings.subjectClaim}", which says who you are`
     throw new AppError('unauthorized', message)
   }
+  checkRequired(claims, settings.requiredClaim)
   const groups = groupsIn(claims, settings.groupsClaim)
-  const { adminGroup } = settings
+  const adminGroup = settings.adminGroup?.normalize('NFC')
   return {
     person: {
-      id: `user:${subject.data.normalize('NFC')}`,
+      id: `user:${subject.data}`,
       name: shown(claims.name) ?? shown(claims.preferred_username) ?? shown(claims.email),
       groups,
       isAdministrator: adminGroup !== undefined && groups.includes(adminGroup),
     },
     email: shown(claims.email),
   }
+}
+
+function checkRequired(claims: Claims, required: string | undefined): void {
+  if (required === undefined) return
+  const [name = '', value] = required.split(/=(.*)/s)
+  if ([claimAt(claims, name)].flat().includes(value)) return
+  throw new AppError('unauthorized', `The token has no claim "${name}" that lets you in here`)
 }
 
 /** Whether the claims say which groups there are, or that there are too many to say. */
@@ -67,7 +76,7 @@ function groupsIn(claims: Claims, name: string): string[] {
   if (isOverflow(claims, name)) throw unknownGroups(TOO_MANY)
   const groups = Groups.safeParse(claimAt(claims, name) ?? [])
   if (!groups.success) throw unknownGroups(`the claim "${name}" does not hold up to ${BOUNDS}`)
-  return [...new Set(groups.data.map((group) => group.normalize('NFC')))]
+  return [...new Set(groups.data)]
 }
 
 const BOUNDS = `${MAX_GROUPS} names of up to ${MAX_GROUP_LENGTH} characters`

@@ -133,7 +133,8 @@ export function createAuditReads(read: Read): Pick<AuditStore, 'list'> {
   }
 }
 
-const SEE_AGAIN = `ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email,
+const SEE_AGAIN = `ON CONFLICT (id) DO UPDATE SET name = COALESCE(excluded.name, people.name),
+  email = COALESCE(excluded.email, people.email),
   groups = excluded.groups, last_seen_at = excluded.last_seen_at`
 const TOO_MANY_OF_PERSON = `DELETE FROM sessions WHERE mac IN (
   SELECT mac FROM sessions WHERE person = $1 ORDER BY began_at DESC, mac LIMIT 100 OFFSET $2)`

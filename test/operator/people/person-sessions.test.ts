@@ -14,6 +14,7 @@ const settings = {
   issuer: issuer.url,
   clientId: 'agent',
   audience: 'api',
+  takesIdTokens: false,
   scopes: 'openid',
   subjectClaim: 'oid',
   groupsClaim: 'groups',

@@ -70,8 +70,8 @@ export const isMaster = ({ key, person }: Identity): boolean => !key && !person
 export const ownerIdOf = (caller?: Identity): string | undefined =>
   caller?.person?.id ?? caller?.key?.id
 
-/** Whose share of what is limited a caller uses: all programs that a key has let in use that of the key. */
-export const shareOf = ({ key, person }: Identity): Owner => person?.id ?? key?.payer ?? key?.id
+/** Whose share of what is limited a caller uses: that of the key, for all whom it has let in or speaks for. */
+export const shareOf = ({ key, person }: Identity): Owner => key?.payer ?? key?.id ?? person?.id
 
 /** Throws `insufficient_scope` unless the caller has at least one of these scopes. */
 export function checkScope({ scopes }: Caller, ...sufficient: readonly Scope[]): void {
