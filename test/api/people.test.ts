@@ -96,7 +96,10 @@ it.skipIf(!hasProgram('curl'))(
     const shell = openShell(await temporaryDirectory())
     const token = await issuer.sign({ sub: '7c1e' })
     await shell.paste(`export URL=${server.url} KEY=${TEST_KEY} TOKEN=${token}`)
-    const [query = '', log = '', removal = ''] = shellBlocks(readPage('docs/guides/people.md'))
+    const blocks = shellBlocks(readPage('docs/guides/people.md'))
+    const [query = '', log = '', removal = ''] = ['/query', '/admin/audit', '/admin/people'].map(
+      (path) => blocks.find((block) => block.includes(`$URL${path}`)),
+    )
     expect(QueryResponse.parse(JSON.parse(await shell.paste(query))).hits).toEqual([])
     const [line = ''] = (await shell.paste(log)).split('\n')
     expect(AuditEntry.parse(JSON.parse(line)).action).toBe('deletePerson')
