@@ -245,6 +245,15 @@ describe('GET /openapi.json', () => {
     },
   )
 
+  it('names no schema as generated clients name constructors, or responses of operations', () => {
+    const names = Object.keys(contract.components.schemas)
+    const responses = operations.map(({ operationId = '' }) =>
+      `${operationId}Response`.toLowerCase(),
+    )
+    expect(names.filter((name) => /^New[A-Z]/.test(name))).toEqual([])
+    expect(names.filter((name) => responses.includes(name.toLowerCase()))).toEqual([])
+  })
+
   it('says what a score means', verifies('hits.score.documented'), () => {
     expect(contract.components.schemas.Hit).toMatchObject({
       properties: {
