@@ -64,7 +64,7 @@ export const collectionRoutes: FastifyPluginAsyncZod<{ corpusFor: CorpusFor }> =
       operationId: 'patchCollection',
       summary: 'Change who may do what in a collection',
       description:
-        'Each list that you send replaces the present one; the very next request goes by it. Only for owners of the collection, administrators and API keys.',
+        'Each list that you send replaces the present one; the very next request goes by it. Only for owners of the collection, administrators and API keys with `admin`; others may open one that exists by its documents alone.',
       params: CollectionParams,
       body: CollectionPatch,
       response: { 200: Collection.describe('The collection.'), ...errorResponses(404) },

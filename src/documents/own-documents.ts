@@ -145,10 +145,11 @@ function createFinding(documents: AllDocuments, caller: Caller, shared: SharedCo
     const roles = await shared.roles()
     return (document: Document): Document => {
       const { access: _, creator, ...others } = document
-      const collection = document.metadata?.[COLLECTION] ?? DEFAULT_COLLECTION
-      const isOwn =
-        !roles || creator === caller.person?.id || roles.get(String(collection)) === 'owner'
-      return isOwn ? document : others
+      const collection = String(document.metadata?.[COLLECTION] ?? DEFAULT_COLLECTION)
+      const role = roles?.get(collection) ?? 'reader'
+      const mayAdd = collection === DEFAULT_COLLECTION || role !== 'reader'
+      const isOwn = creator === caller.person?.id && mayAdd
+      return !roles || isOwn || role === 'owner' ? document : others
     }
   }
   return { find, get, idToChange, requireOwn, newId, shownTo }

@@ -8,7 +8,7 @@ import type {
 } from '@agent-server/schemas/collection.ts'
 import { CollectionName, refuseOther, within } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, checkScope } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
 import {
   type CollectionStore,
@@ -83,6 +83,10 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
     const seen = createSeen({ store, lookup }, caller)
     const { visibility, isWithinKey, roles, all, get, getOwn } = seen
     const { rights } = visibility
+    /** A key needs more to change whom a collection is shared with than to put documents into it. */
+    const checkLists = async (name: string) => {
+      if (rights === 'all' && (await store.get(name))) checkScope(caller, 'admin')
+    }
     return {
       roles,
       /** The names to which documents may be added; undefined for any. */
@@ -101,8 +105,12 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
       async requireOwner(name: string, signal: AbortSignal): Promise<void> {
         if (rights !== 'all') await getOwn(name, signal)
       },
-      /** Makes a person the owner of a new collection. Returns whether the caller may add documents to it. */
+      /**
+       * Makes a person the owner of a new collection. Returns whether the caller may add documents to it. Throws
+       * `collection_not_allowed` outside of the collections of its key.
+       */
       async claim(name: string): Promise<boolean> {
+        refuseOther(name, caller.collections)
         if (rights === 'all') return true
         const role = (await roles())?.get(name) ?? 'reader'
         return role !== 'reader' || addIfFree(store, name, rights.person)
@@ -124,6 +132,7 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
       async patch(name: string, patch: CollectionPatch, signal: AbortSignal): Promise<Collection> {
         await caller.verify()
         await getOwn(name, signal)
+        await checkLists(name)
         if (rights !== 'all' && patch.owners?.length === 0) {
           throw refusal('owners', 'must not be empty: somebody has to be able to change this')
         }
@@ -140,6 +149,7 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
       async remove(name: string, signal: AbortSignal): Promise<void> {
         await caller.verify()
         await getOwn(name, signal)
+        await checkLists(name)
         const filter = within({ collection: name })
         const count = await documents.countListed(visibility, { filter }, signal)
         if (count > 0) {
@@ -181,10 +191,10 @@ function toCollection({ name, documents, row, own }: Seen): Collection {
     name,
     documents,
     ...(role && { role }),
-    ...(row?.creator !== undefined && { creator: row.creator }),
     ...(row && { createdAt: new Date(row.createdAt).toISOString() }),
     ...(row &&
       (!own || role === 'owner') && {
+        ...(row.creator !== undefined && { creator: row.creator }),
         access: [...reader],
         contributors: [...contributor],
         owners: [...owner],

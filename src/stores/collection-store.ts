@@ -21,8 +21,8 @@ export interface CollectionStore {
   /** The highest role in each collection of somebody whom these entries include. */
   rolesOf(principals: readonly string[]): Promise<ReadonlyMap<string, Role>>
   /**
-   * Throws `collection_exists` if there is one, or if documents are in one of that name, unless they are taken over; and
-   * `invalid_request` for more than `MAX_SHARED`.
+   * Throws `collection_exists` if there is one, or if it is the default one or documents are in one of that name, unless
+   * they are taken over; and `invalid_request` for more than `MAX_SHARED`, or `MAX_OWN` of one person's.
    */
   add(
     collection: Omit<StoredCollection, 'createdAt'>,
@@ -35,3 +35,5 @@ export interface CollectionStore {
 }
 
 export const MAX_SHARED = 10_000
+/** So that one person cannot use up what all have. */
+export const MAX_OWN = 200

@@ -179,7 +179,7 @@ describe('A collection', () => {
       code: 'collection_not_found',
     })
     expect((await patch(ada, { contributors: [], access: ['user:eve'] })).status).toBe(200)
-    expect(await whoSees(document)).toEqual({ ada: true, bob: true, eve: true, master: true })
+    expect(await whoSees(document)).toEqual({ ada: true, bob: false, eve: true, master: true })
     expect(await failureOf(await patch(ada, { owners: [] }))).toMatchObject({ param: 'owners' })
     expect((await ada(`/documents/${document.id}`, { method: 'DELETE' })).status).toBe(204)
     expect((await ada('/collections/hr', { method: 'DELETE' })).status).toBe(204)

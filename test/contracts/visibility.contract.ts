@@ -12,7 +12,13 @@ const { signal } = new AbortController()
 /** One document each: with its collection, its conversation and what its metadata say. */
 const DOCUMENTS = [
   { id: 'in-red', collection: 'red', year: 2026, creator: 'user:ada' },
-  { id: 'in-red-before', collection: 'red', year: 1999, access: ['group:hr', 'user:cleo'] },
+  {
+    id: 'in-red-before',
+    collection: 'red',
+    year: 1999,
+    access: ['group:hr', 'user:cleo'],
+    creator: 'user:gus',
+  },
   { id: 'in-blue', collection: 'blue', year: 2026 },
   { id: 'mine', collection: 'red', year: 1999, conversation: 'conv_mine' },
   { id: 'mine-too', collection: 'blue', year: 2026, conversation: 'conv_mine_too' },
@@ -61,6 +67,7 @@ const READERS: [string, Visibility, readonly string[]][] = [
   ['a key of another collection', forCaller({ ...ME, collections: ['green', 'default'] }), []],
   ['a key of no collection', forCaller({ ...ME, collections: [] }), []],
   ['a person who added one', forCaller(person('ada')), ['in-red']],
+  ['a person who added one and has since lost its collection', forCaller(person('gus')), []],
   ['a person who is named by a document', forCaller(person('cleo')), ['in-red-before']],
   ['a person whose group is named', forCaller(person('dora', 'hr')), ['in-red-before']],
   ['a reader of a collection', forCaller(person('eve', 'staff')), ['in-red']],
@@ -242,7 +249,7 @@ export function describeVisibility(on: StoreFixture): void {
   /** Stores the documents: served, or failed. */
   const fill = async (end: 'served' | 'failed' = 'served') => {
     const { store } = on
-    const lists = { reader: ['group:staff'], contributor: [], owner: ['user:bob'] }
+    const lists = { reader: ['group:staff'], contributor: ['user:ada'], owner: ['user:bob'] }
     await store.collections.add({ name: 'red', creator: 'user:bob', lists }, false)
     for (const [id, owner] of Object.entries({ mine: 'me', mine_too: 'me', other: 'other' })) {
       await store.conversations.create({ id: `conv_${id}`, owner: `key_${owner}`, metadata: {} })

@@ -33,19 +33,26 @@ export async function forgetAccess(tx: Tx, dialect: Dialect): Promise<void> {
     WHERE NOT EXISTS (SELECT 1 FROM documents WHERE access_list = access_entries.list)`)
 }
 
-/** Holds for the documents that a person may read or change, as rights are when the query runs. */
+/**
+ * Holds for the documents that a person may read or change, as rights are when the query runs. In a collection that people
+ * share, what they have added is theirs only while they have a role in it: others may have written into it since.
+ */
 export function rightsCondition(
   { person, principals, to }: Rights,
   parameter: Parameter,
 ): string[] {
   const entries = principals.map(parameter).join(', ')
-  const isOwn = `documents.creator = ${parameter(person)}`
   const inCollections = (role = '') =>
     `coalesce(documents.collection, '${DEFAULT_COLLECTION}') IN (
       SELECT collection FROM collection_access WHERE principal IN (${entries}) ${role})`
+  const added = `documents.creator = ${parameter(person)}`
+  const isOwn = (
+    role = '',
+  ) => `(${added} AND (documents.collection IS NULL OR ${inCollections(role)}
+    OR NOT EXISTS (SELECT 1 FROM collections WHERE name = documents.collection)))`
   const included = `documents.access_list IN (
     SELECT list FROM access_entries WHERE principal IN (${entries}))`
-  const readable = `(${isOwn} OR ${included} OR (documents.access_list IS NULL AND ${inCollections()}))`
+  const readable = `(${isOwn()} OR ${included} OR (documents.access_list IS NULL AND ${inCollections()}))`
   if (to === 'read') return [readable]
-  return [readable, `(${isOwn} OR ${inCollections(`AND role = 'owner'`)})`]
+  return [readable, `(${isOwn(`AND role <> 'reader'`)} OR ${inCollections(`AND role = 'owner'`)})`]
 }

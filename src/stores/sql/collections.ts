@@ -1,6 +1,8 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import {
   type CollectionStore,
+  MAX_OWN,
   MAX_SHARED,
   ROLES,
   type Role,
@@ -43,7 +45,8 @@ export const COLLECTION_WRITES = {
     { name, creator, lists }: Omit<StoredCollection, 'createdAt'>,
     takesOver: boolean,
   ): Promise<StoredCollection> {
-    const taken = !takesOver && (await tx.one(HAS_DOCUMENTS, [name]))
+    const taken =
+      !takesOver && (name === DEFAULT_COLLECTION || (await tx.one(HAS_DOCUMENTS, [name])))
     const values = 'SELECT $1, $2, now_ms()'
     const added = await tx.run(
       `INSERT INTO collections (name, creator, created_at) ${values} WHERE true ON CONFLICT (name) DO NOTHING`,
@@ -54,6 +57,7 @@ export const COLLECTION_WRITES = {
     if (total > MAX_SHARED) {
       throw new AppError('invalid_request', `There are ${MAX_SHARED} collections: delete one first`)
     }
+    if (!takesOver) await refuseMore(tx, creator)
     return setLists(tx, name, lists)
   },
 
@@ -68,6 +72,12 @@ export const COLLECTION_WRITES = {
 
   removeCollection: async (tx: Tx, name: string): Promise<boolean> =>
     (await tx.run('DELETE FROM collections WHERE name = $1', [name])) > 0,
+}
+
+async function refuseMore(tx: Tx, creator: string | undefined): Promise<void> {
+  const own = await tx.one('SELECT count(*) AS n FROM collections WHERE creator = $1', [creator])
+  if (integer(own, 'n') <= MAX_OWN) return
+  throw new AppError('invalid_request', `You have ${MAX_OWN} collections: delete one first`)
 }
 
 async function setLists(

@@ -120,6 +120,7 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       const row = await lock(tx, visibility, document.id)
       const isHidden = row && !row.is_visible
       if (isHidden || isChanged(row, before)) throw documentNotFound(document.id)
+      if (row) await takeMoved(tx, row, document)
       return toDocument(
         row ? await replace(tx, row, document, queue) : await insert(tx, document, queue),
       )
@@ -324,6 +325,17 @@ function narrowerAccess(
 async function lastAccess(tx: Tx, row: Row) {
   const replacement = 'SELECT * FROM replacements WHERE document = $1'
   return toContent((await tx.one(replacement, [integer(row, 'number')])) ?? row).access
+}
+
+/** In another collection a document is no longer of whoever added it, but of whoever puts the new content there. */
+async function takeMoved(tx: Tx, row: Row, document: NewDocument): Promise<void> {
+  const { collection } = toPlace(shownMetadata(document))
+  if (collection === toContent(row).collection) return
+  const creator = document.creator ?? null
+  await tx.run('UPDATE documents SET creator = $2 WHERE number = $1', [
+    integer(row, 'number'),
+    creator,
+  ])
 }
 
 /** What changes in the counts when a document gets another status, or is removed. */

@@ -28,8 +28,19 @@ export function createTruth(collections: readonly TrueCollection[]) {
   const collectionOf = ({ collection = 'default' }: TrueDocument) =>
     collections.find(({ name }) => name === collection)
 
+  /** What somebody has added to a shared collection is theirs while they have one of these roles in it. */
+  const isOwn = (
+    person: TestPerson,
+    document: TrueDocument,
+    roles: (place: TrueCollection) => readonly string[],
+  ) => {
+    if (document.creator !== person.name) return false
+    const place = document.collection && collectionOf(document)
+    return !place || includes(person, [...roles(place), ...place.owners])
+  }
+
   const reads = (person: TestPerson, document: TrueDocument): boolean => {
-    if (document.creator === person.name) return true
+    if (isOwn(person, document, (place) => [...place.access, ...place.contributors])) return true
     if (document.access) return includes(person, document.access)
     const place = collectionOf(document)
     if (!place) return false
@@ -39,7 +50,8 @@ export function createTruth(collections: readonly TrueCollection[]) {
     reads,
     changes: (person: TestPerson, document: TrueDocument): boolean =>
       reads(person, document) &&
-      (document.creator === person.name || includes(person, collectionOf(document)?.owners ?? [])),
+      (isOwn(person, document, (place) => place.contributors) ||
+        includes(person, collectionOf(document)?.owners ?? [])),
   }
 }
 
