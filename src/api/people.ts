@@ -31,7 +31,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<{ people: PeopleAdmin }> = asyn
       operationId: 'deletePerson',
       summary: 'Remove a person',
       description:
-        'Removes what is theirs alone, and says how much that was. Documents that they have added to collections stay, as does the audit log. Who still has an account may come back, as somebody new.',
+        'Removes what is theirs alone, and says how much that was. Documents and collections that they have added stay and belong to `handTo`, or to nobody, so that only administrators change them; the audit log stays, too. Who still has an account may come back, as somebody new.',
       params: PersonParams,
       querystring: PersonRemoval,
       response: {
@@ -39,6 +39,7 @@ export const peopleRoutes: FastifyPluginAsyncZod<{ people: PeopleAdmin }> = asyn
         ...errorResponses(404),
       },
     },
-    handler: ({ params, query }) => people.remove(params.id, { dryRun: query.dryRun === 'true' }),
+    handler: ({ params, query }) =>
+      people.remove(params.id, { dryRun: query.dryRun === 'true', handTo: query.handTo }),
   })
 }

@@ -43,6 +43,8 @@ export interface RemovedPerson {
   artifacts: number
   /** API keys that they have made as an administrator. */
   keys: number
+  /** What they have added and created, and what stays. */
+  handedOn: { documents: number; collections: number }
 }
 
 export interface PeopleStore {
@@ -56,8 +58,8 @@ export interface PeopleStore {
   see(person: SeenPerson): Promise<void>
   /** What `remove` would remove; undefined if there is no such person. */
   measure(id: string): Promise<RemovedPerson | undefined>
-  /** Removes a person and what is theirs. */
-  remove(id: string): Promise<void>
+  /** Removes a person and what is theirs; what others may see belongs to `heir` from then on, or to nobody. */
+  remove(id: string, heir?: string): Promise<void>
 }
 
 /** Sessions of people, shared by all servers on the store. */

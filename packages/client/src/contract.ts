@@ -3932,6 +3932,15 @@ export interface components {
         PersonRemoved: {
             /** @description Whether nothing was changed. */
             dryRun: boolean;
+            /** @description What stays. */
+            handedOn: {
+                /** @description Collections that they have created. */
+                collections: number;
+                /** @description Documents that they have added. */
+                documents: number;
+                /** @description `handTo`; absent for nobody. */
+                to?: string;
+            };
             /** @description Identifier of the person, `user:` and what the issuer calls them. */
             id: string;
             /** @description What was theirs alone. */

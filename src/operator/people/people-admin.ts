@@ -19,6 +19,12 @@ interface Dependencies {
   people: Pick<People, 'forget'>
 }
 
+interface Removal {
+  dryRun: boolean
+  /** To whom belongs what stays; nobody if absent. */
+  handTo: string | undefined
+}
+
 export type PeopleAdmin = ReturnType<typeof createPeopleAdmin>
 
 /** Lists the people who were here, and removes what is theirs. */
@@ -43,18 +49,24 @@ export function createPeopleAdmin(dependencies: Dependencies) {
     },
 
     /** Throws `person_not_found`. Repeated after a failure, it goes on. */
-    async remove(id: string, { dryRun }: { dryRun: boolean }): Promise<PersonRemoved> {
-      const removed = await store.measure(id)
-      if (!removed) {
+    async remove(id: string, { dryRun, handTo }: Removal): Promise<PersonRemoved> {
+      const measured = await store.measure(id)
+      if (!measured) {
         const message = `Nobody with the id "${id}" was here`
         throw new AppError('person_not_found', message, { param: 'id' })
       }
       if (!dryRun) {
         await removeConversations(id)
-        await store.remove(id)
+        await store.remove(id, handTo)
         people.forget(id)
       }
-      return { id, dryRun, removed }
+      const { handedOn, ...removed } = measured
+      return {
+        id,
+        dryRun,
+        removed,
+        handedOn: { ...(handTo !== undefined && { to: handTo }), ...handedOn },
+      }
     },
   }
 }

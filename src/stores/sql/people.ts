@@ -65,7 +65,9 @@ const MEASURE = `SELECT
   (SELECT count(*) FROM documents WHERE conversation IN (${THEIR_CONVERSATIONS})) AS documents,
   (SELECT count(*) FROM feedback WHERE owner = $1) AS feedback,
   (SELECT count(*) FROM artifacts WHERE owner = $1) AS artifacts,
-  (SELECT count(*) FROM api_keys WHERE created_by_person = $1) AS keys
+  (SELECT count(*) FROM api_keys WHERE created_by_person = $1) AS keys,
+  (SELECT count(*) FROM documents WHERE creator = $1 AND conversation IS NULL) AS handed_documents,
+  (SELECT count(*) FROM collections WHERE creator = $1) AS handed_collections
   FROM people WHERE id = $1`
 
 export function createPeopleReads(read: Read): Pick<PeopleStore, 'list' | 'find' | 'measure'> {
@@ -98,6 +100,10 @@ const toRemoved = (row: Row): RemovedPerson => ({
   documents: integer(row, 'documents'),
   feedback: integer(row, 'feedback'),
   artifacts: integer(row, 'artifacts'),
+  handedOn: {
+    documents: integer(row, 'handed_documents'),
+    collections: integer(row, 'handed_collections'),
+  },
   keys: integer(row, 'keys'),
 })
 
@@ -162,7 +168,11 @@ const PEOPLE_WRITES = {
   },
 
   /** Documents that belong to conversations alone have to be gone: the index forgets them, too. */
-  async removePerson(tx: Tx, id: string): Promise<void> {
+  async removePerson(tx: Tx, id: string, heir?: string): Promise<void> {
+    for (const table of ['documents', 'collections']) {
+      await tx.run(`UPDATE ${table} SET creator = $2 WHERE creator = $1`, [id, heir])
+    }
+    await tx.run('DELETE FROM collection_access WHERE principal = $1', [id])
     for (const table of ['feedback', 'conversations', 'artifacts']) {
       await tx.run(`DELETE FROM ${table} WHERE owner = $1`, [id])
     }

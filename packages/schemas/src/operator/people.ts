@@ -40,6 +40,12 @@ export const PersonRemoval = z.object({
     .enum(['true', 'false'])
     .default('false')
     .describe('`true` only says what would be removed.'),
+  handTo: optional(
+    z
+      .string()
+      .max(300)
+      .regex(/^user:.*\S/, 'must be a person, such as user:7c1e'),
+  ).describe('The person to whom documents and collections belong from then on; nobody if absent.'),
 })
 
 const Count = z.int().min(0)
@@ -58,6 +64,13 @@ export const PersonRemoved = z
         keys: Count.describe('API keys that they have made as an administrator.'),
       })
       .describe('What was theirs alone.'),
+    handedOn: z
+      .object({
+        to: z.string().optional().describe('`handTo`; absent for nobody.'),
+        documents: Count.describe('Documents that they have added.'),
+        collections: Count.describe('Collections that they have created.'),
+      })
+      .describe('What stays.'),
   })
   .meta({ id: 'PersonRemoved' })
 
