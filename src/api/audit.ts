@@ -11,6 +11,7 @@ import {
 } from '@agent-server/schemas/operator/audit.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import { type Audit, whoOf } from '../operator/audit/audit.ts'
 import { targetsOf } from '../operator/audit/targets.ts'
 
@@ -68,12 +69,20 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' |
   })
 }
 
-function auditedAction({ method, routeOptions, caller }: FastifyRequest): string | undefined {
+const DryRun = z.object({ dryRun: z.literal('true') })
+
+function auditedAction({
+  method,
+  routeOptions,
+  caller,
+  query,
+}: FastifyRequest): string | undefined {
   const { operationId } = routeOptions.schema ?? {}
   const { scopes = [] } = routeOptions.config
+  const isTrial = DryRun.safeParse(query).success
   // Who was not let in has done nothing; a link is opened by whoever has it.
   const hasCaller = Boolean(caller)
-  if (!hasCaller || operationId === undefined) return undefined
+  if (!hasCaller || isTrial || operationId === undefined) return undefined
   if (EXPORTS.includes(operationId)) return operationId
   const changes = !READS.includes(method) && CHANGING.some((scope) => scopes.includes(scope))
   return changes ? operationId : undefined

@@ -119,9 +119,10 @@ it.skipIf(!hasProgram('curl'))(
       (path) => blocks.find((block) => block.includes(`$URL${path}`)),
     )
     expect(QueryResponse.parse(JSON.parse(await shell.paste(query))).hits).toEqual([])
+    await server.request('/admin/keys', { body: { name: 'A key', scopes: ['query'] } })
     const lines = (await shell.paste(log)).split('\n').filter(Boolean)
     const actions = lines.map((line) => AuditEntry.parse(JSON.parse(line)).action)
-    expect(actions).toContain('deletePerson')
+    expect(actions).toContain('createApiKey')
     expect(PersonRemoved.parse(JSON.parse(await shell.paste(removal)))).toMatchObject({
       id: 'user:7c1e',
       dryRun: true,

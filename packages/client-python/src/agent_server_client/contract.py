@@ -51,7 +51,7 @@ class IncompleteDetails(TypedDict):
 
 class Reasoning(TypedDict):
     effort: str | None
-    summary: str | None
+    summary: None
 
 
 class InputTokensDetails(TypedDict):
@@ -496,7 +496,7 @@ class Chunk(TypedDict):
     end: int
     page: NotRequired[int]
     pageEnd: NotRequired[int]
-    pictureDescription: NotRequired[bool]
+    pictureDescription: NotRequired[Literal[True]]
 
 
 class ChunkList(TypedDict):
@@ -743,13 +743,13 @@ class Conversation2(TypedDict):
     updated_at: int
     last_item_id: str | None
     access: NotRequired[list[AccessItem]]
-    shared: NotRequired[bool]
+    shared: NotRequired[Literal[True]]
 
 
 class ConversationDeleted(TypedDict):
     id: str
     object: Literal['conversation.deleted']
-    deleted: bool
+    deleted: Literal[True]
 
 
 class ConversationList(TypedDict):
@@ -761,62 +761,10 @@ class ConversationList(TypedDict):
 
 
 class ConversationPatch(TypedDict):
-    metadata: NotRequired[dict[str, str]]
+    metadata: NotRequired[dict[str, str] | None]
     title: NotRequired[str | None]
     last_item_id: NotRequired[str | None]
     access: NotRequired[list[AccessItem]]
-
-
-Collection3: TypeAlias = str
-
-
-class CreateApiKey(TypedDict):
-    name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
-    collections: NotRequired[list[Collection3] | None]
-    requestsPerMinute: NotRequired[int | None]
-    tokensPerDay: NotRequired[int | None]
-    expiresAt: NotRequired[str | None]
-
-
-class CreateCollection(TypedDict):
-    access: NotRequired[list[AccessItem]]
-    contributors: NotRequired[list[Contributor]]
-    owners: NotRequired[list[Owner]]
-    name: str
-
-
-class CreateDocumentFile(TypedDict):
-    file: bytes
-    title: NotRequired[str]
-    url: NotRequired[str]
-    collection: NotRequired[str]
-    access: NotRequired[str]
-    conversation: NotRequired[str]
-    metadata: NotRequired[str]
-
-
-class CreateFile(TypedDict):
-    file: bytes
-    purpose: NotRequired[str]
-
-
-FileId: TypeAlias = str
-
-
-Fact: TypeAlias = str
-
-
-class CreateSyncDirectory(TypedDict):
-    name: str
-    parent_id: NotRequired[str | None]
-
-
-class CreateVectorStore(TypedDict):
-    name: NotRequired[str | None]
-    file_ids: NotRequired[list[FileId] | None]
-    expires_after: NotRequired[str | None]
-    chunking_strategy: NotRequired[str | None]
 
 
 class Deletion(TypedDict):
@@ -903,7 +851,7 @@ class DocumentPatch(TypedDict):
     title: NotRequired[str]
     metadata: NotRequired[dict[str, str | float | bool | None]]
     expected: NotRequired[Expected]
-    conversation: NotRequired[str | None]
+    conversation: NotRequired[None]
     access: NotRequired[list[AccessItem] | None]
 
 
@@ -1295,12 +1243,10 @@ class LogEvent(TypedDict):
     details: dict[str, Any]
 
 
-class McpAnswer(TypedDict):
-    jsonrpc: NotRequired[str]
+McpAnswer: TypeAlias = dict[str, Any]
 
 
-class McpMessage(TypedDict):
-    pass
+McpMessage: TypeAlias = dict[str, Any]
 
 
 class McpTestRequest(TypedDict):
@@ -1380,7 +1326,7 @@ class Chat1(TypedDict):
     reasoning: NotRequired[Literal['none', 'summary', 'text']]
     window: int
     promptTokens: NotRequired[int]
-    promptTokensEstimated: NotRequired[bool]
+    promptTokensEstimated: NotRequired[Literal[True]]
     tokensPerSecond: NotRequired[float]
     leftOut: list[str]
 
@@ -1411,13 +1357,101 @@ ClearItem: TypeAlias = str
 
 
 class ModelTestRequest(TypedDict):
-    set: NotRequired[dict[str, str]]
+    set: NotRequired[dict[str, str] | None]
     clear: NotRequired[list[ClearItem] | None]
     kind: Literal['chat', 'embedding', 'reranking']
 
 
-class OllamaAnswerSchema(TypedDict):
-    type: NotRequired[Any]
+Collection3: TypeAlias = str
+
+
+class NewApiKey(TypedDict):
+    name: str
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
+    collections: NotRequired[list[Collection3] | None]
+    requestsPerMinute: NotRequired[int | None]
+    tokensPerDay: NotRequired[int | None]
+    expiresAt: NotRequired[str | None]
+
+
+class NewCollection(TypedDict):
+    access: NotRequired[list[AccessItem]]
+    contributors: NotRequired[list[Contributor]]
+    owners: NotRequired[list[Owner]]
+    name: str
+
+
+class NewDocument(TypedDict):
+    text: NotRequired[str | None]
+    title: NotRequired[str | None]
+    url: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
+    refresh: NotRequired[str | None]
+    conversation: NotRequired[str | None]
+
+
+class NewDocumentFile(TypedDict):
+    file: bytes
+    title: NotRequired[str]
+    url: NotRequired[str]
+    collection: NotRequired[str]
+    access: NotRequired[str]
+    conversation: NotRequired[str]
+    metadata: NotRequired[str]
+
+
+class NewDocumentItem(TypedDict):
+    text: str
+    title: NotRequired[str | None]
+    url: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
+    id: NotRequired[str | None]
+    idempotencyKey: NotRequired[str | None]
+
+
+NewDocuments: TypeAlias = list[NewDocumentItem]
+
+
+class NewFile(TypedDict):
+    file: bytes
+    purpose: NotRequired[str]
+
+
+FileId: TypeAlias = str
+
+
+Fact: TypeAlias = str
+
+
+class NewSite(TypedDict):
+    url: str
+    limit: NotRequired[int | None]
+    refresh: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
+
+
+class NewSyncDirectory(TypedDict):
+    name: str
+    parent_id: NotRequired[str | None]
+
+
+class NewVectorStore(TypedDict):
+    name: NotRequired[str | None]
+    file_ids: NotRequired[list[FileId] | None]
+    expires_after: NotRequired[None]
+    chunking_strategy: NotRequired[None]
+
+
+class NewVectorStoreFile(TypedDict):
+    file_id: str
+    attributes: NotRequired[Metadata | None]
+    chunking_strategy: NotRequired[None]
 
 
 class Function5(TypedDict):
@@ -1577,10 +1611,17 @@ class Removed(TypedDict):
     keys: int
 
 
+class HandedOn(TypedDict):
+    to: NotRequired[str]
+    documents: int
+    collections: int
+
+
 class PersonRemoved(TypedDict):
     id: str
     dryRun: bool
     removed: Removed
+    handedOn: HandedOn
 
 
 class ProgressFrame(TypedDict):
@@ -1656,7 +1697,7 @@ class Readiness(TypedDict):
     status: Literal['ready', 'not_ready']
     checks: dict[str, Checks]
     retrieval: Literal['lexical', 'hybrid']
-    degraded: NotRequired[bool]
+    degraded: NotRequired[Literal[True]]
     warnings: NotRequired[list[Warning1]]
     embeddings: NotRequired[Embeddings4]
     contexts: NotRequired[Contexts]
@@ -1679,7 +1720,7 @@ class RelevantDocument(TypedDict):
 class Removed1(TypedDict):
     id: str
     object: str
-    deleted: bool
+    deleted: Literal[True]
 
 
 class RequestEvent(TypedDict):
@@ -1699,7 +1740,7 @@ class RequestEvent(TypedDict):
 class ResponseDeleted(TypedDict):
     id: str
     object: Literal['response']
-    deleted: bool
+    deleted: Literal[True]
 
 
 class Part(TypedDict):
@@ -2236,9 +2277,9 @@ class Settings(TypedDict):
 
 class SettingsPatch(TypedDict):
     basedOn: str
-    set: NotRequired[dict[str, str]]
+    set: NotRequired[dict[str, str] | None]
     clear: NotRequired[list[ClearItem] | None]
-    move: NotRequired[dict[str, str]]
+    move: NotRequired[dict[str, str] | None]
 
 
 class SettingsSaved(TypedDict):
@@ -2374,7 +2415,7 @@ class SyncedFiles(TypedDict):
 class Choice2(TypedDict):
     index: int
     text: str
-    logprobs: str | None
+    logprobs: None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
 
 
@@ -2450,7 +2491,7 @@ class VectorStore(TypedDict):
     object: Literal['vector_store']
     name: str
     created_at: int
-    last_active_at: str | None
+    last_active_at: None
     metadata: dict[str, Any]
     status: Literal['in_progress', 'completed']
     usage_bytes: int
@@ -2534,7 +2575,7 @@ class VectorStoreSearch(TypedDict):
     max_num_results: NotRequired[int | None]
     filters: NotRequired[Filters6 | Filters7 | None]
     ranking_options: NotRequired[RankingOptions | None]
-    rewrite_query: NotRequired[bool | None]
+    rewrite_query: NotRequired[Literal[False] | None]
 
 
 class ContentItem2(TypedDict):
@@ -2556,14 +2597,14 @@ class VectorStoreSearchResults(TypedDict):
     object: Literal['vector_store.search_results.page']
     search_query: list[str]
     data: list[Datum3]
-    has_more: bool
-    next_page: str | None
+    has_more: Literal[False]
+    next_page: None
 
 
 class VectorStoreUpdate(TypedDict):
     name: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Any]]
-    expires_after: NotRequired[str | None]
+    metadata: NotRequired[dict[str, Any] | None]
+    expires_after: NotRequired[None]
 
 
 class RefusedItem1(TypedDict):
@@ -2697,7 +2738,7 @@ class BatchFailure(TypedDict):
 class Message2(TypedDict):
     role: Literal['assistant']
     content: str | None
-    refusal: str | None
+    refusal: None
     tool_calls: NotRequired[list[ToolCall]]
     annotations: NotRequired[list[UrlCitation]]
     reasoning_content: NotRequired[str]
@@ -2707,7 +2748,7 @@ class Message2(TypedDict):
 class Choice(TypedDict):
     index: int
     message: Message2
-    logprobs: str | None
+    logprobs: None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter']
 
 
@@ -2723,7 +2764,7 @@ class Delta5(TypedDict):
 class Choice1(TypedDict):
     index: int
     delta: Delta5
-    logprobs: str | None
+    logprobs: None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
 
 
@@ -2733,70 +2774,6 @@ CompletionMessage: TypeAlias = (
     | CompletionMessageAssistant
     | CompletionMessageTool
 )
-
-
-class CreateDocument(TypedDict):
-    text: NotRequired[str | None]
-    title: NotRequired[str | None]
-    url: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
-    refresh: NotRequired[str | None]
-    conversation: NotRequired[str | None]
-
-
-class CreateDocumentItem(TypedDict):
-    text: str
-    title: NotRequired[str | None]
-    url: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
-    id: NotRequired[str | None]
-    idempotencyKey: NotRequired[str | None]
-
-
-CreateDocuments: TypeAlias = list[CreateDocumentItem]
-
-
-class CreateFeedback(TypedDict):
-    conversationId: NotRequired[str | None]
-    answerId: str
-    rating: Rating
-    comment: NotRequired[str | None]
-
-
-class CreateJudgedLine(TypedDict):
-    id: NotRequired[str | None]
-    question: str
-    relevant: NotRequired[list[RelevantDocument] | None]
-    facts: NotRequired[list[Fact] | None]
-    kind: NotRequired[str | None]
-    collection: NotRequired[str | None]
-
-
-class CreateJudgedQuestion(TypedDict):
-    question: str
-    relevant: NotRequired[list[RelevantDocument] | None]
-    facts: NotRequired[list[Fact] | None]
-    kind: NotRequired[str | None]
-    collection: NotRequired[str | None]
-
-
-class CreateSite(TypedDict):
-    url: str
-    limit: NotRequired[int | None]
-    refresh: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
-
-
-class CreateVectorStoreFile(TypedDict):
-    file_id: str
-    attributes: NotRequired[Metadata | None]
-    chunking_strategy: NotRequired[str | None]
 
 
 class Document(TypedDict):
@@ -2908,17 +2885,45 @@ class Hit(TypedDict):
     end: int
     page: NotRequired[int]
     pageEnd: NotRequired[int]
-    pictureDescription: NotRequired[bool]
+    pictureDescription: NotRequired[Literal[True]]
     sheet: NotRequired[str]
     row: NotRequired[int]
     chunkIds: NotRequired[list[str]]
     stages: NotRequired[Stages]
 
 
-JudgedImport: TypeAlias = list[CreateJudgedLine]
-
-
 LineResult: TypeAlias = LineStored | LineRefused
+
+
+class NewFeedback(TypedDict):
+    conversationId: NotRequired[str | None]
+    answerId: str
+    rating: Rating
+    comment: NotRequired[str | None]
+
+
+class NewFileBatch(TypedDict):
+    file_ids: NotRequired[list[FileId] | None]
+    files: NotRequired[list[NewVectorStoreFile] | None]
+    attributes: NotRequired[Metadata | None]
+    chunking_strategy: NotRequired[None]
+
+
+class NewJudgedLine(TypedDict):
+    id: NotRequired[str | None]
+    question: str
+    relevant: NotRequired[list[RelevantDocument] | None]
+    facts: NotRequired[list[Fact] | None]
+    kind: NotRequired[str | None]
+    collection: NotRequired[str | None]
+
+
+class NewJudgedQuestion(TypedDict):
+    question: str
+    relevant: NotRequired[list[RelevantDocument] | None]
+    facts: NotRequired[list[Fact] | None]
+    kind: NotRequired[str | None]
+    collection: NotRequired[str | None]
 
 
 ResponseInputItem: TypeAlias = (
@@ -2995,7 +3000,7 @@ class AgentExtra(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[bool]
+    degraded: NotRequired[Literal[True]]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3021,7 +3026,7 @@ class Agent2(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[bool]
+    degraded: NotRequired[Literal[True]]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3146,7 +3151,7 @@ class Agent3(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[bool]
+    degraded: NotRequired[Literal[True]]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3172,23 +3177,6 @@ class ConversationItemList(TypedDict):
     has_more: bool
 
 
-class CreateConversation(TypedDict):
-    items: NotRequired[list[ResponseInputItem] | None]
-    metadata: NotRequired[dict[str, str]]
-    title: NotRequired[str | None]
-
-
-class CreateConversationItems(TypedDict):
-    items: list[ResponseInputItem]
-
-
-class CreateFileBatch(TypedDict):
-    file_ids: NotRequired[list[FileId] | None]
-    files: NotRequired[list[CreateVectorStoreFile] | None]
-    attributes: NotRequired[Metadata | None]
-    chunking_strategy: NotRequired[str | None]
-
-
 class DocumentBatchResult(TypedDict):
     results: list[DocumentCreated | BatchFailure]
 
@@ -3212,7 +3200,7 @@ class DoneFrame(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[bool]
+    degraded: NotRequired[Literal[True]]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3247,6 +3235,19 @@ FilterLevel23 = TypedDict(
 FilterLevel2: TypeAlias = FieldCondition | FilterLevel21 | FilterLevel22 | FilterLevel23
 
 
+JudgedImport: TypeAlias = list[NewJudgedLine]
+
+
+class NewConversation(TypedDict):
+    items: NotRequired[list[ResponseInputItem] | None]
+    metadata: NotRequired[dict[str, str] | None]
+    title: NotRequired[str | None]
+
+
+class NewConversationItems(TypedDict):
+    items: list[ResponseInputItem]
+
+
 class OllamaChatAnswer(TypedDict):
     message: Message3
     model: str
@@ -3278,10 +3279,10 @@ class OllamaGenerateAnswer(TypedDict):
     agent: NotRequired[AgentExtra]
 
 
-class QueryResult(TypedDict):
+class QueryResponse(TypedDict):
     query: str
     hits: list[Hit]
-    degraded: NotRequired[bool]
+    degraded: NotRequired[Literal[True]]
     steps: NotRequired[list[SearchStep]]
     usage: NotRequired[UsageModel]
 
@@ -3389,12 +3390,21 @@ Filter3 = TypedDict(
 Filter: TypeAlias = FieldCondition | Filter1 | Filter2 | Filter3
 
 
+class NewEvaluationRun(TypedDict):
+    name: NotRequired[str | None]
+    answers: NotRequired[bool | None]
+    judge: NotRequired[bool | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    filter: NotRequired[Filter | None]
+
+
 class OllamaChatRequest(TypedDict):
     messages: NotRequired[list[Message4] | None]
     tools: NotRequired[list[Tool2] | None]
     model: str
     stream: NotRequired[bool | None]
-    format: NotRequired[Literal['', 'json'] | OllamaAnswerSchema | None]
+    format: NotRequired[Literal['', 'json'] | dict[str, Any] | None]
     think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
     options: NotRequired[Options | None]
     topK: NotRequired[int | None]
@@ -3412,10 +3422,10 @@ class OllamaGenerateRequest(TypedDict):
     prompt: NotRequired[str | None]
     system: NotRequired[str | None]
     images: NotRequired[list[Image] | None]
-    suffix: NotRequired[str | None]
+    suffix: NotRequired[None]
     model: str
     stream: NotRequired[bool | None]
-    format: NotRequired[Literal['', 'json'] | OllamaAnswerSchema | None]
+    format: NotRequired[Literal['', 'json'] | dict[str, Any] | None]
     think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
     options: NotRequired[Options1 | None]
     topK: NotRequired[int | None]
@@ -3474,14 +3484,14 @@ class ResponseRequest(TypedDict):
         | ToolChoice7
         | None
     ]
-    metadata: NotRequired[dict[str, str]]
+    metadata: NotRequired[dict[str, str] | None]
     truncation: NotRequired[Literal['auto', 'disabled'] | None]
-    parallel_tool_calls: NotRequired[bool | None]
-    background: NotRequired[bool | None]
+    parallel_tool_calls: NotRequired[Literal[True] | None]
+    background: NotRequired[Literal[False] | None]
     conversation: NotRequired[str | Conversation3 | None]
-    prompt: NotRequired[str | None]
-    max_tool_calls: NotRequired[str | None]
-    top_logprobs: NotRequired[str | None]
+    prompt: NotRequired[None]
+    max_tool_calls: NotRequired[None]
+    top_logprobs: NotRequired[None]
     topK: NotRequired[int | None]
     minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
@@ -3507,9 +3517,9 @@ class TextCompletionRequest(TypedDict):
     seed: NotRequired[int | None]
     n: NotRequired[Literal[1] | None]
     best_of: NotRequired[Literal[1] | None]
-    echo: NotRequired[bool | None]
+    echo: NotRequired[Literal[False] | None]
     suffix: NotRequired[Literal[''] | None]
-    logprobs: NotRequired[str | None]
+    logprobs: NotRequired[None]
     logit_bias: NotRequired[dict[str, Any] | None]
     topK: NotRequired[int | None]
     minScore: NotRequired[float | None]
@@ -3638,15 +3648,6 @@ class CompletionRequest(TypedDict):
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
-
-
-class CreateEvaluationRun(TypedDict):
-    name: NotRequired[str | None]
-    answers: NotRequired[bool | None]
-    judge: NotRequired[bool | None]
-    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
-    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
-    filter: NotRequired[Filter | None]
 
 
 class EvaluationReport(TypedDict):
