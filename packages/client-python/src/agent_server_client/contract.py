@@ -51,7 +51,7 @@ class IncompleteDetails(TypedDict):
 
 class Reasoning(TypedDict):
     effort: str | None
-    summary: None
+    summary: str | None
 
 
 class InputTokensDetails(TypedDict):
@@ -496,7 +496,7 @@ class Chunk(TypedDict):
     end: int
     page: NotRequired[int]
     pageEnd: NotRequired[int]
-    pictureDescription: NotRequired[Literal[True]]
+    pictureDescription: NotRequired[bool]
 
 
 class ChunkList(TypedDict):
@@ -743,13 +743,13 @@ class Conversation2(TypedDict):
     updated_at: int
     last_item_id: str | None
     access: NotRequired[list[AccessItem]]
-    shared: NotRequired[Literal[True]]
+    shared: NotRequired[bool]
 
 
 class ConversationDeleted(TypedDict):
     id: str
     object: Literal['conversation.deleted']
-    deleted: Literal[True]
+    deleted: bool
 
 
 class ConversationList(TypedDict):
@@ -761,10 +761,62 @@ class ConversationList(TypedDict):
 
 
 class ConversationPatch(TypedDict):
-    metadata: NotRequired[dict[str, str] | None]
+    metadata: NotRequired[dict[str, str]]
     title: NotRequired[str | None]
     last_item_id: NotRequired[str | None]
     access: NotRequired[list[AccessItem]]
+
+
+Collection3: TypeAlias = str
+
+
+class CreateApiKey(TypedDict):
+    name: str
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
+    collections: NotRequired[list[Collection3] | None]
+    requestsPerMinute: NotRequired[int | None]
+    tokensPerDay: NotRequired[int | None]
+    expiresAt: NotRequired[str | None]
+
+
+class CreateCollection(TypedDict):
+    access: NotRequired[list[AccessItem]]
+    contributors: NotRequired[list[Contributor]]
+    owners: NotRequired[list[Owner]]
+    name: str
+
+
+class CreateDocumentFile(TypedDict):
+    file: bytes
+    title: NotRequired[str]
+    url: NotRequired[str]
+    collection: NotRequired[str]
+    access: NotRequired[str]
+    conversation: NotRequired[str]
+    metadata: NotRequired[str]
+
+
+class CreateFile(TypedDict):
+    file: bytes
+    purpose: NotRequired[str]
+
+
+FileId: TypeAlias = str
+
+
+Fact: TypeAlias = str
+
+
+class CreateSyncDirectory(TypedDict):
+    name: str
+    parent_id: NotRequired[str | None]
+
+
+class CreateVectorStore(TypedDict):
+    name: NotRequired[str | None]
+    file_ids: NotRequired[list[FileId] | None]
+    expires_after: NotRequired[str | None]
+    chunking_strategy: NotRequired[str | None]
 
 
 class Deletion(TypedDict):
@@ -851,7 +903,7 @@ class DocumentPatch(TypedDict):
     title: NotRequired[str]
     metadata: NotRequired[dict[str, str | float | bool | None]]
     expected: NotRequired[Expected]
-    conversation: NotRequired[None]
+    conversation: NotRequired[str | None]
     access: NotRequired[list[AccessItem] | None]
 
 
@@ -1243,10 +1295,12 @@ class LogEvent(TypedDict):
     details: dict[str, Any]
 
 
-McpAnswer: TypeAlias = dict[str, Any]
+class McpAnswer(TypedDict):
+    jsonrpc: NotRequired[str]
 
 
-McpMessage: TypeAlias = dict[str, Any]
+class McpMessage(TypedDict):
+    pass
 
 
 class McpTestRequest(TypedDict):
@@ -1326,7 +1380,7 @@ class Chat1(TypedDict):
     reasoning: NotRequired[Literal['none', 'summary', 'text']]
     window: int
     promptTokens: NotRequired[int]
-    promptTokensEstimated: NotRequired[Literal[True]]
+    promptTokensEstimated: NotRequired[bool]
     tokensPerSecond: NotRequired[float]
     leftOut: list[str]
 
@@ -1357,101 +1411,13 @@ ClearItem: TypeAlias = str
 
 
 class ModelTestRequest(TypedDict):
-    set: NotRequired[dict[str, str] | None]
+    set: NotRequired[dict[str, str]]
     clear: NotRequired[list[ClearItem] | None]
     kind: Literal['chat', 'embedding', 'reranking']
 
 
-Collection3: TypeAlias = str
-
-
-class NewApiKey(TypedDict):
-    name: str
-    scopes: list[Literal['query', 'chat', 'ingest', 'admin', 'act-as']]
-    collections: NotRequired[list[Collection3] | None]
-    requestsPerMinute: NotRequired[int | None]
-    tokensPerDay: NotRequired[int | None]
-    expiresAt: NotRequired[str | None]
-
-
-class NewCollection(TypedDict):
-    access: NotRequired[list[AccessItem]]
-    contributors: NotRequired[list[Contributor]]
-    owners: NotRequired[list[Owner]]
-    name: str
-
-
-class NewDocument(TypedDict):
-    text: NotRequired[str | None]
-    title: NotRequired[str | None]
-    url: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
-    refresh: NotRequired[str | None]
-    conversation: NotRequired[str | None]
-
-
-class NewDocumentFile(TypedDict):
-    file: bytes
-    title: NotRequired[str]
-    url: NotRequired[str]
-    collection: NotRequired[str]
-    access: NotRequired[str]
-    conversation: NotRequired[str]
-    metadata: NotRequired[str]
-
-
-class NewDocumentItem(TypedDict):
-    text: str
-    title: NotRequired[str | None]
-    url: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
-    id: NotRequired[str | None]
-    idempotencyKey: NotRequired[str | None]
-
-
-NewDocuments: TypeAlias = list[NewDocumentItem]
-
-
-class NewFile(TypedDict):
-    file: bytes
-    purpose: NotRequired[str]
-
-
-FileId: TypeAlias = str
-
-
-Fact: TypeAlias = str
-
-
-class NewSite(TypedDict):
-    url: str
-    limit: NotRequired[int | None]
-    refresh: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
-    access: NotRequired[list[AccessItem] | None]
-
-
-class NewSyncDirectory(TypedDict):
-    name: str
-    parent_id: NotRequired[str | None]
-
-
-class NewVectorStore(TypedDict):
-    name: NotRequired[str | None]
-    file_ids: NotRequired[list[FileId] | None]
-    expires_after: NotRequired[None]
-    chunking_strategy: NotRequired[None]
-
-
-class NewVectorStoreFile(TypedDict):
-    file_id: str
-    attributes: NotRequired[Metadata | None]
-    chunking_strategy: NotRequired[None]
+class OllamaAnswerSchema(TypedDict):
+    type: NotRequired[Any]
 
 
 class Function5(TypedDict):
@@ -1697,7 +1663,7 @@ class Readiness(TypedDict):
     status: Literal['ready', 'not_ready']
     checks: dict[str, Checks]
     retrieval: Literal['lexical', 'hybrid']
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     warnings: NotRequired[list[Warning1]]
     embeddings: NotRequired[Embeddings4]
     contexts: NotRequired[Contexts]
@@ -1720,7 +1686,7 @@ class RelevantDocument(TypedDict):
 class Removed1(TypedDict):
     id: str
     object: str
-    deleted: Literal[True]
+    deleted: bool
 
 
 class RequestEvent(TypedDict):
@@ -1740,7 +1706,7 @@ class RequestEvent(TypedDict):
 class ResponseDeleted(TypedDict):
     id: str
     object: Literal['response']
-    deleted: Literal[True]
+    deleted: bool
 
 
 class Part(TypedDict):
@@ -2277,9 +2243,9 @@ class Settings(TypedDict):
 
 class SettingsPatch(TypedDict):
     basedOn: str
-    set: NotRequired[dict[str, str] | None]
+    set: NotRequired[dict[str, str]]
     clear: NotRequired[list[ClearItem] | None]
-    move: NotRequired[dict[str, str] | None]
+    move: NotRequired[dict[str, str]]
 
 
 class SettingsSaved(TypedDict):
@@ -2415,7 +2381,7 @@ class SyncedFiles(TypedDict):
 class Choice2(TypedDict):
     index: int
     text: str
-    logprobs: None
+    logprobs: str | None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
 
 
@@ -2491,7 +2457,7 @@ class VectorStore(TypedDict):
     object: Literal['vector_store']
     name: str
     created_at: int
-    last_active_at: None
+    last_active_at: str | None
     metadata: dict[str, Any]
     status: Literal['in_progress', 'completed']
     usage_bytes: int
@@ -2575,7 +2541,7 @@ class VectorStoreSearch(TypedDict):
     max_num_results: NotRequired[int | None]
     filters: NotRequired[Filters6 | Filters7 | None]
     ranking_options: NotRequired[RankingOptions | None]
-    rewrite_query: NotRequired[Literal[False] | None]
+    rewrite_query: NotRequired[bool | None]
 
 
 class ContentItem2(TypedDict):
@@ -2597,14 +2563,14 @@ class VectorStoreSearchResults(TypedDict):
     object: Literal['vector_store.search_results.page']
     search_query: list[str]
     data: list[Datum3]
-    has_more: Literal[False]
-    next_page: None
+    has_more: bool
+    next_page: str | None
 
 
 class VectorStoreUpdate(TypedDict):
     name: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Any] | None]
-    expires_after: NotRequired[None]
+    metadata: NotRequired[dict[str, Any]]
+    expires_after: NotRequired[str | None]
 
 
 class RefusedItem1(TypedDict):
@@ -2738,7 +2704,7 @@ class BatchFailure(TypedDict):
 class Message2(TypedDict):
     role: Literal['assistant']
     content: str | None
-    refusal: None
+    refusal: str | None
     tool_calls: NotRequired[list[ToolCall]]
     annotations: NotRequired[list[UrlCitation]]
     reasoning_content: NotRequired[str]
@@ -2748,7 +2714,7 @@ class Message2(TypedDict):
 class Choice(TypedDict):
     index: int
     message: Message2
-    logprobs: None
+    logprobs: str | None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter']
 
 
@@ -2764,7 +2730,7 @@ class Delta5(TypedDict):
 class Choice1(TypedDict):
     index: int
     delta: Delta5
-    logprobs: None
+    logprobs: str | None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
 
 
@@ -2774,6 +2740,70 @@ CompletionMessage: TypeAlias = (
     | CompletionMessageAssistant
     | CompletionMessageTool
 )
+
+
+class CreateDocument(TypedDict):
+    text: NotRequired[str | None]
+    title: NotRequired[str | None]
+    url: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
+    refresh: NotRequired[str | None]
+    conversation: NotRequired[str | None]
+
+
+class CreateDocumentItem(TypedDict):
+    text: str
+    title: NotRequired[str | None]
+    url: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
+    id: NotRequired[str | None]
+    idempotencyKey: NotRequired[str | None]
+
+
+CreateDocuments: TypeAlias = list[CreateDocumentItem]
+
+
+class CreateFeedback(TypedDict):
+    conversationId: NotRequired[str | None]
+    answerId: str
+    rating: Rating
+    comment: NotRequired[str | None]
+
+
+class CreateJudgedLine(TypedDict):
+    id: NotRequired[str | None]
+    question: str
+    relevant: NotRequired[list[RelevantDocument] | None]
+    facts: NotRequired[list[Fact] | None]
+    kind: NotRequired[str | None]
+    collection: NotRequired[str | None]
+
+
+class CreateJudgedQuestion(TypedDict):
+    question: str
+    relevant: NotRequired[list[RelevantDocument] | None]
+    facts: NotRequired[list[Fact] | None]
+    kind: NotRequired[str | None]
+    collection: NotRequired[str | None]
+
+
+class CreateSite(TypedDict):
+    url: str
+    limit: NotRequired[int | None]
+    refresh: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    access: NotRequired[list[AccessItem] | None]
+
+
+class CreateVectorStoreFile(TypedDict):
+    file_id: str
+    attributes: NotRequired[Metadata | None]
+    chunking_strategy: NotRequired[str | None]
 
 
 class Document(TypedDict):
@@ -2885,45 +2915,17 @@ class Hit(TypedDict):
     end: int
     page: NotRequired[int]
     pageEnd: NotRequired[int]
-    pictureDescription: NotRequired[Literal[True]]
+    pictureDescription: NotRequired[bool]
     sheet: NotRequired[str]
     row: NotRequired[int]
     chunkIds: NotRequired[list[str]]
     stages: NotRequired[Stages]
 
 
+JudgedImport: TypeAlias = list[CreateJudgedLine]
+
+
 LineResult: TypeAlias = LineStored | LineRefused
-
-
-class NewFeedback(TypedDict):
-    conversationId: NotRequired[str | None]
-    answerId: str
-    rating: Rating
-    comment: NotRequired[str | None]
-
-
-class NewFileBatch(TypedDict):
-    file_ids: NotRequired[list[FileId] | None]
-    files: NotRequired[list[NewVectorStoreFile] | None]
-    attributes: NotRequired[Metadata | None]
-    chunking_strategy: NotRequired[None]
-
-
-class NewJudgedLine(TypedDict):
-    id: NotRequired[str | None]
-    question: str
-    relevant: NotRequired[list[RelevantDocument] | None]
-    facts: NotRequired[list[Fact] | None]
-    kind: NotRequired[str | None]
-    collection: NotRequired[str | None]
-
-
-class NewJudgedQuestion(TypedDict):
-    question: str
-    relevant: NotRequired[list[RelevantDocument] | None]
-    facts: NotRequired[list[Fact] | None]
-    kind: NotRequired[str | None]
-    collection: NotRequired[str | None]
 
 
 ResponseInputItem: TypeAlias = (
@@ -3000,7 +3002,7 @@ class AgentExtra(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3026,7 +3028,7 @@ class Agent2(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3151,7 +3153,7 @@ class Agent3(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3177,6 +3179,23 @@ class ConversationItemList(TypedDict):
     has_more: bool
 
 
+class CreateConversation(TypedDict):
+    items: NotRequired[list[ResponseInputItem] | None]
+    metadata: NotRequired[dict[str, str]]
+    title: NotRequired[str | None]
+
+
+class CreateConversationItems(TypedDict):
+    items: list[ResponseInputItem]
+
+
+class CreateFileBatch(TypedDict):
+    file_ids: NotRequired[list[FileId] | None]
+    files: NotRequired[list[CreateVectorStoreFile] | None]
+    attributes: NotRequired[Metadata | None]
+    chunking_strategy: NotRequired[str | None]
+
+
 class DocumentBatchResult(TypedDict):
     results: list[DocumentCreated | BatchFailure]
 
@@ -3200,7 +3219,7 @@ class DoneFrame(TypedDict):
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
@@ -3235,19 +3254,6 @@ FilterLevel23 = TypedDict(
 FilterLevel2: TypeAlias = FieldCondition | FilterLevel21 | FilterLevel22 | FilterLevel23
 
 
-JudgedImport: TypeAlias = list[NewJudgedLine]
-
-
-class NewConversation(TypedDict):
-    items: NotRequired[list[ResponseInputItem] | None]
-    metadata: NotRequired[dict[str, str] | None]
-    title: NotRequired[str | None]
-
-
-class NewConversationItems(TypedDict):
-    items: list[ResponseInputItem]
-
-
 class OllamaChatAnswer(TypedDict):
     message: Message3
     model: str
@@ -3279,10 +3285,10 @@ class OllamaGenerateAnswer(TypedDict):
     agent: NotRequired[AgentExtra]
 
 
-class QueryResponse(TypedDict):
+class QueryResult(TypedDict):
     query: str
     hits: list[Hit]
-    degraded: NotRequired[Literal[True]]
+    degraded: NotRequired[bool]
     steps: NotRequired[list[SearchStep]]
     usage: NotRequired[UsageModel]
 
@@ -3390,21 +3396,12 @@ Filter3 = TypedDict(
 Filter: TypeAlias = FieldCondition | Filter1 | Filter2 | Filter3
 
 
-class NewEvaluationRun(TypedDict):
-    name: NotRequired[str | None]
-    answers: NotRequired[bool | None]
-    judge: NotRequired[bool | None]
-    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
-    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
-    filter: NotRequired[Filter | None]
-
-
 class OllamaChatRequest(TypedDict):
     messages: NotRequired[list[Message4] | None]
     tools: NotRequired[list[Tool2] | None]
     model: str
     stream: NotRequired[bool | None]
-    format: NotRequired[Literal['', 'json'] | dict[str, Any] | None]
+    format: NotRequired[Literal['', 'json'] | OllamaAnswerSchema | None]
     think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
     options: NotRequired[Options | None]
     topK: NotRequired[int | None]
@@ -3422,10 +3419,10 @@ class OllamaGenerateRequest(TypedDict):
     prompt: NotRequired[str | None]
     system: NotRequired[str | None]
     images: NotRequired[list[Image] | None]
-    suffix: NotRequired[None]
+    suffix: NotRequired[str | None]
     model: str
     stream: NotRequired[bool | None]
-    format: NotRequired[Literal['', 'json'] | dict[str, Any] | None]
+    format: NotRequired[Literal['', 'json'] | OllamaAnswerSchema | None]
     think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
     options: NotRequired[Options1 | None]
     topK: NotRequired[int | None]
@@ -3484,14 +3481,14 @@ class ResponseRequest(TypedDict):
         | ToolChoice7
         | None
     ]
-    metadata: NotRequired[dict[str, str] | None]
+    metadata: NotRequired[dict[str, str]]
     truncation: NotRequired[Literal['auto', 'disabled'] | None]
-    parallel_tool_calls: NotRequired[Literal[True] | None]
-    background: NotRequired[Literal[False] | None]
+    parallel_tool_calls: NotRequired[bool | None]
+    background: NotRequired[bool | None]
     conversation: NotRequired[str | Conversation3 | None]
-    prompt: NotRequired[None]
-    max_tool_calls: NotRequired[None]
-    top_logprobs: NotRequired[None]
+    prompt: NotRequired[str | None]
+    max_tool_calls: NotRequired[str | None]
+    top_logprobs: NotRequired[str | None]
     topK: NotRequired[int | None]
     minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
@@ -3517,9 +3514,9 @@ class TextCompletionRequest(TypedDict):
     seed: NotRequired[int | None]
     n: NotRequired[Literal[1] | None]
     best_of: NotRequired[Literal[1] | None]
-    echo: NotRequired[Literal[False] | None]
+    echo: NotRequired[bool | None]
     suffix: NotRequired[Literal[''] | None]
-    logprobs: NotRequired[None]
+    logprobs: NotRequired[str | None]
     logit_bias: NotRequired[dict[str, Any] | None]
     topK: NotRequired[int | None]
     minScore: NotRequired[float | None]
@@ -3648,6 +3645,15 @@ class CompletionRequest(TypedDict):
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
+
+
+class CreateEvaluationRun(TypedDict):
+    name: NotRequired[str | None]
+    answers: NotRequired[bool | None]
+    judge: NotRequired[bool | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    filter: NotRequired[Filter | None]
 
 
 class EvaluationReport(TypedDict):
