@@ -41,26 +41,30 @@ const LogoutForm = z.object({ logout_token: z.string().max(16_384) })
 export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, options) => {
   const { company, publicUrl, audit } = options
   if (!company) return
-  const onRequest = limitByAddress(MAX_REQUESTS)
+  // One each: who uses up one of them keeps nobody from the others.
+  const limited = () => ({ onRequest: limitByAddress(MAX_REQUESTS) })
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
   })
 
-  app.get(COMPANY_SIGN_IN_PATH, { onRequest, schema: { querystring: Begin } }, (request, reply) =>
-    orPage(reply, async () => {
-      const redirectUri = `${originOf(request, publicUrl)}${CALLBACK_PATH}`
-      const { url, sealed } = await company.begin(redirectUri, ownPath(request.query.to))
-      return reply
-        .header(
-          'set-cookie',
-          pendingCookie(request, { value: sealed, seconds: PENDING_SECONDS, publicUrl }),
-        )
-        .redirect(url, 303)
-    }),
+  app.get(
+    COMPANY_SIGN_IN_PATH,
+    { ...limited(), schema: { querystring: Begin } },
+    (request, reply) =>
+      orPage(reply, async () => {
+        const redirectUri = `${originOf(request, publicUrl)}${CALLBACK_PATH}`
+        const { url, sealed } = await company.begin(redirectUri, ownPath(request.query.to))
+        return reply
+          .header(
+            'set-cookie',
+            pendingCookie(request, { value: sealed, seconds: PENDING_SECONDS, publicUrl }),
+          )
+          .redirect(url, 303)
+      }),
   )
 
   // No check of the origin: the issuer's page leads here. What the browser has kept stands for that.
-  app.get(CALLBACK_PATH, { onRequest, exposeHeadRoute: false }, (request, reply) =>
+  app.get(CALLBACK_PATH, { ...limited(), exposeHeadRoute: false }, (request, reply) =>
     orPage(reply, async () => {
       reply.header('set-cookie', pendingCookie(request, { value: '', seconds: 0, publicUrl }))
       const query = request.url.split('?')[1] ?? ''
@@ -84,7 +88,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, op
     { parseAs: 'string', bodyLimit: MAX_FORM },
     (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
   )
-  app.post(LOGOUT_PATH, { onRequest, schema: { body: LogoutForm } }, async ({ body }, reply) => {
+  app.post(LOGOUT_PATH, { ...limited(), schema: { body: LogoutForm } }, async ({ body }, reply) => {
     await company.signedOutElsewhere(body.logout_token)
     return reply.status(200).send()
   })

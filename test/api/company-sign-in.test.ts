@@ -228,3 +228,13 @@ it('Behind a proxy that speaks HTTPS, cookies are sent over HTTPS alone, whateve
   const opened = await openCookieBrowser().ask(`${url}/ui/session`, { method: 'POST', body })
   expect(opened.headers.getSetCookie()).toEqual([expect.stringMatching(/; Secure$/)])
 })
+
+it('Who sends many false sign-outs keeps nobody from signing in', async () => {
+  const { url } = await startServer(issuer.settings)
+  issuer.allow(url)
+  const form = { method: 'POST', body: new URLSearchParams({ other: 'x' }) }
+  const send = async () => (await fetch(`${url}/ui/sign-in/logout`, form)).status
+  for (let sent = 0; sent < 300; sent += 1) await send()
+  expect(await send()).toBe(429)
+  expect((await openCookieBrowser().visit(`${url}${START}`)).status).toBe(303)
+})
