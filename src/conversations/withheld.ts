@@ -60,7 +60,23 @@ const isShown = (tool: string, hidden: ReadonlySet<string>) =>
   tool.startsWith('mcp__') || (hidden.size === 0 && CITING_TOOLS.includes(tool))
 
 function withheld(agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) {
-  const { hits, steps, citations } = agent
+  const { steps } = agent
+  return {
+    ...agent,
+    ...withoutPassages(agent, hidden),
+    steps: steps.map((step) =>
+      step.output === undefined || isShown(step.tool, hidden)
+        ? step
+        : { ...step, output: WITHHELD },
+    ),
+  }
+}
+
+/** The hits and quotes of an answer, without the words of these documents. */
+export function withoutPassages(
+  { hits, citations }: Pick<StoredAnswer['agent'], 'hits' | 'citations'>,
+  hidden: ReadonlySet<string>,
+) {
   const isHidden = (hit: Hit | undefined) => hit !== undefined && hidden.has(hit.documentId)
   const emptied = ({ id, documentId, score, start, end }: Hit): Hit => ({
     id,
@@ -72,13 +88,7 @@ function withheld(agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) {
     title: '',
   })
   return {
-    ...agent,
     hits: hits.map((hit) => (isHidden(hit) ? emptied(hit) : hit)),
-    steps: steps.map((step) =>
-      step.output === undefined || isShown(step.tool, hidden)
-        ? step
-        : { ...step, output: WITHHELD },
-    ),
     ...(citations && {
       citations: citations.map((citation) =>
         isHidden(hits[citation.number - 1]) ? { ...citation, quotes: [] } : citation,

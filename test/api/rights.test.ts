@@ -2,6 +2,7 @@ import { Collection, CollectionList } from '@agent-server/schemas/collection.ts'
 import { Document, DocumentCreated, DocumentList } from '@agent-server/schemas/document.ts'
 import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { failureOf } from '../support/failure.ts'
 import { speakingFor } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -211,5 +212,33 @@ describe('A collection', () => {
     expect(await failureOf(response)).toMatchObject({ status: 409, code: 'collection_exists' })
     const patched = await eve('/collections/board', { method: 'PATCH', body: { access: [] } })
     expect(patched.status).toBe(404)
+  })
+})
+
+describe('What was answered before', () => {
+  const Made = z.looseObject({ id: z.string() })
+
+  it('keeps its words, but not those of documents that its reader may not read any more', async () => {
+    const { id, word } = await add(ada, { access: ['user:bob'] })
+    const { id: conversation } = Made.parse(
+      await (await bob('/v1/conversations', { body: {} })).json(),
+    )
+    const content = `What is the secret ${word}?`
+    const messages = [{ role: 'user', content }]
+    await (await bob('/chat', { body: { messages, conversation: { id: conversation } } })).text()
+    const body = { input: content, stream: false, include: ['file_search_call.results'] }
+    const response = Made.parse(await (await bob('/v1/responses', { body })).json())
+    const read = async () => {
+      const items = await (await bob(`/v1/conversations/${conversation}/items`)).text()
+      const stored = await (await bob(`/v1/responses/${response.id}`)).text()
+      return [items, stored].map((text) => text.split(`The secret is ${word}`).length - 1)
+    }
+    const before = await read()
+    expect(Math.min(...before)).toBeGreaterThan(2)
+    await share(ada, id, [])
+    // The answer itself quotes the passage, and stays.
+    expect(await read()).toEqual([1, 1])
+    await share(ada, id, ['user:bob'])
+    expect(await read()).toEqual(before)
   })
 })

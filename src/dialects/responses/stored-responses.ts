@@ -3,7 +3,7 @@ import { isObject } from '@agent-server/lib/text/json.ts'
 import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import { pageOf } from '@agent-server/wire'
 import { z } from 'zod'
-import type { HiddenDocuments } from '../../conversations/withheld.ts'
+import { type HiddenDocuments, withoutPassages } from '../../conversations/withheld.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import { toListed } from './items.ts'
 import type { InputItemList, OutputItem, ResponseObject } from './response-schema.ts'
@@ -44,10 +44,18 @@ export class StoredResponses {
   async #withhold(stored: StoredResponse, caller: Caller): Promise<StoredResponse> {
     const { response, items } = stored
     const all = [...items, ...response.output]
-    const hidden = await this.#hiddenOf(all.flatMap(documentsIn), caller)
+    const { agent } = response
+    const hits = agent && 'hits' in agent ? agent.hits : undefined
+    const ids = [...all.flatMap(documentsIn), ...(hits ?? []).map(({ documentId }) => documentId)]
+    const hidden = await this.#hiddenOf(ids, caller)
     if (hidden.size === 0) return stored
+    const output = response.output.map((item) => without(item, hidden))
     return {
-      response: { ...response, output: response.output.map((item) => without(item, hidden)) },
+      response: {
+        ...response,
+        output,
+        ...(hits && { agent: { ...agent, ...withoutPassages({ ...agent, hits }, hidden) } }),
+      },
       items: items.map((item) => without(item, hidden)),
     }
   }
