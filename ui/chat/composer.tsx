@@ -6,6 +6,7 @@ import { Button, boundBox, Field, Form } from '../parts/controls.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { ask, refusal, stop } from './answering.ts'
+import { ChosenAgent } from './chosen-agent.tsx'
 import {
   conversationId,
   EFFORTS,
@@ -60,6 +61,7 @@ export function Composer() {
         />
         <div class="composer-bar">
           <ClipButton />
+          <ChosenAgent />
           <ChosenCollection />
           <Settings />
           {isAnswering.value ? (

@@ -5,6 +5,7 @@ import { chosenCollection } from '../collections/collections.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { replaceRoute } from '../route.ts'
 import { onSignOut } from '../session.ts'
+import { chosenAgent } from './chosen-agent.tsx'
 import { moveDraft } from './draft.ts'
 import { feedbackOf, readFeedback } from './feedback.ts'
 import { tellTabs } from './other-tabs.ts'
@@ -136,6 +137,7 @@ export function askedWith(): Partial<ChatRequest> {
     }),
     ...(filter && { filter }),
     ...(chosenCollection.value !== '' && { collection: chosenCollection.value }),
+    ...(chosenAgent.value !== '' && { agent: chosenAgent.value }),
     includeSteps: settings.showsSteps.value,
   }
 }
