@@ -238,3 +238,14 @@ it('Who sends many false sign-outs keeps nobody from signing in', async () => {
   expect(await send()).toBe(429)
   expect((await openCookieBrowser().visit(`${url}${START}`)).status).toBe(303)
 })
+
+it('Of two cookies with the name of the session, neither counts', async () => {
+  const { browser } = await signIn('ada')
+  const name = `agent-server-${new URL(server.url).port}`
+  const headers = {
+    cookie: `${name}=planted; ${name}=${sessionIn(browser)}`,
+    'sec-fetch-site': 'same-origin',
+  }
+  const response = await fetch(`${server.url}/ui/session`, { headers })
+  expect(await response.json()).toMatchObject({ signedIn: false })
+})

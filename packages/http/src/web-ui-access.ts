@@ -72,7 +72,9 @@ const pendingName = (request: FastifyRequest) => `${cookieName(request)}-sign-in
 
 function cookieIn({ headers }: FastifyRequest, name: string): string | undefined {
   const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
-  return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
+  const [own, ...others] = cookies.filter((cookie) => cookie.startsWith(`${name}=`))
+  // Of two, one was set by somebody else on the host, and nothing says which.
+  return others.length > 0 ? undefined : own?.slice(name.length + 1)
 }
 
 interface Cookie {
