@@ -106,7 +106,7 @@ export async function compose(
       closing.defer(activity.watch(metrics))
       agents.start()
       await knowledge.start()
-      corpus.start()
+      await corpus.start()
       operator.start()
       audit.start()
     },

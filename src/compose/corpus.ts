@@ -68,9 +68,10 @@ export function openCorpus(
     streams: createLimiter({ name: 'streams of lines', capacity: MAX_STREAMS }),
     log,
   }
+  const watched = config.WATCH_FOLDERS ?? []
   const folders = openWatch(
     {
-      folders: config.WATCH_FOLDERS ?? [],
+      folders: watched,
       maxBytes: config.FILE_LIMIT,
       queueLimit: config.INGEST_QUEUE_LIMIT,
     },
@@ -80,7 +81,13 @@ export function openCorpus(
     corpusFor: (caller: Caller) => corpusForCaller(caller, services),
     conversationDeleted: sweep.conversationDeleted,
     folders,
-    start() {
+    async start() {
+      const keys = await store.keys.list()
+      const names = [
+        ...keys.flatMap((key) => key.collections ?? []),
+        ...watched.flatMap(({ collection = [] }) => collection),
+      ]
+      await store.collections.reserve([...new Set(names)])
       web.start()
       folders.start()
       sweep.start()

@@ -21,13 +21,18 @@ export interface CollectionStore {
   /** The highest role in each collection of somebody whom these entries include. */
   rolesOf(principals: readonly string[]): Promise<ReadonlyMap<string, Role>>
   /**
-   * Throws `collection_exists` if there is one, or if it is the default one or documents are in one of that name, unless
+   * Throws `collection_exists` if there is one, or if it is the default one, or documents are in one of that name, or the name is reserved, unless
    * they are taken over; and `invalid_request` for more than `MAX_SHARED`, or `MAX_OWN` of one person's.
    */
   add(
     collection: Omit<StoredCollection, 'createdAt'>,
     takesOver: boolean,
   ): Promise<StoredCollection>
+  /**
+   * Keeps names for keys, folders and administrators, also while nothing is in a collection of that name. Those that
+   * `add` takes over, and those of documents in no shared collection, are kept like that, too.
+   */
+  reserve(names: readonly string[]): Promise<void>
   /** Replaces the lists that are given. Returns undefined if there is no such collection. */
   change(name: string, lists: Partial<RoleLists>): Promise<StoredCollection | undefined>
   /** Documents that are in it stay. Returns whether it existed. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Accepted } from './accepted.ts'
+import type { StoredCollection } from './collection-store.ts'
 import type {
   DocumentContent,
   EmbeddingModel,
@@ -20,6 +21,10 @@ export interface CorpusStart {
   nextChunkKey: number
   /** What clients of vector stores call collections. */
   collectionNames: { collection: string; name: string }[]
+  /** Those that people share, with whom each is shared. */
+  collections: StoredCollection[]
+  /** Names that no person can take. */
+  reservedCollections: string[]
 }
 
 /** One document without its chunks, which follow it. Documents are in the order in which they were added. */

@@ -61,6 +61,35 @@ describe('The name of a collection', () => {
     await patch(master, 'default', { access: [] })
   })
 
+  it('is kept for a key, whether or not anything is there', async () => {
+    const [ofKey, ofDocument, patched, opened] = [newName(), newName(), newName(), newName()]
+    const program = await withKey({ scopes: ['query', 'ingest'], collections: [ofKey] })
+    await master(`/documents/${await add(master, { collection: ofDocument })}`, {
+      method: 'DELETE',
+    })
+    const id = await add(master)
+    const move = (collection: string | null) =>
+      master(`/documents/${id}`, { method: 'PATCH', body: { metadata: { collection } } })
+    await move(patched)
+    await move(null)
+    await create(master, { name: opened })
+    await master(`/collections/${opened}`, { method: 'DELETE' })
+    for (const name of [ofKey, ofDocument, patched, opened]) {
+      expect(await failureOf(await create(mallory, { name }))).toMatchObject({ status: 409 })
+      await mallory('/v1/vector_stores', { body: { name } })
+      expect((await mallory(`/collections/${name}`)).status).toBe(404)
+    }
+    expect(await statusOf(mallory, await add(program))).toBe(404)
+  })
+
+  it('is free again for people once its owners delete it', async () => {
+    const name = newName()
+    await create(ada, { name })
+    await ada(`/documents/${await add(ada, { collection: name })}`, { method: 'DELETE' })
+    await ada(`/collections/${name}`, { method: 'DELETE' })
+    expect((await create(mallory, { name })).status).toBe(201)
+  })
+
   it('is one of its key’s if a program makes a collection for a person', async () => {
     const [inside, outside] = [newName(), newName()]
     const scopes = ['query', 'ingest', 'act-as']

@@ -17,10 +17,11 @@ import { FAILURE } from './document-store.fixture.ts'
 export interface CorpusPlace {
   corpus: Corpus
   /** Opens the document store over it; the caller closes it. */
-  open(): Promise<DocumentStore & Pick<OpenedStore, 'collectionNames'>>
+  open(): Promise<DocumentStore & Pick<OpenedStore, 'collectionNames' | 'collections'>>
 }
 
 const { signal } = new AbortController()
+const LISTS = { reader: ['group:staff'], contributor: ['user:bob'], owner: ['user:ada'] }
 
 /** What everything that holds a corpus must keep, on its way out and in. */
 export function describeCorpus(name: string, createPlace: () => Promise<CorpusPlace>): void {
@@ -29,12 +30,14 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
     const store = await place.open()
     await fill(store)
     await store.collectionNames.set('red', 'Red things')
+    await store.collections.add({ name: 'shared', creator: 'user:ada', lists: LISTS }, false)
+    await store.collections.reserve(['kept'])
     await store.close()
     return place
   }
 
   describe(`The corpus in ${name}`, () => {
-    it('arrives elsewhere as it was: documents in their order, texts, chunks, vectors, files, names of collections', async () => {
+    it('arrives elsewhere as it was: documents in their order, texts, chunks, vectors, files, names of collections and whom they are shared with', async () => {
       const from = await filled()
       const to = await createPlace()
       await to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal)
@@ -42,6 +45,23 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
         await Array.fromAsync(from.corpus.readCorpus(signal)),
       )
       expect(await snapshot(to)).toEqual(await snapshot(from))
+    })
+
+    it('keeps collections for whoever had them', async () => {
+      const from = await filled()
+      const to = await createPlace()
+      await to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal)
+      const store = await to.open()
+      expect(await store.collections.get('shared')).toMatchObject({
+        creator: 'user:ada',
+        lists: LISTS,
+      })
+      for (const name of ['shared', 'kept', 'default']) {
+        const lists = { reader: [], contributor: [], owner: ['user:mallory'] }
+        const taken = store.collections.add({ name, creator: 'user:mallory', lists }, false)
+        await expect(taken).rejects.toMatchObject({ code: 'collection_exists' })
+      }
+      await store.close()
     })
 
     it('leaves the name that a collection has elsewhere', async () => {
@@ -262,6 +282,7 @@ async function snapshot({ open }: CorpusPlace) {
     vectors: await store.readVectors(keys),
     counts: await store.counts(),
     names: [...(await store.collectionNames.list())],
+    collections: await store.collections.list(),
     source: (await store.get(everything(), 'file'))?.source,
     file: await Array.fromAsync((await store.readFile(everything(), 'file')) ?? []),
     filtered: await store.visibleKeys(narrowed(everything(), { field: 'b', eq: 'c' })),

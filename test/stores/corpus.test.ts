@@ -12,6 +12,8 @@ import type { StoredDocument } from '../../src/stores/document-store.ts'
 const START: CorpusStart = {
   kind: 'start',
   collectionNames: [],
+  collections: [],
+  reservedCollections: [],
   embedding: { model: 'model-a', dimension: 2 },
   documents: 3,
   chunks: 6,

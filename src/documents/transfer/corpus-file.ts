@@ -12,6 +12,7 @@ import { parseJson } from '@agent-server/lib/text/json.ts'
 import { type Line, readLines } from '@agent-server/lib/text/lines.ts'
 import { Metadata } from '@agent-server/schemas/metadata.ts'
 import { z } from 'zod'
+import type { RoleLists, StoredCollection } from '../../stores/collection-store.ts'
 import type { CorpusDocument, CorpusRecord, CorpusStart } from '../../stores/corpus.ts'
 import {
   DOCUMENT_STATUSES,
@@ -247,6 +248,14 @@ const Content = {
   characters: count,
 } satisfies Fields<DocumentContent, 'collection'>
 
+const List = z.array(z.string()).readonly()
+const Shared = z.object({
+  name: z.string(),
+  creator: absent(z.string()),
+  createdAt: time,
+  lists: z.object({ reader: List, contributor: List, owner: List } satisfies Fields<RoleLists>),
+} satisfies Fields<StoredCollection>)
+
 const HeaderLine = z.object({
   format: z.literal(FORMAT),
   version: z.literal(FORMAT_VERSION),
@@ -256,6 +265,8 @@ const HeaderLine = z.object({
   chunks: count,
   nextChunkKey: count,
   collectionNames: z.array(z.object({ collection: z.string(), name: z.string() })).default([]),
+  collections: z.array(Shared).default([]),
+  reservedCollections: z.array(z.string()).default([]),
 } satisfies Fields<CorpusStart & { format: string; version: number; createdAt: string }, 'kind'>)
 
 const Source = z.object({

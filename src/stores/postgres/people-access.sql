@@ -20,6 +20,12 @@ CREATE TABLE collections (
   created_at bigint NOT NULL
 );
 
+-- Names that keys, folders and administrators use: no person can take them, also when no document is left.
+CREATE TABLE reserved_collections (name text COLLATE "C" PRIMARY KEY);
+INSERT INTO reserved_collections (name)
+  SELECT collection FROM documents WHERE length(collection) <= 64
+  UNION SELECT collection FROM replacements WHERE length(collection) <= 64;
+
 CREATE TABLE collection_access (
   collection text COLLATE "C" NOT NULL REFERENCES collections (name) ON DELETE CASCADE,
   principal text COLLATE "C" NOT NULL,

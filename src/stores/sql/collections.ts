@@ -16,8 +16,34 @@ const COLLECTIONS = `SELECT name, creator, created_at, principal, role FROM coll
   LEFT JOIN collection_access ON collection = name`
 const LIST = `${COLLECTIONS} ORDER BY name, principal`
 const ONE = `${COLLECTIONS} WHERE name = $1 ORDER BY principal`
-const HAS_DOCUMENTS = `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM documents WHERE collection = $1)
+const IS_USED = `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM reserved_collections WHERE name = $1)
+  OR EXISTS (SELECT 1 FROM documents WHERE collection = $1)
   OR EXISTS (SELECT 1 FROM replacements WHERE collection = $1)`
+
+/** Longer ones cannot be shared. */
+const MAX_NAME = 64
+
+/** Keeps the name for whoever put the document there, unless people share a collection of that name. */
+export async function reserveForDocument(
+  tx: Tx,
+  { collection }: { collection?: string | undefined },
+): Promise<void> {
+  if (collection === undefined || collection.length > MAX_NAME) return
+  await tx.run(
+    `INSERT INTO reserved_collections (name)
+      SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM collections WHERE name = $1)
+      ON CONFLICT (name) DO NOTHING`,
+    [collection],
+  )
+}
+
+/** Keeps names for keys, folders and administrators, whether or not anything is in collections of these names. */
+export async function reserveNames(tx: Tx, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
+  const rows = names.map((_, i) => `($${i + 1})`).join(', ')
+  const insert = `INSERT INTO reserved_collections (name) VALUES ${rows} ON CONFLICT (name) DO NOTHING`
+  await tx.run({ unprepared: insert }, names)
+}
 
 export function createCollectionReads(
   read: Read,
@@ -45,8 +71,7 @@ export const COLLECTION_WRITES = {
     { name, creator, lists }: Omit<StoredCollection, 'createdAt'>,
     takesOver: boolean,
   ): Promise<StoredCollection> {
-    const taken =
-      !takesOver && (name === DEFAULT_COLLECTION || (await tx.one(HAS_DOCUMENTS, [name])))
+    const taken = !takesOver && (name === DEFAULT_COLLECTION || (await tx.one(IS_USED, [name])))
     const values = 'SELECT $1, $2, now_ms()'
     const added = await tx.run(
       `INSERT INTO collections (name, creator, created_at) ${values} WHERE true ON CONFLICT (name) DO NOTHING`,
@@ -57,7 +82,8 @@ export const COLLECTION_WRITES = {
     if (total > MAX_SHARED) {
       throw new AppError('invalid_request', `There are ${MAX_SHARED} collections: delete one first`)
     }
-    if (!takesOver) await refuseMore(tx, creator)
+    if (takesOver) await reserveNames(tx, [name])
+    else await refuseMore(tx, creator)
     return setLists(tx, name, lists)
   },
 
@@ -70,8 +96,23 @@ export const COLLECTION_WRITES = {
     return exists > 0 ? setLists(tx, name, lists) : undefined
   },
 
+  reserveCollections: reserveNames,
+
   removeCollection: async (tx: Tx, name: string): Promise<boolean> =>
     (await tx.run('DELETE FROM collections WHERE name = $1', [name])) > 0,
+}
+
+/** Adds a copy of one, before any document. A collection that is there already stays, with whom it is shared there. */
+export async function restoreCollection(tx: Tx, collection: StoredCollection): Promise<void> {
+  const { name, creator, createdAt, lists } = collection
+  const row = { name, creator, created_at: createdAt }
+  const [added] = await insertInto(
+    tx,
+    'collections',
+    row,
+    'ON CONFLICT (name) DO NOTHING RETURNING name',
+  )
+  if (added) await setLists(tx, name, lists)
 }
 
 async function refuseMore(tx: Tx, creator: string | undefined): Promise<void> {

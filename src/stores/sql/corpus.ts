@@ -12,6 +12,7 @@ import {
 import { keepAccess } from './access.ts'
 import { toEmbedding, toNewChunk, toVectors } from './chunks.ts'
 import { createNameReads } from './collection-names.ts'
+import { createCollectionReads, reserveNames, restoreCollection } from './collections.ts'
 import {
   contentColumns,
   documentColumns,
@@ -29,6 +30,8 @@ import { integer, optionalInteger, type Row, type Tx, text } from './query.ts'
 const DOCUMENTS_PER_READ = 200
 /** This many chunks, with vectors of a few thousand numbers, take a few megabytes. */
 const CHUNKS_PER_RECORD = 256
+/** A statement has at most 32,766 parameters. */
+const NAMES_PER_WRITE = 10_000
 
 /** Everything in the database, as of the start of the transaction. */
 export async function* readCorpusFrom(
@@ -84,7 +87,9 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
       (SELECT count(*) FROM chunks) AS chunks,
       (SELECT value FROM meta WHERE name = 'next_chunk_key') AS next_key`
 
+  const RESERVED = 'SELECT name FROM reserved_collections ORDER BY name'
   const names = createNameReads(run)
+  const collections = createCollectionReads(run)
 
   async function* piecesOf(file: Row): AsyncGenerator<CorpusPiece> {
     const [number, revision] = [integer(file, 'number'), integer(file, 'revision')]
@@ -111,6 +116,8 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
           collection,
           name,
         })),
+        collections: await collections.list(),
+        reservedCollections: (await run(RESERVED)).map((row) => text(row, 'name')),
       }
     },
 
@@ -173,12 +180,17 @@ export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'mov
   let current = { number: 0, revision: 0 }
   let file: { number: number; revision: number; pieces: number } | undefined
 
-  const begin = async ({ embedding, nextChunkKey, collectionNames }: CorpusStart) => {
+  const begin = async (start: CorpusStart) => {
+    const { embedding, nextChunkKey, collectionNames } = start
     nextKey = nextChunkKey
     if (embedding) await insertInto(tx, 'embeddings', { vectors: 'current', ...embedding })
     // A name that was given here stays.
     for (const one of collectionNames) {
       await insertInto(tx, 'collection_names', one, 'ON CONFLICT (collection) DO NOTHING')
+    }
+    for (const collection of start.collections) await restoreCollection(tx, collection)
+    for (let i = 0; i < start.reservedCollections.length; i += NAMES_PER_WRITE) {
+      await reserveNames(tx, start.reservedCollections.slice(i, i + NAMES_PER_WRITE))
     }
   }
   const addDocument = async (record: CorpusDocument) => {

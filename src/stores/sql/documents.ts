@@ -18,7 +18,7 @@ import {
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
 import { keepAccess } from './access.ts'
-import { createCollectionReads } from './collections.ts'
+import { createCollectionReads, reserveForDocument } from './collections.ts'
 import {
   contentColumns,
   documentColumns,
@@ -103,6 +103,7 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
         return toDocument(earlier)
       }
       const row = await insert(tx, document, await enterQueue(tx))
+      await reserveForDocument(tx, toContent(row))
       if (idempotency) {
         const key = { ...idempotency, document: integer(row, 'number') }
         await insertInto(tx, 'idempotency_keys', key)
@@ -121,6 +122,7 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       const isHidden = row && !row.is_visible
       if (isHidden || isChanged(row, before)) throw documentNotFound(document.id)
       if (row) await takeMoved(tx, row, document)
+      await reserveForDocument(tx, toPlace(shownMetadata(document)))
       return toDocument(
         row ? await replace(tx, row, document, queue) : await insert(tx, document, queue),
       )
@@ -144,7 +146,7 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
         updatedAt: integer(row, 'now'),
       })
       const isTaken = text(row, 'status') === 'processing'
-      await keepAccess(tx, dialect, access)
+      await Promise.all([keepAccess(tx, dialect, access), reserveForDocument(tx, place)])
       const [rows] = await Promise.all([
         updateDocument(tx, number, own, isTaken ? [PENDING_AGAIN] : [], RETURNING),
         patchReplacement(tx, number, { metadata: patch, access }),

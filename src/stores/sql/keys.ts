@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { KeyStore, KeyUse, StoredKey, UsedKey } from '../key-store.ts'
+import { reserveNames } from './collections.ts'
 import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
 import { dropOwnerless } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
@@ -77,6 +78,7 @@ export function createApiKeyWrites(dialect: Dialect) {
         throw new AppError('too_many_keys', message)
       }
       await insertInto(tx, 'api_keys', writeAll(KEY, key))
+      await reserveNames(tx, key.collections ?? [])
       return true
     },
 

@@ -233,6 +233,7 @@ function createServerStores(
     collections: {
       ...createCollectionReads(read),
       add: write.addCollection,
+      reserve: write.reserveCollections,
       change: write.changeCollection,
       remove: write.removeCollection,
     },

@@ -158,7 +158,6 @@ const OF_CORPUS = new Set([
   'vectors',
 ])
 
-/** In the order in which they were made, so that what a row refers to is there before it. */
 function tablesOfServer(database: DatabaseSync): string[] {
   const tables = database
     .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
@@ -176,9 +175,12 @@ async function fill(
     migrate(database)
     if (before !== undefined) {
       database.prepare('ATTACH DATABASE ? AS before').run(before)
+      // What rows refer to is there already, or copied later.
+      database.exec('PRAGMA foreign_keys = OFF')
       for (const table of tablesOfServer(database)) {
         database.exec(`INSERT INTO ${table} SELECT * FROM before.${table}`)
       }
+      database.exec('PRAGMA foreign_keys = ON')
       database.exec('DETACH DATABASE before')
     }
     const writes = createCorpusWrites(createTx(database), SQLITE)

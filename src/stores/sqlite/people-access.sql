@@ -22,6 +22,12 @@ CREATE TABLE collections (
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Names that keys, folders and administrators use: no person can take them, also when no document is left.
+CREATE TABLE reserved_collections (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+INSERT INTO reserved_collections (name)
+  SELECT collection FROM documents WHERE length(collection) <= 64
+  UNION SELECT collection FROM replacements WHERE length(collection) <= 64;
+
 CREATE TABLE collection_access (
   collection TEXT NOT NULL REFERENCES collections (name) ON DELETE CASCADE,
   principal TEXT NOT NULL,

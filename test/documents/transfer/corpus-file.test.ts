@@ -60,6 +60,15 @@ const recordsWith = (text: string): CorpusRecord[] => [
     chunks: 3,
     nextChunkKey: 9,
     collectionNames: [{ collection: 'red', name: 'Red things' }],
+    collections: [
+      {
+        name: 'red',
+        creator: 'user:ada',
+        createdAt: 1,
+        lists: { reader: ['public'], contributor: [], owner: ['user:ada'] },
+      },
+    ],
+    reservedCollections: ['blue'],
   },
   document('a', 'Words 👋'),
   { kind: 'chunks', chunks: [chunk], vectors: vectors(0.5, -0.25) },
@@ -256,6 +265,8 @@ describe('A corpus', () => {
       const bare: CorpusRecord = {
         kind: 'start',
         collectionNames: [],
+        collections: [],
+        reservedCollections: [],
         embedding: undefined,
         documents: 3,
         chunks,

@@ -89,6 +89,7 @@ it('A corpus leaves every table of the server as it was, and of the corpus nothi
     'mcp_connections',
     'mcp_tools',
     'people',
+    'reserved_collections',
     'runs',
     'sessions',
     'skill_copies',
