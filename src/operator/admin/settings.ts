@@ -14,6 +14,8 @@ import { editEnvironment } from './env-file.ts'
 /** Variables that the system or the runtime itself reads: the agent configuration cannot make them settable here. */
 const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
 /** Free text that is no secret and names nothing that the server opens or calls. */
+/** Who administers must not shorten what is known of it. */
+const AUDIT_DAYS = 'AUDIT_DAYS'
 const PLAIN_TEXT =
   /^(?:CHAT|EMBEDDING|RERANK)_MODEL(?:_NEXT)?$|^(?:OCR_LANGUAGES|CHAT_REASONING_EFFORT)$/
 /** Of a shorter secret, four characters would reveal too much. */
@@ -125,6 +127,7 @@ export class SettingsService {
   }
 
   #isFree(name: string): boolean {
+    if (name === AUDIT_DAYS) return false
     const isListed = () =>
       this.#parts.variables.some((each) => each.name === name && each.values !== '')
     return PLAIN_TEXT.test(name) || isListed()
