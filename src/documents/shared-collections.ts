@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
+import { MAX_ACCESS } from '@agent-server/schemas/access.ts'
 import type {
   Collection,
   CollectionList,
@@ -114,6 +115,19 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
         if (rights === 'all') return true
         const role = (await roles())?.get(name) ?? 'reader'
         return role !== 'reader' || addIfFree(store, name, rights.person)
+      },
+      /**
+       * Who may read a document of it without `access` that the caller takes out to `default`: whoever could before,
+       * instead of whoever reads that. Undefined if people share neither.
+       */
+      async readersOutside(name: string): Promise<string[] | undefined> {
+        const [row, role] = [await store.get(name), (await roles())?.get(name)]
+        if (!row) return (await store.get(DEFAULT_COLLECTION)) && []
+        // Contributors are not told who the others are.
+        if (rights !== 'all' && role !== 'owner') return []
+        const { owner, contributor, reader } = row.lists
+        const readers = [...new Set([...owner, ...contributor, ...reader])]
+        return (readers.length <= MAX_ACCESS ? readers : [...owner]).sort()
       },
       list: async (signal: AbortSignal): Promise<CollectionList> => ({
         collections: await all(signal),

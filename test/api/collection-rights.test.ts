@@ -123,6 +123,38 @@ describe('A document in a shared collection', () => {
     expect(await statusOf(ada, id)).toBe(200)
   })
 
+  it('is read by nobody else once it is taken out of its vector store', async () => {
+    const name = newName()
+    const store = `vs_${name}`
+    await create(master, { name: 'default', access: ['user:zoe'] })
+    await patch(master, 'default', { access: ['user:zoe'] })
+    await create(ada, { name, access: ['user:mallory'], contributors: ['user:bob'] })
+    const bob = speakingFor(server, { name: 'bob' })
+    const zoe = speakingFor(server, { name: 'zoe' })
+    const readers = async (id: string) =>
+      Promise.all([ada, bob, mallory, zoe].map(async (one) => (await statusOf(one, id)) === 200))
+    const detached = await add(ada, { collection: name })
+    const own = await add(bob, { collection: name })
+    const named = await add(bob, { collection: name, access: ['user:zoe'] })
+    const left = await add(ada, { collection: name })
+    const ofKey = newName()
+    const ofOperator = await add(master, { collection: ofKey })
+    const detach = (request: Request, id: string, from = store) =>
+      request(`/v1/vector_stores/${from}/files/${id}`, { method: 'DELETE' })
+    expect((await detach(ada, detached)).status).toBe(200)
+    expect((await detach(bob, own)).status).toBe(200)
+    expect((await detach(bob, named)).status).toBe(200)
+    expect((await detach(master, ofOperator, `vs_${ofKey}`)).status).toBe(200)
+    const removed = await ada(`/v1/vector_stores/${store}`, { method: 'DELETE' })
+    expect(removed.status).toBe(200)
+    expect(await readers(detached)).toEqual([true, true, true, false])
+    expect(await readers(own)).toEqual([false, true, false, false])
+    expect(await readers(named)).toEqual([false, true, false, true])
+    expect(await readers(left)).toEqual([true, true, true, false])
+    expect(await readers(ofOperator)).toEqual([false, false, false, false])
+    await patch(master, 'default', { access: [] })
+  })
+
   it('stays with whoever keeps it to themselves when its collection goes', async () => {
     const name = newName()
     await create(ada, { name, contributors: ['user:mallory'] })

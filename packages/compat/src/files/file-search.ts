@@ -21,7 +21,7 @@ export function createFileSearch(
   caller: Caller,
 ) {
   const corpus = corpusFor(caller)
-  const files = new StoreFiles(corpus.documents)
+  const files = new StoreFiles(corpus.documents, corpus.shared)
   return {
     files,
     stores: new VectorStores({ ...corpus, files, names, caller }),

@@ -4,7 +4,7 @@ import { type Document, DocumentStatus } from '@agent-server/schemas/document.ts
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Metadata } from '@agent-server/schemas/metadata.ts'
 import { collectionOf, toList } from '@agent-server/wire'
-import type { Documents, DocumentsQuery } from '../services.ts'
+import type { Documents, DocumentsQuery, SharedCollections } from '../services.ts'
 import {
   type FileList,
   type FileListQuery,
@@ -29,9 +29,11 @@ interface Page extends Pick<DocumentsQuery, 'after' | 'collection' | 'limit' | '
 /** Documents as files and as files of a store. Unless stated otherwise, throws `document_not_found`. */
 export class StoreFiles {
   readonly #documents: StoreDocuments
+  readonly #shared: Pick<SharedCollections, 'readersOutside'>
 
-  constructor(documents: StoreDocuments) {
+  constructor(documents: StoreDocuments, shared: Pick<SharedCollections, 'readersOutside'>) {
     this.#documents = documents
+    this.#shared = shared
   }
 
   async file(id: string): Promise<FileObject> {
@@ -88,15 +90,25 @@ export class StoreFiles {
    * corpus or does not have the document.
    */
   async detach(store: string, id: string, signal: AbortSignal) {
-    if (collectionOf(store) === undefined) {
+    const collection = collectionOf(store)
+    if (collection === undefined) {
       throw refusal(
         'store',
         `contains all documents; use DELETE /v1/files/${id} to delete this one`,
       )
     }
     await this.readFile(store, id)
-    await this.#documents.patch(id, { metadata: movedTo(DEFAULT_COLLECTION) }, signal)
+    await this.takeOut(collection, await this.#documents.get(id), signal)
     return { id, object: 'vector_store.file.deleted', deleted: true as const }
+  }
+
+  /** Moves a document to the default collection, where nobody may read it who could not before. */
+  async takeOut(collection: string, document: Document, signal: AbortSignal): Promise<void> {
+    const isInDefault = collection === DEFAULT_COLLECTION
+    const keepsReaders = document.access !== undefined || isInDefault
+    const access = keepsReaders ? undefined : await this.#shared.readersOutside(collection)
+    const change = { metadata: movedTo(DEFAULT_COLLECTION), access }
+    await this.#documents.patch(document.id, change, signal)
   }
 
   /** Throws `invalid_request` if the file is not in the store. */

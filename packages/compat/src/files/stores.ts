@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
-import { CollectionName, movedTo, refuseOther, within } from '@agent-server/schemas/collection.ts'
+import { CollectionName, refuseOther, within } from '@agent-server/schemas/collection.ts'
 import type { Document } from '@agent-server/schemas/document.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
@@ -20,7 +20,7 @@ import type {
 
 interface Dependencies extends Pick<Corpus, 'documents' | 'retrieval' | 'collections' | 'shared'> {
   names: CollectionNames
-  files: Pick<StoreFiles, 'attach'>
+  files: Pick<StoreFiles, 'attach' | 'takeOut'>
   caller: Pick<Caller, 'collections'>
 }
 
@@ -85,19 +85,18 @@ export class VectorStores {
 
   /** Takes the documents out that it has now; they stay in the corpus. */
   async remove(id: string, signal: AbortSignal) {
-    const { documents, names, shared } = this.#services
+    const { documents, files, names, shared } = this.#services
     const collection = this.#ownCollection(id)
     await shared.requireOwner(collection, signal)
     if (collection === DEFAULT_COLLECTION) {
       throw refusal('store', 'contains the documents of no other, and cannot be deleted')
     }
     const { total = 0 } = await this.#count(id, undefined, signal)
-    const metadata = movedTo(DEFAULT_COLLECTION)
     for (let remaining = total; remaining > 0; remaining -= REMOVAL_BATCH) {
       const limit = Math.min(remaining, REMOVAL_BATCH)
       const page = await documents.list({ collection, limit, sort: 'createdAt' }, signal)
       for (const document of page.documents) {
-        await documents.patch(document.id, { metadata }, signal)
+        await files.takeOut(collection, document, signal)
       }
     }
     await names.set(collection, undefined)

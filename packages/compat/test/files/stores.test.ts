@@ -7,7 +7,7 @@ const { signal } = new AbortController()
 
 /** A fake collection to which somebody adds a document whenever one is taken out. */
 function everFull(total: number) {
-  const patched: string[] = []
+  const takenOut: string[] = []
   const document: Document = {
     id: 'doc',
     status: 'ready',
@@ -26,10 +26,7 @@ function everFull(total: number) {
         total,
         nextCursor: 'more',
       }),
-      async patch(id) {
-        patched.push(id)
-        return document
-      },
+      patch: refused,
       find: refused,
       get: refused,
       remove: refused,
@@ -38,16 +35,26 @@ function everFull(total: number) {
     },
     retrieval: { search: refused },
     collections: refused,
-    shared: { names: async () => undefined, requireOwner: async () => undefined, claim: refused },
+    shared: {
+      names: async () => undefined,
+      requireOwner: async () => undefined,
+      claim: refused,
+      readersOutside: refused,
+    },
     names: { list: async () => new Map(), set: async () => undefined },
-    files: { attach: refused },
+    files: {
+      attach: refused,
+      takeOut: async (_collection, { id }) => {
+        takenOut.push(id)
+      },
+    },
     caller: MASTER,
   })
-  return { stores, patched }
+  return { stores, takenOut }
 }
 
 it('A deletion takes out as many documents as there were, even if others are added meanwhile', async () => {
-  const { stores, patched } = everFull(250)
+  const { stores, takenOut } = everFull(250)
   await stores.remove('vs_busy', signal)
-  expect(patched).toHaveLength(250)
+  expect(takenOut).toHaveLength(250)
 })
