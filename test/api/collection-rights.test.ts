@@ -2,6 +2,7 @@ import { Collection } from '@agent-server/schemas/collection.ts'
 import { Document, DocumentCreated } from '@agent-server/schemas/document.ts'
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
+import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { failureOf } from '../support/failure.ts'
 import { speakingFor } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -163,6 +164,24 @@ describe('A document in a shared collection', () => {
     expect((await ada(`/collections/${name}`, { method: 'DELETE' })).status).toBe(204)
     expect(await statusOf(mallory, id)).toBe(200)
     expect((await create(ada, { name })).status).toBe(409)
+  })
+
+  it('does not come there out of a conversation of whoever can no longer add to it', async () => {
+    const name = newName()
+    await create(ada, { name, contributors: ['user:mallory'] })
+    const started = await mallory('/v1/conversations', { body: {} })
+    const { id: conversation } = Conversation.parse(await started.json())
+    const id = await add(mallory, { collection: name, conversation })
+    const takeOut = (metadata?: object) =>
+      mallory(`/documents/${id}`, { method: 'PATCH', body: { conversation: null, metadata } })
+    await patch(ada, name, { contributors: [], access: ['user:mallory'] })
+    expect(await failureOf(await takeOut())).toMatchObject({
+      status: 403,
+      code: 'collection_not_allowed',
+    })
+    expect(await statusOf(ada, id)).toBe(404)
+    expect((await takeOut({ collection: null })).status).toBe(200)
+    expect(await statusOf(ada, id)).toBe(404)
   })
 
   it('says who may read it only to whoever may still change that', async () => {
