@@ -156,6 +156,22 @@ describe('A document in a shared collection', () => {
     await patch(master, 'default', { access: [] })
   })
 
+  it('is not given back to whoever lost it by being taken out', async () => {
+    const name = newName()
+    await create(ada, { name, contributors: ['user:mallory'] })
+    const [moved, left] = [
+      await add(mallory, { collection: name }),
+      await add(mallory, { collection: name }),
+    ]
+    await patch(ada, name, { contributors: [] })
+    await ada(`/documents/${moved}`, { method: 'PATCH', body: { metadata: { collection: null } } })
+    await ada(`/v1/vector_stores/vs_${name}`, { method: 'DELETE' })
+    for (const id of [moved, left]) {
+      expect(await statusOf(mallory, id)).toBe(404)
+      expect(await statusOf(ada, id)).toBe(200)
+    }
+  })
+
   it('stays with whoever keeps it to themselves when its collection goes', async () => {
     const name = newName()
     await create(ada, { name, contributors: ['user:mallory'] })

@@ -3,7 +3,7 @@ import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import type { Rights } from '@agent-server/lib/visibility.ts'
 import type { Dialect } from './dialect.ts'
 import type { Parameter } from './filter.ts'
-import type { Tx } from './query.ts'
+import { integer, optionalText, type Row, type Tx } from './query.ts'
 
 const DIGEST_CHARACTERS = 22
 
@@ -24,6 +24,18 @@ export async function keepAccess(
   const insert = `INSERT INTO access_entries (principal, list) VALUES ${rows.join(', ')}
     ON CONFLICT (principal, list) DO NOTHING`
   await tx.run(insert, [list, ...access])
+}
+
+/** Out of a shared collection a document is of whoever takes it out: others may have written into it since it was added. */
+export async function takeOut(
+  tx: Tx,
+  row: Row,
+  { collection }: { collection?: string | undefined },
+  taker: string | undefined,
+): Promise<void> {
+  if (collection !== undefined || optionalText(row, 'collection') === undefined) return
+  const update = 'UPDATE documents SET creator = $2 WHERE number = $1'
+  await tx.run(update, [integer(row, 'number'), taker ?? null])
 }
 
 /** Forgets lists that no document has any more. */

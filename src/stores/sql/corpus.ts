@@ -171,6 +171,11 @@ const COUNT = `UPDATE counts SET
     chunks = (SELECT count(*) FROM chunks),
     jobs = (SELECT count(*) FROM jobs)
   WHERE slot = 0`
+/** Exports of before have no names that are reserved. */
+const RESERVE = `INSERT INTO reserved_collections (name)
+  SELECT DISTINCT collection FROM documents WHERE length(collection) <= 64
+    AND NOT EXISTS (SELECT 1 FROM collections WHERE name = collection)
+  ON CONFLICT (name) DO NOTHING`
 const NO_OTHER_COUNTS = `UPDATE counts
   SET pending = 0, processing = 0, ready = 0, failed = 0, chunks = 0, jobs = 0 WHERE slot <> 0`
 
@@ -234,6 +239,7 @@ export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'mov
     /** Call once everything is added. */
     async end() {
       await tx.run(`UPDATE meta SET value = $1 WHERE name = 'next_chunk_key'`, [nextKey])
+      await tx.run(RESERVE)
       await tx.run(COUNT)
       await tx.run(NO_OTHER_COUNTS)
     },

@@ -17,7 +17,7 @@ import {
   type Version,
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
-import { keepAccess } from './access.ts'
+import { keepAccess, takeOut } from './access.ts'
 import { createCollectionReads, reserveForDocument } from './collections.ts'
 import {
   contentColumns,
@@ -121,8 +121,9 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       const row = await lock(tx, visibility, document.id)
       const isHidden = row && !row.is_visible
       if (isHidden || isChanged(row, before)) throw documentNotFound(document.id)
-      if (row) await takeMoved(tx, row, document)
-      await reserveForDocument(tx, toPlace(shownMetadata(document)))
+      const place = toPlace(shownMetadata(document))
+      if (row) await takeOut(tx, row, place, document.creator)
+      await reserveForDocument(tx, place)
       return toDocument(
         row ? await replace(tx, row, document, queue) : await insert(tx, document, queue),
       )
@@ -146,6 +147,8 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
         updatedAt: integer(row, 'now'),
       })
       const isTaken = text(row, 'status') === 'processing'
+      const taker = visibility.rights === 'all' ? undefined : visibility.rights.person
+      await takeOut(tx, row, place, taker)
       await Promise.all([keepAccess(tx, dialect, access), reserveForDocument(tx, place)])
       const [rows] = await Promise.all([
         updateDocument(tx, number, own, isTaken ? [PENDING_AGAIN] : [], RETURNING),
@@ -327,17 +330,6 @@ function narrowerAccess(
 async function lastAccess(tx: Tx, row: Row) {
   const replacement = 'SELECT * FROM replacements WHERE document = $1'
   return toContent((await tx.one(replacement, [integer(row, 'number')])) ?? row).access
-}
-
-/** In another collection a document is no longer of whoever added it, but of whoever puts the new content there. */
-async function takeMoved(tx: Tx, row: Row, document: NewDocument): Promise<void> {
-  const { collection } = toPlace(shownMetadata(document))
-  if (collection === toContent(row).collection) return
-  const creator = document.creator ?? null
-  await tx.run('UPDATE documents SET creator = $2 WHERE number = $1', [
-    integer(row, 'number'),
-    creator,
-  ])
 }
 
 /** What changes in the counts when a document gets another status, or is removed. */
