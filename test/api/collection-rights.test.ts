@@ -6,6 +6,7 @@ import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { failureOf } from '../support/failure.ts'
 import { speakingFor } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const server = await startServer()
 type Request = TestServer['request']
@@ -81,6 +82,13 @@ describe('The name of a collection', () => {
       expect((await mallory(`/collections/${name}`)).status).toBe(404)
     }
     expect(await statusOf(mallory, await add(program))).toBe(404)
+  })
+
+  it('is kept for a watched folder that has no file yet', async () => {
+    const folder = await temporaryDirectory()
+    const watching = await startServer({ WATCH_FOLDERS: `from-disk=${folder}` })
+    const response = await create(speakingFor(watching, { name: 'mallory' }), { name: 'from-disk' })
+    expect(await failureOf(response)).toMatchObject({ status: 409 })
   })
 
   it('is free again for people once its owners delete it', async () => {

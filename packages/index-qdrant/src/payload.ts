@@ -144,7 +144,10 @@ function rightsOf({ access, creator }: Labels): string[] {
   ]
 }
 
-/** The same as the document store's condition, by the rights to collections that it has just told. */
+/**
+ * The document store's condition, by the rights to collections that it has just told; and what the person has added to
+ * collections that they have since lost, which the store leaves out.
+ */
 function toRightsFilter(
   { person, principals }: Rights,
   readable: readonly string[],
