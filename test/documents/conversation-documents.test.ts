@@ -6,7 +6,8 @@ const CONVERSATION_ROW = {
   ...CONVERSATION,
   title: undefined,
   metadata: {},
-  lastItem: undefined, access: undefined,
+  lastItem: undefined,
+  access: undefined,
   createdAt: 0,
   updatedAt: 0,
 }

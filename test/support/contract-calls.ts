@@ -183,6 +183,8 @@ export const QUERIED = [
   'listDocuments',
   'listConversations',
   'listFeedback',
+  'listAudit',
+  'exportAudit',
   'exportFeedback',
   'compareEvaluationRuns',
 ]
@@ -190,6 +192,8 @@ export const QUERIED = [
 /** What the operations of people are asked, in this order. */
 export const PEOPLE_CALLS: Record<string, OperationCall[]> = {
   listPeople: [{}],
+  listAudit: [{}, { path: '/admin/audit?limit=0' }],
+  exportAudit: [{}, { path: '/admin/audit/export?since=today' }],
   deletePerson: [{ path: '/admin/people/PERSON' }, { path: '/admin/people/user:unknown' }],
 }
 

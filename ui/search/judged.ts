@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { JudgedQuestion, CreateJudgedLine } from '../../packages/client/src/agent-server.ts'
+import type { CreateJudgedLine, JudgedQuestion } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import type { JudgedQuery } from './beir.ts'

@@ -5,7 +5,9 @@ import { createModels } from '../src/models.ts'
 const { signal } = new AbortController()
 
 describe('The models', () => {
-  const models = createModels({ modelName: 'desk', agents: new Map() }, () => ({ collections: async () => ['hr'] }))
+  const models = createModels({ modelName: 'desk', agents: new Map() }, () => ({
+    collections: async () => ['hr'],
+  }))
 
   it('are the agent, and one for each collection', async () => {
     const card = await models.get('desk', MASTER, signal)

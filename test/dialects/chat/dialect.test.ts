@@ -7,7 +7,8 @@ const user = { role: 'user', content: 'When?' }
 
 describe('a chat request', () => {
   const { read } = createChatDialect({
-    modelName: 'desk', agents: new Map(),
+    modelName: 'desk',
+    agents: new Map(),
     defaultTopK: 5,
     chatModel: { name: 'scripted', generates: true, supportsTools: true, supportsImages: true },
   })

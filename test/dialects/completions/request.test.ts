@@ -9,7 +9,8 @@ describe('a completion request', () => {
   const convert = (request: object) =>
     toAgentRequest(CompletionRequest.parse({ messages: [user], ...request }), MASTER, {
       defaultTopK: 5,
-      modelName: 'desk', agents: new Map(),
+      modelName: 'desk',
+      agents: new Map(),
       chatModel: { name: 'scripted', generates: true, supportsTools: true, supportsImages: true },
     })
 

@@ -68,7 +68,7 @@ beforeAll(async () => {
 describe('A client that is generated compiles, and searches, adds, misses and asks', () => {
   const options = { ...onlyLong, timeout: 2 * TOOL_MS }
 
-  it.runIf(has('go'))('for Go by oapi-codegen', options, async () => {
+  it.runIf(has('go'))('for Go by oapi-codegen (needs Go)', options, async () => {
     const folder = await folderWith('oapi_codegen.go', 'main.go')
     const code = await tool(
       folder,
@@ -87,31 +87,43 @@ describe('A client that is generated compiles, and searches, adds, misses and as
     said(await tool(folder, 'go', 'run', '.'), 'document_not_found')
   })
 
-  it.runIf(has('go', 'java', 'mvn'))('for Go by openapi-generator', options, async () => {
-    const folder = await folderWith('openapi_generator.go', 'main.go')
-    const options = ['--additional-properties', 'withGoMod=false', '--global-property']
-    await generate('go', join(folder, 'agent'), ...options, 'apiTests=false,modelTests=false')
-    await tool(folder, 'go', 'mod', 'init', 'program')
-    await tool(folder, 'go', 'mod', 'tidy')
-    said(await tool(folder, 'go', 'run', '.'))
-  })
+  it.runIf(has('go', 'java', 'mvn'))(
+    'for Go by openapi-generator (needs Go, Java and Maven)',
+    options,
+    async () => {
+      const folder = await folderWith('openapi_generator.go', 'main.go')
+      const options = ['--additional-properties', 'withGoMod=false', '--global-property']
+      await generate('go', join(folder, 'agent'), ...options, 'apiTests=false,modelTests=false')
+      await tool(folder, 'go', 'mod', 'init', 'program')
+      await tool(folder, 'go', 'mod', 'tidy')
+      said(await tool(folder, 'go', 'run', '.'))
+    },
+  )
 
-  it.runIf(has('java', 'mvn'))('for Java by openapi-generator', options, async () => {
-    const folder = await folderWith('Program.java', 'Program.java')
-    const client = join(folder, 'agent')
-    await generate('java', client, ...WITH_FORMS)
-    await cp(join(folder, 'Program.java'), join(client, 'src/main/java/Program.java'))
-    await tool(client, 'mvn', '-q', '-DskipTests', 'compile', 'dependency:copy-dependencies')
-    const classes = 'target/classes:target/dependency/*'
-    said(await tool(client, 'java', '-cp', classes, 'Program'))
-  })
+  it.runIf(has('java', 'mvn'))(
+    'for Java by openapi-generator (needs Java and Maven)',
+    options,
+    async () => {
+      const folder = await folderWith('Program.java', 'Program.java')
+      const client = join(folder, 'agent')
+      await generate('java', client, ...WITH_FORMS)
+      await cp(join(folder, 'Program.java'), join(client, 'src/main/java/Program.java'))
+      await tool(client, 'mvn', '-q', '-DskipTests', 'compile', 'dependency:copy-dependencies')
+      const classes = 'target/classes:target/dependency/*'
+      said(await tool(client, 'java', '-cp', classes, 'Program'))
+    },
+  )
 
-  it.runIf(has('python3', 'java', 'mvn'))('for Python by openapi-generator', options, async () => {
-    const folder = await folderWith('openapi_generator.py')
-    await generate('python', join(folder, 'agent'))
-    await tool(folder, 'python3', '-m', 'venv', 'environment')
-    const bin = join(folder, 'environment/bin')
-    await tool(folder, join(bin, 'pip'), 'install', '--quiet', './agent')
-    said(await tool(folder, join(bin, 'python'), 'openapi_generator.py'))
-  })
+  it.runIf(has('python3', 'java', 'mvn'))(
+    'for Python by openapi-generator (needs Python, Java and Maven)',
+    options,
+    async () => {
+      const folder = await folderWith('openapi_generator.py')
+      await generate('python', join(folder, 'agent'))
+      await tool(folder, 'python3', '-m', 'venv', 'environment')
+      const bin = join(folder, 'environment/bin')
+      await tool(folder, join(bin, 'pip'), 'install', '--quiet', './agent')
+      said(await tool(folder, join(bin, 'python'), 'openapi_generator.py'))
+    },
+  )
 })
