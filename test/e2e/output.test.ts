@@ -47,6 +47,7 @@ describe('A server', () => {
       expect.stringMatching(
         /^listening at http.*, base URL for OpenAI clients http\S+\/openai\/v1$/,
       ),
+      'audit: createDocument',
       'createDocument',
       'run',
       'chat',
