@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   type CryptoKey,
@@ -52,7 +52,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
           userinfo_endpoint: `${url}/userinfo`,
           id_token_signing_alg_values_supported: ['RS256'],
         }
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/keys') fetches += 1
     const reply = replies.get(request.url ?? '') ?? (async () => ({ body: described(request.url) }))
     const {
@@ -62,7 +62,8 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
     }: Reply = failure === undefined ? await reply() : { status: failure, body: {} }
     response.writeHead(status, { 'content-type': type })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

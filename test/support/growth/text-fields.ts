@@ -84,6 +84,7 @@ export function createTextFields({ components }: Contract) {
         return false
       case 'null':
         return null
+      case undefined:
       default:
         return 'x'
     }
