@@ -35,9 +35,7 @@ export function boundMemory(
     child.once('exit', () => {
       setBound()
       watched.delete(fail)
-      if (watched.size > 0) return
-      void thread?.terminate()
-      thread = undefined
+      // The thread goes on: it may just be ending what this process has started.
     })
   }
   return {
