@@ -3,6 +3,8 @@ export interface StoredRun {
   id: string
   /** The answer of a stored conversation that it led to. */
   answerId: string | undefined
+  /** The person who asked, with whom it is removed. */
+  owner: string | undefined
   /** What a list shows of it, as JSON. */
   summary: string
   /** All of it, as JSON. */

@@ -10,9 +10,10 @@ interface RunData extends StoreData {
 /** What the run view relies on. */
 export function describeRunStore(name: string, createData: () => Promise<RunData>): void {
   describe(`${name} as the store of runs`, () => {
-    const run = (id: string, answerId?: string) => ({
+    const run = (id: string, answerId?: string, owner?: string) => ({
       id,
       answerId,
+      owner,
       summary: `{"id":"${id}"}`,
       json: `{"id":"${id}","more":true}`,
     })
@@ -26,6 +27,16 @@ export function describeRunStore(name: string, createData: () => Promise<RunData
       expect(await runRecords.list({ limit: 9, answerId: 'of-b' })).toEqual(['{"id":"b"}'])
       expect(await runRecords.find('b')).toBe(run('b').json)
       expect(await runRecords.find('a')).toBeUndefined()
+    })
+
+    it('keeps nothing of a person who is removed', async () => {
+      const { store } = await openStore(createData)
+      const { people, runRecords } = store
+      await people.see({ id: 'user:ada', name: undefined, email: undefined, groups: [] })
+      await runRecords.add(run('a', 'of-a', 'user:ada'), 9)
+      await runRecords.add(run('b', 'of-b', 'user:bob'), 9)
+      await people.remove('user:ada')
+      expect(await runRecords.list({ limit: 9 })).toEqual(['{"id":"b"}'])
     })
 
     it('keeps no more than there is room for', async () => {

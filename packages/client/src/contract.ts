@@ -4750,6 +4750,8 @@ export interface components {
             modelCalls: components["schemas"]["RunModelCall"][];
             /** @description The finish reason, an error code, or `abandoned` if the client disconnected. */
             outcome: string;
+            /** @description Who asked, as `user:<id>`, if it was a person. */
+            person?: string;
             /** @description The user’s last message; shortened in lists. */
             question: string;
             /** @description The searches, in order. */
@@ -4889,6 +4891,8 @@ export interface components {
             milliseconds: number;
             /** @description The finish reason, an error code, or `abandoned` if the client disconnected. */
             outcome: string;
+            /** @description Who asked, as `user:<id>`, if it was a person. */
+            person?: string;
             /** @description The user’s last message; shortened in lists. */
             question: string;
             /**

@@ -41,10 +41,11 @@ export function createRunHistory({ store, maximum, log }: Dependencies) {
   const keep = (run: Run) => {
     if (waiting >= MAX_WAITING) return
     waiting += 1
-    const { id, startedAt, milliseconds, outcome, conversationId, answerId, key } = run
+    const { id, startedAt, milliseconds, outcome, conversationId, answerId, key, person } = run
     const question = excerpt(run.question, MAX_EXCERPT)
-    const facts = { id, startedAt, milliseconds, outcome, question, conversationId, answerId, key }
-    const entry = { id, answerId, summary: JSON.stringify(facts), json: JSON.stringify(run) }
+    const asked = { question, conversationId, answerId, key, person }
+    const summary = JSON.stringify({ id, startedAt, milliseconds, outcome, ...asked })
+    const entry = { id, answerId, owner: person, summary, json: JSON.stringify(run) }
     stored = stored
       .then(() => store.add(entry, maximum))
       .catch((error: unknown) => log.warn({ err: error, run: id }, 'a run was not kept'))
@@ -164,6 +165,7 @@ function createTrace(request: AgentRequest, take: Texts, keep: (run: Run) => voi
         ...(conversationId !== undefined && { conversationId }),
         ...(answerId !== undefined && { answerId }),
         ...(key && { key }),
+        ...(caller?.person && { person: caller.person.id }),
         ...(firstDelta !== undefined && { firstDelta }),
         ...(usage && { usage }),
         searches,

@@ -173,7 +173,7 @@ const PEOPLE_WRITES = {
       await tx.run(`UPDATE ${table} SET creator = $2 WHERE creator = $1`, [id, heir])
     }
     await tx.run('DELETE FROM collection_access WHERE principal = $1', [id])
-    for (const table of ['feedback', 'conversations', 'artifacts']) {
+    for (const table of ['feedback', 'conversations', 'artifacts', 'runs']) {
       await tx.run(`DELETE FROM ${table} WHERE owner = $1`, [id])
     }
     await tx.run('DELETE FROM people WHERE id = $1', [id])

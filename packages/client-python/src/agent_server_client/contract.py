@@ -2111,6 +2111,7 @@ class RunSummary(TypedDict):
     conversationId: NotRequired[str]
     answerId: NotRequired[str]
     key: NotRequired[str]
+    person: NotRequired[str]
 
 
 class RunToolCall(TypedDict):
@@ -2955,6 +2956,7 @@ class Run(TypedDict):
     conversationId: NotRequired[str]
     answerId: NotRequired[str]
     key: NotRequired[str]
+    person: NotRequired[str]
     firstDelta: NotRequired[float]
     usage: NotRequired[UsageModel]
     searches: list[RunSearch]

@@ -18,6 +18,7 @@ const SUMMARY = {
     .describe('The stored conversation, if the run belongs to one.'),
   answerId: z.string().optional().describe('The answer in a stored conversation.'),
   key: z.string().optional().describe('Name and id of the key, unless it was the SERVER_API_KEY.'),
+  person: z.string().optional().describe('Who asked, as `user:<id>`, if it was a person.'),
 }
 
 export const RunSummary = z.object(SUMMARY).meta({ id: 'RunSummary' })
