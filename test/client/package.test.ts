@@ -108,7 +108,10 @@ describe('The package', onlyLong, () => {
     // As a project without a configuration, and an older one, has it.
     const older = ['--module', 'commonjs', '--target', 'es2022', '--strict', '--noEmit']
     const common = [TYPESCRIPT, ...older, join(directory, 'common.cts')]
-    expect((await run(process.execPath, common).catch(Object)).stdout).toBe('')
+    const { stdout: complaints } = await run(process.execPath, common, { cwd: directory }).catch(
+      Object,
+    )
+    expect(complaints).toBe('')
   })
 
   it('is loaded by `require`', async () => {
