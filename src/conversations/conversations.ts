@@ -124,8 +124,9 @@ function createItems(
     /** Like `append`; returns the new items. */
     async addItems(id: string, newItems: NewItems, caller: Caller): Promise<StoredItem[]> {
       await append(id, newItems, caller)
-      const ids = newItems.items.map((item) => item.id)
-      return (await branch(id, caller)).filter((item) => ids.includes(item.id))
+      const ref = refOf(id, caller)
+      const stored = newItems.items.map(({ id }) => store.item({ ...ref, item: id }))
+      return (await Promise.all(stored)).flatMap((item) => item ?? [])
     },
     /** The items of all branches, in the order in which they were added. */
     async allItems(id: string, caller: Caller): Promise<StoredItem[]> {

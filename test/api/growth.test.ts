@@ -21,6 +21,8 @@ const LENGTH = 40_000
 const MAX_HELD_MS = 50
 /** Sent at once: only if together they take long, one after the other. */
 const AT_ONCE = 6
+/** Tries after which another conversation begins. */
+const RENEWED_AFTER = 50 * AT_ONCE
 const PATIENCE_MS = 60_000
 /** Of all shapes of all fields, as many as there is time for, in an order that the seed decides. */
 const SECONDS = isLong ? 210 : 6
@@ -38,9 +40,11 @@ const server = await startServerProcess(modelAt(upstream), {
 const [, probe = ''] = SAID.exec(await server.said(SAID)) ?? []
 
 const id = await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
-const conversation = Conversation.parse(
-  await (await server.request('/v1/conversations', { body: {} })).json(),
-)
+const begin = async () =>
+  Conversation.parse(await (await server.request('/v1/conversations', { body: {} })).json())
+const conversation = await begin()
+/** The conversation that stands for it: what was added before is no text of the request. */
+let current = conversation
 const IDS = Object.entries({
   '/documents/': id,
   '/v1/files/': id,
@@ -60,7 +64,8 @@ interface Try {
 }
 
 async function send({ path, method, body, headers }: FieldRequest): Promise<number> {
-  const response = await fetch(`${server.url}${path}`, {
+  const place = path.replace(conversation.id, current.id)
+  const response = await fetch(`${server.url}${place}`, {
     method,
     headers: { authorization: `Bearer ${TEST_KEY}`, ...headers },
     ...(body !== undefined && { body }),
@@ -111,6 +116,7 @@ async function tryAll(tries: readonly Try[]) {
   let count = 0
   while (count < tries.length && performance.now() < deadline) {
     const batch = tries.slice(count, count + AT_ONCE)
+    if (count % RENEWED_AFTER === 0) current = await begin()
     const { used } = await costOf(() =>
       Promise.all(batch.map((each) => sendShape(each, each.length))),
     )
