@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+import { SHORT_PIECE } from '@agent-server/lib/text/slices.ts'
 import { PromptTooLong } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import { LIMIT_NAMES } from '@agent-server/schemas/fields.ts'
@@ -140,6 +142,8 @@ export class Rounds {
       return waiting.length === 0 ? [] : this.#pause(waiting)
     }
     const callsForClient = clientCalls(answer, this.#request)
+    // Its statements are checked in one go.
+    if (content.length > SHORT_PIECE) await setImmediate()
     return [
       ...(callsForClient.length > 0
         ? [{ type: 'client-tool-calls' as const, calls: callsForClient, reasoning }]

@@ -71,7 +71,7 @@ def test_it_works(base_url: str, said: str) -> None:
 
     found = call("knowledge.query").sync(client=client, body=models.QueryRequest(query=QUESTION))
     assert found.hits[0].title == "hours.txt"
-    body = models.NewDocument(title="Geese", text="Geese fly south.")
+    body = models.CreateDocument(title="Geese", text="Geese fly south.")
     created = call("knowledge.create_document").sync_detailed(client=client, body=body)
     assert created.status_code == 202
     missing = call("knowledge.get_document").sync_detailed(client=client, id="nothing")
