@@ -61,7 +61,8 @@ const SEED = `BEGIN;
     (SELECT 0 UNION ALL SELECT number + 1 FROM notes WHERE number < ${DOCUMENTS - 1})
   SELECT 'note-' || number, 'Note ' || number, 'ready', 1, 1, length('What note ' || number || ' says.'),
     1e12 + number, 1e12 + number FROM notes;
-  INSERT INTO contents SELECT number, revision, 'What ' || lower(title) || ' says.' FROM documents;
+  INSERT INTO contents (document, revision, text)
+    SELECT number, revision, 'What ' || lower(title) || ' says.' FROM documents;
   INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text)
     SELECT document, document, revision, 0, 0, length(text), '', text FROM contents;
   UPDATE counts SET ready = ${DOCUMENTS}, chunks = ${DOCUMENTS};
