@@ -94,7 +94,8 @@ describe.skipIf(!hasBrowser)('A long answer (needs Chromium)', () => {
       return used
     }
     const short = await measure(1_000)
-    const long = await measure(150_000)
+    // More is drawn only where it is wanted.
+    const long = await measure(90_000)
     process.stdout.write(`${JSON.stringify({ short, long })}\n`)
     expect(long).toBeLessThan(short * 4 + 300)
     await upstream.close()
