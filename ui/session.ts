@@ -18,7 +18,10 @@ export const may = (scope: 'query' | 'chat' | 'ingest' | 'admin') => scopes.valu
 /** Why somebody is asked for the key, if there is more to say than that. */
 export const signInNote = signal('')
 
-/** Of what the web UI keeps in this browser, besides the theme; signing out forgets all of it. */
+/** Whose what this tab keeps is: the id of a person, empty for who has the server key. */
+const OWNER = 'agent-server.owner'
+
+/** Of what the web UI keeps in this browser, besides the theme; all of it is forgotten when somebody signs out or another signs in. */
 const forgetters = new Set<() => void>()
 
 export function onSignOut(forget: () => void): void {
@@ -46,6 +49,7 @@ export async function beginSession(): Promise<void> {
 async function readSession(): Promise<void> {
   try {
     const state = await session.read()
+    if (state.signedIn) forgetOthers(state.person?.id ?? '')
     version.value = state.version
     scopes.value = state.scopes
     person.value = state.person
@@ -57,6 +61,17 @@ async function readSession(): Promise<void> {
   }
 }
 
+/** A session may end without signing out; what is half written then waits for the same person only. */
+function forgetOthers(owner: string): void {
+  const before = sessionStorage.getItem(OWNER)
+  if (before !== null && before !== owner) forgetAll()
+  sessionStorage.setItem(OWNER, owner)
+}
+
+function forgetAll(): void {
+  for (const forget of forgetters) forget()
+}
+
 export async function signIn(key: string): Promise<void> {
   await session.signIn({ key })
   signInNote.value = ''
@@ -65,7 +80,7 @@ export async function signIn(key: string): Promise<void> {
 
 export async function signOut(): Promise<void> {
   const elsewhere = await session.signOut()
-  for (const forget of forgetters) forget()
+  forgetAll()
   signInNote.value = ''
   phase.value = 'signed-out'
   if (elsewhere) location.assign(elsewhere.signOutUrl)

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { expectAccessible, hasBrowser, openPage, useBrowser } from '../support/browser.ts'
+import {
+  askOn,
+  expectAccessible,
+  goTo,
+  hasBrowser,
+  openPage,
+  useBrowser,
+} from '../support/browser.ts'
 import { startOidcIssuer } from '../support/oidc-issuer.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
@@ -11,8 +18,8 @@ async function begin() {
   issuer.accounts.set('root', { name: 'Root', groups: ['admins'] })
   const server = await startServer(issuer.settings)
   issuer.allow(server.url)
-  const { page } = await openPage(browser, server.url)
-  return { issuer, server, page }
+  const { page, context, complaints } = await openPage(browser, server.url)
+  return { issuer, server, page, context, complaints }
 }
 
 type Page = Awaited<ReturnType<typeof begin>>['page']
@@ -54,6 +61,66 @@ describe.skipIf(!hasBrowser)('Somebody with an account of the company (needs Chr
     await page.getByRole('link', { name: 'Sign in with your account' }).click()
     // The issuer, too, no longer knows them.
     await page.locator('input[name=login]').waitFor()
+  })
+
+  it('is offered and asks for nothing that only administrators may', async () => {
+    const { server, page, complaints } = await begin()
+    await server.ingest({ title: 'Owls', text: 'Owls hunt at night.', access: ['public'] })
+    await page.goto(`${server.url}/#/chat`)
+    await signInAs(page, 'ada')
+    await page.getByRole('heading', { name: 'Chat', exact: true }).waitFor()
+    // The issuer is another host.
+    complaints.length = 0
+
+    await askOn(page, 'When do owls hunt?')
+    await page.getByText('1 source cited').waitFor()
+    await page.getByRole('button', { name: 'Good answer to question 1' }).click()
+    await page.getByRole('button', { name: 'Add a comment' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Show run' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Use as judged question' }).count()).toBe(0)
+
+    await goTo(page, 'Search')
+    await page.getByLabel('Question', { exact: true }).fill('owls hunt')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^1 found in/).waitFor()
+    expect(await page.getByRole('button', { name: 'Right document' }).count()).toBe(0)
+
+    await goTo(page, 'Documents')
+    await page.getByRole('link', { name: 'Owls' }).click()
+    await page.getByRole('heading', { name: 'Owls' }).waitFor()
+    await goTo(page, 'Collections')
+    await page.getByText('1 document').waitFor()
+    expect(await page.getByRole('link', { name: 'key' }).count()).toBe(0)
+    await page.waitForLoadState('networkidle')
+    expect(complaints).toEqual([])
+  })
+
+  it('finds what they had begun when their session has ended, and nobody else does', async () => {
+    const { server, page, context } = await begin()
+    await page.goto(`${server.url}/#/chat`)
+    await signInAs(page, 'ada')
+    const question = page.getByLabel('Question', { exact: true })
+    await question.fill('How much does Bob earn?')
+    const lapse = async () => {
+      await context.clearCookies()
+      await page.reload()
+      await page.getByText('Your company’s account').waitFor()
+    }
+    await lapse()
+    await signInAs(page, 'ada')
+    await expect.poll(() => question.inputValue()).toBe('How much does Bob earn?')
+    await lapse()
+    await signInAs(page, 'root')
+    await page.getByText('Root', { exact: true }).waitFor()
+    await question.waitFor()
+    expect(await question.inputValue()).toBe('')
+
+    await question.fill('Who is to leave?')
+    await lapse()
+    await page.getByLabel('Server key').fill(TEST_KEY)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await question.waitFor()
+    expect(await question.inputValue()).toBe('')
   })
 
   it('administers as a member of the group, without the server key in the page', async () => {

@@ -6,9 +6,7 @@ import { attempt } from '../api.ts'
 import { Button, Form } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
-import { href } from '../route.ts'
-import { isRight } from '../search/judged.ts'
-import { type CitedDocument, JudgedDialog } from '../search/judged-dialog.tsx'
+import { type CitedDocument, JudgedButton } from '../search/judged-dialog.tsx'
 import { conversationId } from './conversation.ts'
 import { citedHits } from './export.ts'
 import { feedbackOf, type Rating, rate, withdraw } from './feedback.ts'
@@ -47,6 +45,15 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
     )
   }
   const feedback = feedbackOf.value.get(answerId)
+  const documents = citedDocuments(turn)
+  const judging = (
+    <JudgedButton
+      // A follow-up is judged in the form in which it was searched for.
+      question={turn.searchedFor ?? turn.question}
+      documentIds={documents.map(({ id }) => id)}
+      read={async () => documents}
+    />
+  )
   const act = async (work: () => Promise<void>) => {
     isBusy.value = true
     if (await attempt(failure, work)) draft.value = undefined
@@ -77,10 +84,10 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
             {feedback.comment === undefined ? 'Add a comment' : 'Change comment'}
           </Button>
         )}
-        {feedback && <JudgedButton turn={turn} />}
+        {feedback && judging}
         <More>
           {more}
-          {!feedback && <JudgedButton turn={turn} />}
+          {!feedback && judging}
         </More>
       </div>
       {feedback && draft.value !== undefined && (
@@ -179,41 +186,6 @@ function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormPro
         </Button>
       </div>
     </Form>
-  )
-}
-
-/** Has somebody choose which of the documents that the answer cites are right for the question. */
-function JudgedButton({ turn }: { turn: Turn }) {
-  const isChoosing = useSignal(false)
-  const documents = citedDocuments(turn)
-  if (documents.length === 0) return null
-  // A follow-up is judged in the form in which it was searched for.
-  const question = turn.searchedFor ?? turn.question
-  if (documents.some(({ id }) => isRight(question, id))) {
-    return (
-      <a class="hint" href={href('search')}>
-        Judged question
-      </a>
-    )
-  }
-  return (
-    <>
-      <Button
-        icon="right"
-        class="quiet"
-        title="Adds the question to the judged questions, with those of the cited documents that are right"
-        onClick={() => (isChoosing.value = true)}
-      >
-        Use as judged question
-      </Button>
-      {isChoosing.value && (
-        <JudgedDialog
-          question={question}
-          documents={documents}
-          onClose={() => (isChoosing.value = false)}
-        />
-      )}
-    </>
   )
 }
 

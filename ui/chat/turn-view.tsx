@@ -12,6 +12,7 @@ import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { openReader } from '../reader/reader.tsx'
 import { href } from '../route.ts'
+import { may } from '../session.ts'
 import { beginning, drawAnswer, MAX_DRAWN } from './answer-drawing.ts'
 import { AnswerFeedback } from './answer-feedback.tsx'
 import { ask, decide } from './answering.ts'
@@ -377,7 +378,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
         >
           Retry
         </Button>
-        {turn.last && (
+        {turn.last && may('admin') && (
           <a
             class="button quiet"
             href={`${href('activity')}?answer=${encodeURIComponent(turn.last)}`}

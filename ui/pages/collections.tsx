@@ -19,6 +19,7 @@ import { Confirm, Dialog } from '../parts/dialog.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { href } from '../route.ts'
+import { may } from '../session.ts'
 
 /** The collections with what can be done to each. */
 export function CollectionsPage() {
@@ -34,7 +35,8 @@ export function CollectionsPage() {
       </div>
       <p class="hint">
         A document is in one collection. Chat and Search can be limited to one, and so can a{' '}
-        <a href={href('keys')}>key</a>. To begin a new one, add documents under its name.
+        {may('admin') ? <a href={href('keys')}>key</a> : 'key'}. To begin a new one, add documents
+        under its name.
       </p>
       <ErrorNote message={collectionsFailure.value} />
       {bulkWork.value && <Progress />}

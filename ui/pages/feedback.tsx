@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Feedback } from '../../packages/client/src/agent-server.ts'
+import { AgentServerError, type Feedback } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { formatDate } from '../format.ts'
 import { Button, Choice } from '../parts/controls.tsx'
@@ -8,8 +8,8 @@ import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { href } from '../route.ts'
-import { isRight, readJudgedQuestions } from '../search/judged.ts'
-import { type CitedDocument, JudgedDialog } from '../search/judged-dialog.tsx'
+import { readJudgedQuestions } from '../search/judged.ts'
+import { type CitedDocument, JudgedButton } from '../search/judged-dialog.tsx'
 
 const PAGE = 20
 /** Of an answer, in UTF-16 code units; the conversation has all of it. */
@@ -111,49 +111,13 @@ function FeedbackEntry({ given }: { given: Feedback }) {
             </a>
           </>
         )}
-        {question !== '' && documentIds.length > 0 && (
-          <UseAsJudged question={question} documentIds={documentIds} isBad={!isGood} />
-        )}
+        <JudgedButton
+          question={question}
+          documentIds={documentIds}
+          read={() => Promise.all(documentIds.map((id) => readCited(id, !isGood)))}
+        />
       </div>
     </li>
-  )
-}
-
-function UseAsJudged({
-  question,
-  documentIds,
-  isBad,
-}: {
-  question: string
-  documentIds: readonly string[]
-  isBad: boolean
-}) {
-  const documents = useSignal<CitedDocument[] | undefined>(undefined)
-  const failure = useSignal('')
-  if (documentIds.some((id) => isRight(question, id))) {
-    return (
-      <a class="hint" href={href('search')}>
-        Judged question
-      </a>
-    )
-  }
-  const choose = async () => {
-    documents.value = await Promise.all(documentIds.map((id) => readCited(id, isBad)))
-  }
-  return (
-    <>
-      <Button icon="right" class="quiet" onClick={() => void attempt(failure, choose)}>
-        Use as judged question
-      </Button>
-      <ErrorNote message={failure.value} />
-      {documents.value && (
-        <JudgedDialog
-          question={question}
-          documents={documents.value}
-          onClose={() => (documents.value = undefined)}
-        />
-      )}
-    </>
   )
 }
 
@@ -162,8 +126,9 @@ async function readCited(id: string, isDoubtful: boolean): Promise<CitedDocument
   try {
     const { title, file } = await client.documents.get(id)
     return { id, title: title || file?.name || id, isDoubtful }
-  } catch {
-    // It may be gone; its id still says which it was.
+  } catch (error) {
+    if (!(error instanceof AgentServerError && error.code === 'document_not_found')) throw error
+    // Its id still says which it was.
     return { id, title: id, isDoubtful: true }
   }
 }

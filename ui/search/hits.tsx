@@ -11,6 +11,7 @@ import { codeOf, curlOf } from '../parts/request-code.ts'
 import { ReaderDialog } from '../reader/reader.tsx'
 import { renderText } from '../reader/rendered-text.ts'
 import { documentAddress, href } from '../route.ts'
+import { may } from '../session.ts'
 import { excerptAround, sentenceFor } from './hit-sentence.ts'
 import { isRight, toggle } from './judged.ts'
 import { search, type Trial } from './search-state.ts'
@@ -117,15 +118,17 @@ function HitCard({
       <div class="row spread">
         <Stages stages={hit.stages} />
         <div class="row tight">
-          <Button
-            icon="right"
-            about={`at hit ${place}`}
-            class="quiet toggle"
-            aria-pressed={isRight(query, hit.documentId)}
-            onClick={() => void toggle(query, hit.documentId)}
-          >
-            Right document
-          </Button>
+          {may('admin') && (
+            <Button
+              icon="right"
+              about={`at hit ${place}`}
+              class="quiet toggle"
+              aria-pressed={isRight(query, hit.documentId)}
+              onClick={() => void toggle(query, hit.documentId)}
+            >
+              Right document
+            </Button>
+          )}
           <Button icon="context" about={`of hit ${place}`} class="quiet" onClick={onOpen}>
             In context
           </Button>

@@ -3,8 +3,9 @@ import { attempt } from '../api.ts'
 import { Button, Form } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
-import { documentAddress } from '../route.ts'
-import { addJudged } from './judged.ts'
+import { documentAddress, href } from '../route.ts'
+import { may } from '../session.ts'
+import { addJudged, isRight } from './judged.ts'
 
 /** A document that an answer cites. */
 export interface CitedDocument {
@@ -14,8 +15,54 @@ export interface CitedDocument {
   isDoubtful: boolean
 }
 
+/** Offers to make a judged question of an answer, or says that it is one; nothing for people who may not. */
+export function JudgedButton({
+  question,
+  documentIds,
+  read,
+}: {
+  question: string
+  documentIds: readonly string[]
+  /** The documents of these ids. */
+  read: () => Promise<readonly CitedDocument[]>
+}) {
+  const documents = useSignal<readonly CitedDocument[] | undefined>(undefined)
+  const failure = useSignal('')
+  if (!may('admin') || question === '' || documentIds.length === 0) return null
+  if (documentIds.some((id) => isRight(question, id))) {
+    return (
+      <a class="hint" href={href('search')}>
+        Judged question
+      </a>
+    )
+  }
+  const choose = async () => {
+    documents.value = await read()
+  }
+  return (
+    <>
+      <Button
+        icon="right"
+        class="quiet"
+        title="Adds the question to the judged questions, with those of the cited documents that are right"
+        onClick={() => void attempt(failure, choose)}
+      >
+        Use as judged question
+      </Button>
+      <ErrorNote message={failure.value} />
+      {documents.value && (
+        <JudgedDialog
+          question={question}
+          documents={documents.value}
+          onClose={() => (documents.value = undefined)}
+        />
+      )}
+    </>
+  )
+}
+
 /** Asks which of the cited documents are right for a question, and adds it to the judged questions. */
-export function JudgedDialog({
+function JudgedDialog({
   question,
   documents,
   onClose,
