@@ -53,7 +53,7 @@ const READS = ['GET', 'HEAD', 'OPTIONS']
 const CHANGING = ['ingest', 'admin'] as const
 
 /** Records every change and export that is answered, before the answer is sent. */
-export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' | 'note'>): void {
+export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record'>): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const action = auditedAction(request)
     // What failed on the side of the server, as the store itself, has changed nothing that was acknowledged.
@@ -69,13 +69,16 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' |
   })
 }
 
-const DryRun = z.object({ dryRun: z.literal('true') })
+// As the route's schema has read it: a route without one does what it is asked to, whatever the query says.
+const DryRun = z.object({ dryRun: z.literal(true) })
+const Sharing = z.object({ access: z.array(z.unknown()) })
 
 function auditedAction({
   method,
   routeOptions,
   caller,
   query,
+  body,
 }: FastifyRequest): string | undefined {
   const { operationId } = routeOptions.schema ?? {}
   const { scopes = [] } = routeOptions.config
@@ -84,6 +87,7 @@ function auditedAction({
   const hasCaller = Boolean(caller)
   if (!hasCaller || isTrial || operationId === undefined) return undefined
   if (EXPORTS.includes(operationId)) return operationId
+  if (operationId === 'updateConversation' && Sharing.safeParse(body).success) return operationId
   const changes = !READS.includes(method) && CHANGING.some((scope) => scopes.includes(scope))
   return changes ? operationId : undefined
 }

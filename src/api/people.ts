@@ -39,7 +39,6 @@ export const peopleRoutes: FastifyPluginAsyncZod<{ people: PeopleAdmin }> = asyn
         ...errorResponses(404),
       },
     },
-    handler: ({ params, query }) =>
-      people.remove(params.id, { dryRun: query.dryRun === 'true', handTo: query.handTo }),
+    handler: ({ params, query }) => people.remove(params.id, query),
   })
 }

@@ -22,7 +22,7 @@ interface Dependencies {
 interface Removal {
   dryRun: boolean
   /** To whom belongs what stays; nobody if absent. */
-  handTo: string | undefined
+  handTo?: string | undefined
 }
 
 export type PeopleAdmin = ReturnType<typeof createPeopleAdmin>

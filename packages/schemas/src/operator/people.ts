@@ -1,4 +1,4 @@
-import { optional } from '@agent-server/lib/fields.ts'
+import { Flag, optional } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 
 const Id = z
@@ -36,10 +36,7 @@ export const PeopleList = z
   .meta({ id: 'PeopleList' })
 
 export const PersonRemoval = z.object({
-  dryRun: z
-    .enum(['true', 'false'])
-    .default('false')
-    .describe('`true` only says what would be removed.'),
+  dryRun: Flag.default(false).describe('Only say what would be removed.'),
   handTo: optional(
     z
       .string()
