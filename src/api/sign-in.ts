@@ -11,6 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Audit } from '../operator/audit/audit.ts'
+import type { NoteFailure } from '../operator/audit/failed-sign-ins.ts'
 import type { CompanyAccounts } from '../operator/people/company-accounts.ts'
 import { SESSION_SECONDS } from '../operator/people/person-sessions.ts'
 
@@ -27,6 +28,11 @@ export interface SignInOptions {
   audit?: Pick<Audit, 'record' | 'note'> | undefined
 }
 
+interface OwnOptions extends Omit<SignInOptions, 'company'> {
+  company: CompanyAccounts
+  noteFailure: NoteFailure
+}
+
 /** For as long a person may take at the issuer. */
 const PENDING_SECONDS = 900
 /** Per address and minute; a whole company may have one. */
@@ -38,9 +44,8 @@ const Begin = z.object({ to: z.string().max(2_000).default('/') })
 const LogoutForm = z.object({ logout_token: z.string().max(16_384) })
 
 /** Sign-in with the company's account: the browser goes to the issuer, and comes back with a code. */
-export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, options) => {
-  const { company, publicUrl, audit } = options
-  if (!company) return
+export const signInRoutes: FastifyPluginAsyncZod<OwnOptions> = async (app, options) => {
+  const { company, publicUrl, audit, noteFailure } = options
   // One each: who uses up one of them keeps nobody from the others.
   const limited = () => ({ onRequest: limitByAddress(MAX_REQUESTS) })
   app.addHook('onRequest', async (_request, reply) => {
@@ -70,7 +75,7 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, op
       const query = request.url.split('?')[1] ?? ''
       const pending = pendingSignInOf(request) ?? ''
       const { session, to, person } = await company.finish(query, pending).catch((error) => {
-        noteFailure(request, error, audit)
+        noteFailure(request.ip, error)
         throw error
       })
       await audit?.record({ who: person, address: request.ip, action: 'signIn', targets: {} })
@@ -94,22 +99,12 @@ export const signInRoutes: FastifyPluginAsyncZod<SignInOptions> = async (app, op
   })
 }
 
-/** Notes a sign-in that failed; addresses are limited in how many they can cause. */
-export function noteFailure(
-  { ip: address }: FastifyRequest,
-  error: unknown,
-  audit: SignInOptions['audit'],
-): void {
-  const code = error instanceof AppError ? error.code : 'internal'
-  audit?.note({ who: 'stranger', address, action: 'signInFailed', targets: { code } })
-}
-
-/** Throws `invalid_request` where the address of the server is only what the caller says. */
+/** Throws `route_not_found` where the address of the server is only what the caller says. */
 function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
   const origin = publicOrigin(request, publicUrl)
   if (origin !== undefined) return origin
   const message = 'PUBLIC_URL has to be set, so that the issuer can send people back to this server'
-  throw new AppError('not_startable', message)
+  throw new AppError('route_not_found', message)
 }
 
 /** A path on this server, whatever was asked for. */

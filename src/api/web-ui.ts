@@ -11,9 +11,10 @@ import { type Caller, MASTER, SCOPES } from '@agent-server/schemas/operator/api-
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { createFailureNotes, type NoteFailure } from '../operator/audit/failed-sign-ins.ts'
 import { ASSET_PATH, type Asset, type Bundle } from '../operator/web-ui/bundle.ts'
 import { SESSION_SECONDS, type Sessions } from '../operator/web-ui/sessions.ts'
-import { COMPANY_SIGN_IN_PATH, noteFailure, type SignInOptions, signInRoutes } from './sign-in.ts'
+import { COMPANY_SIGN_IN_PATH, type SignInOptions, signInRoutes } from './sign-in.ts'
 
 export interface WebUi {
   /** Of who has the server's key. */
@@ -127,12 +128,18 @@ export const webUiRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, opti
     return sendAsset(request, reply.headers(ASSET_HEADERS), asset)
   })
 
-  app.register(sessionRoutes, options)
-  if (options.company) app.register(signInRoutes, options)
+  // One for both: an address has its share once.
+  const noteFailure = createFailureNotes(options.audit)
+  app.register(sessionRoutes, { ...options, noteFailure })
+  const { company, ...rest } = options
+  if (company) app.register(signInRoutes, { ...rest, company, noteFailure })
 }
 
-const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, options) => {
-  const { webUi, version, company, publicUrl, audit } = options
+const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions & { noteFailure: NoteFailure }> = async (
+  app,
+  options,
+) => {
+  const { webUi, version, company, publicUrl, audit, noteFailure } = options
   const { sessions } = webUi
   const checkSession = sessionCheck(webUi, company)
   app.addHook('onRequest', async (request, reply) => {
@@ -153,7 +160,7 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, options) 
     schema: { body: SignIn, response: { 204: z.undefined() } },
     handler: async (request, reply) => {
       const session = await sessions.signIn(request.body, request.ip).catch((error) => {
-        noteFailure(request, error, audit)
+        noteFailure(request.ip, error)
         throw error
       })
       await audit?.record({ who: 'master', address: request.ip, action: 'signIn', targets: {} })

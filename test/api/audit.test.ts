@@ -81,6 +81,33 @@ describe('The audit log', () => {
     ])
   })
 
+  it('tells of a change whose address says dryRun, unless the route has a trial', async () => {
+    const ada = await asPerson('trial')
+    await ada('/documents?dryRun=true', { body: { title: 'Made', text: SECRET } })
+    await ada('/collections?dryRun=true', { body: { name: 'made-by-trial' } })
+    const actions = async (who: string) => (await entries({ who })).map(({ action }) => action)
+    expect(await actions('user:trial')).toEqual(['createCollection', 'createDocument'])
+    const counted = async () => (await actions('master')).length
+    const before = await counted()
+    const remove = (path: string) => server.request(path, { method: 'DELETE' })
+    expect((await remove('/documents?title=Made&dryRun=true')).status).toBe(200)
+    expect((await remove('/admin/people/user:trial?dryRun=true')).status).toBe(200)
+    expect(await counted()).toBe(before)
+    expect((await remove('/documents?title=Made&confirm=1&dryRun=false')).status).toBe(200)
+    expect(await actions('master')).toContain('deleteDocuments')
+  })
+
+  it('tells that a conversation is shared, and of no other change of one', async () => {
+    const ada = await asPerson('sharer')
+    const created = await ada('/v1/conversations', { body: {} })
+    const { id } = (await created.json()) as { id: string }
+    await ada(`/v1/conversations/${id}`, { body: { title: 'Birds' } })
+    await ada(`/v1/conversations/${id}`, { body: { access: ['group:staff'] } })
+    expect(await entries({ who: 'user:sharer' })).toMatchObject([
+      { action: 'updateConversation', status: 200, targets: { id, fields: ['access'] } },
+    ])
+  })
+
   it('tells of sign-ins with the key, failed ones and the end', async () => {
     const browser = openCookieBrowser()
     const signIn = (key: string) =>
@@ -126,6 +153,17 @@ describe('The audit log', () => {
     expect(await failureOf(await (await asPerson('ada'))('/admin/audit'))).toMatchObject({
       code: 'insufficient_scope',
     })
+  })
+
+  it('tells of at most twenty failed sign-ins of an address within a minute', async () => {
+    const browser = openCookieBrowser()
+    const body = JSON.stringify({ token: 'not-a-link-of-this-server' })
+    for (let attempt = 0; attempt < 25; attempt += 1) {
+      const response = await browser.ask(`${server.url}/ui/session`, { method: 'POST', body })
+      expect(response.status).toBe(401)
+      await browser.visit(`${server.url}/ui/sign-in/callback?code=x&state=y`)
+    }
+    expect((await entries({ action: 'signInFailed' })).length).toBe(20)
   })
 
   it('tells of what comes as a form', async () => {

@@ -59,11 +59,8 @@ export class Audit {
 
   /** For what is too frequent to wait for: durable within half a second, and when the server closes. */
   note(event: Event): void {
-    if (this.#notes.length >= MAX_NOTES) {
-      this.#lost += 1
-      return
-    }
-    this.#notes.push({ ...event, at: this.#now() })
+    if (this.#notes.length < MAX_NOTES) this.#notes.push({ ...event, at: this.#now() })
+    else this.#lost += 1
     this.#timer ??= setTimeout(() => void this.#flush(), NOTE_MS).unref()
   }
 
@@ -126,6 +123,7 @@ export class Audit {
       this.#notes.splice(0, batch.length)
       for (const entry of batch) this.#tell(entry)
     }
+    if (this.#lost > 0) this.#log.warn({ lost: this.#lost }, 'the audit log has lost entries')
     this.#lost = 0
   }
 
