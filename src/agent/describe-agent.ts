@@ -76,7 +76,7 @@ export function describeAgent(dependencies: Dependencies) {
         .map(([name, { description }]) => ({ name, description }))
       return {
         name,
-        profile: { description, model: model.name, retrieval },
+        profile: { description, model: model.name, retrieval, images: model.supportsImages },
         tools: records()
           .filter(({ state }) => state === 'on')
           .map((tool) => ({ name: tool.name, source: tool.source })),

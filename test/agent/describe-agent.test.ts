@@ -41,7 +41,12 @@ describe('the agent', () => {
     expect(AgentRecord.parse(agent)).toEqual(agent)
     expect(agent).toEqual({
       name: 'desk',
-      profile: { description: 'Knows the library.', model: 'gpt-6.1-terra', retrieval: 'lexical' },
+      profile: {
+        description: 'Knows the library.',
+        model: 'gpt-6.1-terra',
+        retrieval: 'lexical',
+        images: false,
+      },
       tools: [{ name: 'look', source: 'builtin' }],
     })
   })

@@ -27,7 +27,12 @@ describe('GET /agent', verifies('endpoint.agent', 'agent.record', 'agent.shape')
     const server = await startServer(modelAt(upstream, { AGENT_CONFIG: file }))
     expect(await read(server, '/agent')).toEqual({
       name: 'librarian',
-      profile: { description: 'Knows the library.', model: 'scripted', retrieval: 'lexical' },
+      profile: {
+        description: 'Knows the library.',
+        model: 'scripted',
+        retrieval: 'lexical',
+        images: true,
+      },
       tools: expect.arrayContaining([{ name: 'semantic_search', source: 'builtin' }]),
     })
     expect(await read(server, '/v1/models')).toMatchObject({
@@ -42,6 +47,7 @@ describe('GET /agent', verifies('endpoint.agent', 'agent.record', 'agent.shape')
         description: 'Answers questions from the ingested documents.',
         model: 'extractive',
         retrieval: 'lexical',
+        images: false,
       },
       tools: [],
     })

@@ -8,15 +8,17 @@ import {
   useBrowser,
 } from '../support/browser.ts'
 import { startOidcIssuer } from '../support/oidc-issuer.ts'
-import { startServer, TEST_KEY } from '../support/server.ts'
+import { scan } from '../support/scan.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
 
 const browser = useBrowser()
 
-async function begin() {
+async function begin(more: Parameters<typeof startServer>[0] = {}) {
   const issuer = await startOidcIssuer()
   issuer.accounts.set('ada', { name: 'Ada Lovelace', groups: ['staff'] })
   issuer.accounts.set('root', { name: 'Root', groups: ['admins'] })
-  const server = await startServer(issuer.settings)
+  const server = await startServer({ ...issuer.settings, ...more })
   issuer.allow(server.url)
   const { page, context, complaints } = await openPage(browser, server.url)
   return { issuer, server, page, context, complaints }
@@ -93,6 +95,18 @@ describe.skipIf(!hasBrowser)('Somebody with an account of the company (needs Chr
     expect(await page.getByRole('link', { name: 'key' }).count()).toBe(0)
     await page.waitForLoadState('networkidle')
     expect(complaints).toEqual([])
+  })
+
+  it('shows pictures to a model that sees', async () => {
+    const { server, page } = await begin(modelAt(await startScriptedUpstream()))
+    await page.goto(`${server.url}/#/chat`)
+    await signInAs(page, 'ada')
+    const buffer = Buffer.from(scan(['Owls'], { height: 200 }).asPng())
+    await page
+      .locator('input[type=file][aria-label="Add files"]')
+      .setInputFiles({ name: 'owls.png', mimeType: 'image/png', buffer })
+    const pictures = page.getByRole('region', { name: 'Shown to the model with your question' })
+    await pictures.getByText('owls.png').waitFor()
   })
 
   it('finds what they had begun when their session has ended, and nobody else does', async () => {

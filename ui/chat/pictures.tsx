@@ -41,7 +41,7 @@ async function chooseShown(chosen: readonly ChosenFile[]) {
 /** Asked each time: a model may be found out not to see. */
 async function seesPictures(): Promise<boolean> {
   try {
-    return (await client.agent.capabilities()).chat.images
+    return (await client.agent.get()).profile.images
   } catch {
     // Uploading it as a file reports the problem.
     return false

@@ -21,6 +21,8 @@ export interface components {
             profile: {
                 /** @description Description of the agent, from `agent.json`. */
                 description: string;
+                /** @description Whether questions may show images to the chat model. If its server does not say, true until it refuses one. */
+                images: boolean;
                 /** @description Name of the chat model. */
                 model: string;
                 /**
@@ -1035,7 +1037,7 @@ export interface components {
                  * @enum {string}
                  */
                 api?: "responses" | "chat-completions" | "messages";
-                /** @description Whether the chat model accepts images. If its server does not say, true until it refuses one. */
+                /** @description Whether the chat model accepts images, as `profile.images` of `GET /agent` says to all. If its server does not say, true until it refuses one. */
                 images: boolean;
                 /** @description Enabled tools left out because the context window is too small. */
                 leftOut?: string[];

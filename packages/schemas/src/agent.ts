@@ -16,6 +16,11 @@ export const AgentRecord = z
         retrieval: RetrievalMode.describe(
           '`lexical`: BM25 only. `hybrid`: BM25 combined with embeddings.',
         ),
+        images: z
+          .boolean()
+          .describe(
+            'Whether questions may show images to the chat model. If its server does not say, true until it refuses one.',
+          ),
       })
       .describe('What the agent is and works with.'),
     tools: z
@@ -142,7 +147,7 @@ export const Capabilities = z
         images: z
           .boolean()
           .describe(
-            'Whether the chat model accepts images. If its server does not say, true until it refuses one.',
+            'Whether the chat model accepts images, as `profile.images` of `GET /agent` says to all. If its server does not say, true until it refuses one.',
           ),
         api: z
           .enum(['responses', 'chat-completions', 'messages'])

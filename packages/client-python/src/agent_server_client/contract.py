@@ -11,6 +11,7 @@ class Profile(TypedDict):
     description: str
     model: str
     retrieval: Literal['lexical', 'hybrid']
+    images: bool
 
 
 class Tool(TypedDict):
