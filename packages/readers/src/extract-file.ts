@@ -183,10 +183,11 @@ const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
       const { extractWorkbook } = await import('./formats/xlsx.ts')
       const { embeddedIn } = await import('./formats/ooxml-embedded.ts')
       const show = createShowEntry(await seePicture(sight), zip)
-      const parts = await partsOfXlsx(zip, main)
-      const formulas = await formulasOfXlsx(zip, main)
+      const paths = await sheetPaths(zip, main)
+      const parts = await partsOfXlsx(zip, paths)
+      const formulas = await formulasOfXlsx(zip, paths, main)
       const extracted = await extractWorkbook(bytes, parts, show, formulas)
-      const sheets = [...(await sheetPaths(zip, main)).values()]
+      const sheets = [...paths.values()]
       return {
         ...extracted,
         text: extracted.text + (await embeddedIn(zip, sheets, withinOf(sight))),

@@ -1,4 +1,4 @@
-export { encodingOf } from './decode-text.ts'
+export { decodeText, encodingOf } from './decode-text.ts'
 export { extractFile } from './extract-file.ts'
 export {
   type Extracted,

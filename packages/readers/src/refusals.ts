@@ -74,8 +74,9 @@ export function unsupported(why: string): ExtractionError {
   return new ExtractionError('unsupported_file', `Files of this type are not read: ${why}`)
 }
 
-/** What a workbook that Excel 2003 wrote as XML has near its beginning. */
-const XML_WORKBOOK = /^\ufeff?\s*<\?xml\s[\s\S]*urn:schemas-microsoft-com:office:spreadsheet/
+/** How a workbook that Excel 2003 wrote as XML begins: other XML may name its namespace, too. */
+const XML_WORKBOOK =
+  /^\ufeff?\s*<\?xml\s(?:[^<]|<\?|<!(?!--)|<!--(?:[^-]|-(?!->))*-->)*<(?:\w+:)?Workbook\s[^<>]*urn:schemas-microsoft-com:office:spreadsheet/
 const XML_PREFIX_BYTES = 4_096
 
 /** Of Excel 2 to 2003. */

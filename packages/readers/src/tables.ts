@@ -33,7 +33,9 @@ async function formulasOf(bytes: Buffer): Promise<Formulas> {
   const { mainPartOf } = await import('./formats/ooxml.ts')
   const zip = await openZip(bytes)
   const main = await mainPartOf(zip)
-  return main?.kind === 'workbook' ? formulasOfXlsx(zip, main.path) : new Map()
+  if (main?.kind !== 'workbook') return new Map()
+  const { sheetPaths } = await import('./formats/sheet-parts.ts')
+  return formulasOfXlsx(zip, await sheetPaths(zip, main.path), main.path)
 }
 
 /** A column with numbers in several units becomes texts, as adding them up would be wrong. */

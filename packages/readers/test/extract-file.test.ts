@@ -201,6 +201,27 @@ describe('The first bytes of a file decide', () => {
     expect(namedBy(Buffer.from('\n\n%!PS-Adobe PDF\n%PDF-1.7'))).toBe('pdf')
   })
 
+  const SHEETS = 'xmlns="urn:schemas-microsoft-com:office:spreadsheet"'
+  const XML = '<?xml version="1.0"?>'
+  it.each([
+    ['a workbook', `\ufeff${XML}\n<Workbook ${SHEETS}>`, 'xls'],
+    [
+      'a workbook behind a comment, with a prefix',
+      `${XML}<?mso-application progid="Excel.Sheet"?><!-- export --><ss:Workbook\n${SHEETS.replace('=', ':ss=')}>`,
+      'xls',
+    ],
+    [
+      'a style sheet that writes a workbook',
+      `${XML}<xsl:stylesheet ${SHEETS}><xsl:template match="/"><Workbook ${SHEETS}>`,
+      'none',
+    ],
+    ['a list that names the type', `${XML}<types><type ${SHEETS}/></types>`, 'none'],
+    ['a workbook of another kind', `${XML}<Workbook><note ${SHEETS}/></Workbook>`, 'none'],
+    ['a comment on the type', `${XML}<!-- <Workbook ${SHEETS}> --><notes/>`, 'none'],
+  ])('what XML is by its root: %s', (_case, text, expected) =>
+    expect(namedBy(Buffer.from(text))).toBe(expected),
+  )
+
   it('nothing of an empty file', () => expect(namedBy(Buffer.alloc(0))).toBe('none'))
 })
 

@@ -66,8 +66,12 @@ const OMITTED = new Set([
 
 const OBJECT = /<draw:object\s[^<>]*?xlink:href="(?:\.\/)?([^"<>]+)"/g
 const MAX_OBJECTS = 100
+const NO_OBJECTS: ReadonlyMap<string, string> = new Map()
 
-/** The objects within a text as HTML, by their paths: sheets, charts with their values, and formulas. */
+/**
+ * The objects within a text as HTML, by their paths: sheets, charts with their values, and formulas. Those within them
+ * are left out: their names are relative to another folder, and they may name each other.
+ */
 async function objectsIn(zip: ZipArchive, content: string): Promise<Map<string, string>> {
   const paths = new Set(Array.from(content.matchAll(OBJECT), ([, path = '']) => path))
   const objects = new Map<string, string>()
@@ -76,12 +80,12 @@ async function objectsIn(zip: ZipArchive, content: string): Promise<Map<string, 
     if (!zip.has(part)) continue
     const xml = await zip.readText(part)
     const [, formula] = /<annotation[^<>]*>([^<]*)<\/annotation>/.exec(xml) ?? []
-    objects.set(path, formula ?? toHtml(xml, readOdfStyles([xml]), objects))
+    objects.set(path, formula ?? toHtml(xml, readOdfStyles([xml]), NO_OBJECTS))
   }
   return objects
 }
 
-/** The body as HTML, with the objects in it. */
+/** The body as HTML, with each of the objects at its first place. */
 function toHtml(xml: string, styles: OdfStyles, objects: ReadonlyMap<string, string>): string {
   const body = xml.slice(Math.max(xml.indexOf('<office:body'), 0))
   const controls = controlsIn(body)
@@ -98,6 +102,12 @@ function toHtml(xml: string, styles: OdfStyles, objects: ReadonlyMap<string, str
   /** Within a sentence there are no blocks. */
   const addBlock = (part: string) => {
     if (asides === 0) add(part)
+  }
+  const left = new Map(objects)
+  const addObject = (path: string) => {
+    if (omitted > 0) return
+    add(left.get(path) ?? '')
+    left.delete(path)
   }
   const openSpan = (style: string | undefined) => {
     const [begin = '', end = ''] = [...(styles.markOf(style)?.('') ?? '')]
@@ -120,7 +130,7 @@ function toHtml(xml: string, styles: OdfStyles, objects: ReadonlyMap<string, str
     openBlock(name, attributes)
     add(escapeXml(label(text)))
     if (name === 'text:span') openSpan(attributes['text:style-name'])
-    if (name === 'draw:object') add(objects.get(objectPath(attributes)) ?? '')
+    if (name === 'draw:object') addObject(objectPath(attributes))
     if (name === 'draw:control') add(controls.get(attributes['draw:control'] ?? '') ?? '')
     if (BLANKS.has(name)) add(' ')
   }

@@ -52,7 +52,7 @@ function mailOf(streams: Streams, folder: string, depth: number): string[] {
   if (depth > MAX_DEPTH) throw nestedTooDeeply()
   const header = depth === 0 ? FILE_HEADER : WITHIN_HEADER
   const properties = fixedProperties(streams.get(`${folder}__properties_version1.0`), header)
-  const encoding = encodingOf(properties.get(CODE_PAGE)?.readUInt32LE(0))
+  const encoding = encodingOfCodePage(properties.get(CODE_PAGE)?.readUInt32LE(0))
   const textOf = (property: string, at = folder) => readText(streams, at, property, encoding)
   const sender = oneLine(textOf(SENDER) || textOf(SENT_FOR))
   const address = oneLine(textOf(SENDER_ADDRESS))
@@ -66,11 +66,10 @@ function mailOf(streams: Streams, folder: string, depth: number): string[] {
       .map((at) => attachment(streams, at, textOf, depth)),
   ]
   return [
-    ...['Subject', 'To', 'Cc'].flatMap((name, place) => {
-      const value = oneLine(textOf([SUBJECT, DISPLAY_TO, DISPLAY_CC][place] ?? ''))
-      return value === '' ? [] : [`${name}: ${value.replaceAll(';', ',')}`]
-    }),
-    ...(sender + address === '' ? [] : [`From: "${sender.replaceAll('"', '')}" <${address}>`]),
+    ...field('Subject', oneLine(textOf(SUBJECT))),
+    ...field('To', namesIn(textOf(DISPLAY_TO))),
+    ...field('Cc', namesIn(textOf(DISPLAY_CC))),
+    ...(sender + address === '' ? [] : [`From: ${quoted(sender)} <${address}>`]),
     ...(date ? [`Date: ${timeOf(date)}`] : []),
     `Content-Type: multipart/related; boundary="${boundary}"`,
     '',
@@ -79,6 +78,19 @@ function mailOf(streams: Streams, folder: string, depth: number): string[] {
     '',
   ]
 }
+
+const field = (name: string, value: string) => (value === '' ? [] : [`${name}: ${value}`])
+
+/** Outlook separates names with semicolons; a name may have a comma, which separates those of a mail. */
+const namesIn = (list: string) =>
+  oneLine(list)
+    .split(';')
+    .map((name) => name.trim())
+    .filter(Boolean)
+    .map(quoted)
+    .join(', ')
+
+const quoted = (name: string) => `"${name.replaceAll(/["\\]/g, '')}"`
 
 function alternatives(plain: Buffer, html: Buffer): string[][] {
   const boundary = randomUUID()
@@ -131,8 +143,8 @@ const disposition = (name: string) =>
   `Content-Disposition: attachment; filename*=utf-8''${encodeURIComponent(name.toWellFormed())}`
 
 function coded(bytes: Buffer): string[] {
-  const lines = bytes.toString('base64').match(/.{1,76}/g) ?? []
-  return ['Content-Transfer-Encoding: base64', '', ...lines]
+  const lines = bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n')
+  return ['Content-Transfer-Encoding: base64', '', lines]
 }
 
 function readText(streams: Streams, at: string, property: string, encoding: string): string {
@@ -143,7 +155,7 @@ function readText(streams: Streams, at: string, property: string, encoding: stri
 }
 
 /** The name of a code page, for texts that are not in Unicode. */
-function encodingOf(codePage = 0): string {
+function encodingOfCodePage(codePage = 0): string {
   const names = [CODE_PAGES.get(codePage), `windows-${codePage}`, 'windows-1252']
   return names.find((name) => name !== undefined && isKnown(name)) ?? 'windows-1252'
 }

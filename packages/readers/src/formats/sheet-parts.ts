@@ -38,9 +38,13 @@ export interface SheetParts {
 /** By the names of the sheets. */
 export type PartsOfSheets = ReadonlyMap<string, SheetParts>
 
-export async function partsOfXlsx(zip: ZipArchive, main = WORKBOOK): Promise<PartsOfSheets> {
+/** `paths` are those of `sheetPaths`. */
+export async function partsOfXlsx(
+  zip: ZipArchive,
+  paths: ReadonlyMap<string, string>,
+): Promise<PartsOfSheets> {
   const sheets = new Map<string, SheetParts>()
-  for (const [name, path] of await sheetPaths(zip, main)) {
+  for (const [name, path] of paths) {
     const xml = await zip.readText(path)
     sheets.set(name, {
       ...hiddenIn(xml),

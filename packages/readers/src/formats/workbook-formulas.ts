@@ -1,5 +1,4 @@
 import type { ZipArchive } from '../zip-archive.ts'
-import { sheetPaths, WORKBOOK } from './sheet-parts.ts'
 import { unescapeXml } from './xml.ts'
 
 export interface Formula {
@@ -24,16 +23,21 @@ const MAX_FORMULAS = 200_000
 /** How programs such as XlsxWriter, which write 0 for each value, ask to be calculated. */
 const TO_CALCULATE = /<(?:\w+:)?calcPr\s[^<>]*fullCalcOnLoad="(?:1|true)"/
 
-export async function formulasOfXlsx(zip: ZipArchive, main?: string): Promise<Formulas> {
+/** `paths` are those of the sheets, `main` is that of the workbook. */
+export async function formulasOfXlsx(
+  zip: ZipArchive,
+  paths: ReadonlyMap<string, string>,
+  main: string,
+): Promise<Formulas> {
   const sheets = new Map<string, SheetFormulas>()
-  for (const [name, path] of await sheetPaths(zip, main)) {
+  for (const [name, path] of paths) {
     sheets.set(name, uncalculatedIn(await zip.readText(path)))
   }
   const all = [...sheets.values()]
   // Where any formula has another value, a 0 may well be one.
   const mayBeZero =
     all.every(({ count, formulas }) => count === formulas.length) &&
-    TO_CALCULATE.test(await zip.readText(main ?? WORKBOOK))
+    TO_CALCULATE.test(await zip.readText(main))
   const shown = [...sheets].map(
     ([name, { formulas }]) =>
       [name, mayBeZero ? formulas : formulas.filter(({ isZero }) => !isZero)] as const,

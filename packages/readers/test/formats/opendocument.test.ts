@@ -117,6 +117,43 @@ describe('A text of OpenDocument', () => {
     expect(text).toMatch(/Ships:\s+\| Year \| Ships \|\n.*\n\| 2031 \| 77 \|/)
   })
 
+  describe('has each object once, at its first place', () => {
+    const object = (name: string) => `<draw:object xlink:href="./${name}"/>`
+    const part = (name: string, body: string) => ({
+      name: `${name}/content.xml`,
+      content: `<office:body>${body}</office:body>`,
+    })
+    const paragraph = (text: string) => `<text:p>${text}</text:p>`
+
+    it('also those that name each other, or are named in what was deleted', async () => {
+      const deleted = `<text:tracked-changes>${object('One')}</text:tracked-changes>`
+      const file = openDocument(
+        'text',
+        `<office:text>${deleted}${paragraph(object('One'))}${paragraph(`Between${object('Two')}${object('One')}`)}</office:text>`,
+        [
+          part('One', paragraph(`Tern${object('Two')}`)),
+          part('Two', paragraph(`Gull${object('One')}${object('Two')}`)),
+        ],
+      )
+      const text = await textOf('a.odt', file)
+      expect(text.match(/\w+/g)).toEqual(['Tern', 'Between', 'Gull'])
+    })
+
+    it('also where each of them names those before it ten times', async () => {
+      const names = Array.from({ length: 5 }, (_, number) => `Object ${number}`)
+      const parts = names.map((name, number) =>
+        part(
+          name,
+          paragraph(`Owl ${number}`) + names.slice(0, number).map(object).join('').repeat(10),
+        ),
+      )
+      const body = names.map(object).join('').repeat(10)
+      const text = await textOf('a.odt', openDocument('text', paragraph(body), parts))
+      expect(text.match(/Owl \d/g)).toEqual(names.map((_, number) => `Owl ${number}`))
+      expect(text.length).toBeLessThan(200)
+    })
+  })
+
   it('of slides has a heading for each, and their notes', async () => {
     const slides = `<office:presentation><draw:page draw:name="Owls"><draw:frame><draw:text-box><text:p>Owls hunt at night.</text:p></draw:text-box></draw:frame><presentation:notes><text:p>Say it slowly.</text:p></presentation:notes></draw:page></office:presentation>`
     const text = await textOf('owls.odp', openDocument('presentation', slides))

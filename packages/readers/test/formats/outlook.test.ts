@@ -72,6 +72,27 @@ describe('A message of Outlook', () => {
     ])
   })
 
+  it('keeps semicolons in its subject, and commas in names', async () => {
+    const { text: words } = await extractFile(
+      message(
+        Object.fromEntries([
+          properties(32),
+          text('0037', 'Ferry; quay 7, "west"'),
+          text('0C1A', 'O\\st "Ida"'),
+          text('0E04', 'Tern, Jo (quay 7); Gull: Ann ; jo@example.org;'),
+          text('0E03', "O'Hara, Ute, Dr."),
+        ]),
+      ),
+    )
+    expect(words.split(/\n+/)).toEqual([
+      '# Ferry; quay 7, "west"',
+      'From: Ost Ida',
+      'To: Tern, Jo (quay 7), Gull: Ann, jo@example.org',
+      "Cc: O'Hara, Ute, Dr.",
+      '',
+    ])
+  })
+
   it('may have texts in a code page', async () => {
     const file = message({
       [PROPERTIES]: properties(32, [0x3ffd_0003, 1_251n])[1],

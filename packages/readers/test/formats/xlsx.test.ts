@@ -3,7 +3,7 @@ import { strToU8, unzipSync, type Zippable, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
 import { zipFile } from '../../../../test/support/zip-file.ts'
-import { type PartsOfSheets, partsOfXlsx } from '../../src/formats/sheet-parts.ts'
+import { type PartsOfSheets, partsOfXlsx, sheetPaths } from '../../src/formats/sheet-parts.ts'
 import { extractWorkbook, rowsToText } from '../../src/formats/xlsx.ts'
 import { type TableRow, toText } from '../../src/sheet-tables.ts'
 import { openZip } from '../../src/zip-archive.ts'
@@ -66,7 +66,8 @@ async function extractParts(book: WorkBook, change: (parts: Zippable) => void) {
   const parts: Zippable = unzipSync(write(book, { type: 'buffer' }))
   change(parts)
   const bytes = Buffer.from(zipSync(parts))
-  return extractWorkbook(bytes, await partsOfXlsx(await openZip(bytes)))
+  const zip = await openZip(bytes)
+  return extractWorkbook(bytes, await partsOfXlsx(zip, await sheetPaths(zip)))
 }
 
 it('A workbook has hidden rows and columns read, which a warning says where they hold values', async () => {
