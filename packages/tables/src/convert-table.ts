@@ -5,6 +5,7 @@ import { TextDecoderStream } from 'node:stream/web'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   type Cell,
+  decodeText,
   encodingOf,
   extractFile,
   FIRST_DAY,
@@ -205,8 +206,10 @@ function decodes(strict: TextDecoder, piece?: Buffer): boolean {
 
 async function workbookParts(source: string): Promise<Part[]> {
   const bytes = await unlockWorkbook(await readFile(source))
-  if (await isText(bytes)) return disguisedParts(source, bytes)
-  if (!isOldWorkbook(bytes)) await refuseBadZip(bytes, 'The file is not a workbook')
+  if (!isOldWorkbook(bytes)) {
+    if (await isText(bytes)) return disguisedParts(source, bytes)
+    await refuseBadZip(bytes, 'The file is not a workbook')
+  }
   const sheets = await tablesOfWorkbook(bytes)
   const filled = sheets.filter(({ tables }) => tables.some(hasColumns))
   if (filled.length === 0) throw new Refusal('The workbook has no sheet with rows')
@@ -217,14 +220,10 @@ async function workbookParts(source: string): Promise<Part[]> {
 
 /** The marks of files that are no text, whatever stands in them. */
 const NO_TEXT = /^(?:PK|%PDF)/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: no text has them
-const CONTROLS = /[\0-\x08\x0e-\x1a]/
 
 async function isText(bytes: Buffer): Promise<boolean> {
-  if (isOldWorkbook(bytes) || NO_TEXT.test(bytes.toString('latin1', 0, 4))) return false
-  const sample = bytes.subarray(0, SAMPLE_BYTES)
-  const encoding = await encodingOf(sample)
-  return encoding !== undefined && !CONTROLS.test(new TextDecoder(encoding).decode(sample))
+  if (NO_TEXT.test(bytes.toString('latin1', 0, 4))) return false
+  return (await decodeText(bytes.subarray(0, SAMPLE_BYTES))) !== undefined
 }
 
 /** Of what programs only call a workbook: a page with tables, or a text with tabs. */

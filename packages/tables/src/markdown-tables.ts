@@ -16,9 +16,9 @@ export function markdownTables(text: string): SheetTable[] {
     const [head = [], , ...rows] = match[0].split('\n').map(cellsOf)
     const last = tables.at(-1)
     const isAcross = between.trim() === '' && between.includes(PAGE_BREAK)
-    if (last && isAcross && last.head?.join('|') === head.join('|'))
-      last.rows = last.rows.concat(rows)
-    else tables.push({ notes: notesIn(between), head, first: 0, rows })
+    if (last && isAcross && last.head?.join('|') === head.join('|')) {
+      for (const row of rows) last.rows.push(row)
+    } else tables.push({ notes: notesIn(between), head, first: 0, rows })
   }
   return tables
 }
