@@ -1,6 +1,6 @@
 import { AgentRecord } from '@agent-server/schemas/agent.ts'
 import { AgentFile } from '@agent-server/schemas/operator/admin.ts'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ask, complete } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
@@ -112,6 +112,49 @@ describe('An agent for some people', () => {
     expect(unknown).toMatchObject({ status: refused.status, code: refused.code })
     expect(await (await server.request('/v1/models', { headers })).text()).not.toContain('office')
     expect(await (await server.request('/agent', { headers })).text()).not.toContain('office')
+  })
+})
+
+describe('The model of an agent over a collection', () => {
+  const modelAs = (headers: Record<string, string>, id: string) =>
+    server.request(`/v1/models/${encodeURIComponent(id)}`, { headers })
+  const showAs = (headers: Record<string, string>, model: string) =>
+    server.request('/api/show', { headers, body: { model } })
+  const [member, other] = [
+    { 'agent-user': 'ada' },
+    { 'agent-user': 'eve', 'agent-user-groups': 'sales' },
+  ]
+  beforeAll(async () => {
+    const text = 'The library opens at nine.'
+    const body = { title: 'Hours', text, collection: 'handbook', access: ['public'] }
+    expect((await server.request('/documents?wait=20', { body })).status).toBe(200)
+  })
+
+  it.each([
+    ['desk', 'writer', 'writer:handbook', 'office', 'office:handbook', 'desk:handbook'],
+    ['desk-plain'],
+  ])('is found, in the protocols of OpenAI and of Ollama: %s', async (...ids) => {
+    for (const id of ids) {
+      expect(await (await modelAs(member, id)).json()).toMatchObject({ id, object: 'model' })
+      expect((await showAs(member, id)).status).toBe(200)
+    }
+  })
+
+  it.each([
+    'writer:cellar',
+    'writer:',
+    'editor:handbook',
+    'office:handbook',
+    'office',
+    'desk-plain:handbook',
+    'writer:handbook:x',
+  ])('is not where it cannot be used: %s', async (id) => {
+    const failure = await failureOf(await modelAs(other, id))
+    expect(failure).toMatchObject({ status: 404, code: 'model_not_found' })
+    expect(failure.message).toBe(
+      `There is no model "${id}". GET /v1/models lists those that you may use.`,
+    )
+    expect((await showAs(other, id)).status).toBe(404)
   })
 })
 

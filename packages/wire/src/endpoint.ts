@@ -8,7 +8,7 @@ import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyReply } from 'fastify'
 import { type Agent, type AgentEvent, type AgentRequest, asksForJson } from './agent-event.ts'
-import { type AgentNames, plainName } from './models.ts'
+import { type AgentNames, plainName, readModelName } from './models.ts'
 import { attachFiles, type ReadFiles, type SentFile } from './sent-files.ts'
 
 /** A protocol in which the agent's answers are streamed to clients. */
@@ -195,7 +195,7 @@ export function readAgentFields(
     model,
   } = fields
   const isPlain = model === plainName(modelName)
-  const { agent, collection } = readModelName(model ?? '', [modelName, ...agents.keys()])
+  const { agent = modelName, collection } = readModelName(model ?? '', { modelName, agents })
   return {
     ...(isPlain && { isPlain }),
     ...(agent !== modelName && { agent }),
@@ -207,14 +207,5 @@ export function readAgentFields(
     mode,
     effort,
     sessionId,
-  }
-}
-
-/** A model's name is that of an agent, or `<agent>:<collection>`; with any other, as of a provider's model, the first answers. */
-function readModelName(model: string, agents: readonly string[]) {
-  const agent = agents.find((name) => model === name || model.startsWith(`${name}:`))
-  return {
-    agent: agent ?? agents[0],
-    collection: model.slice((agent?.length ?? Infinity) + 1) || undefined,
   }
 }

@@ -13,9 +13,19 @@ export interface AgentNames {
   readonly agents: ReadonlyMap<string, { readonly access?: readonly string[] | undefined }>
 }
 
+/** A model's name is that of an agent, or `<agent>:<collection>`; any other has no agent, as that of a provider's model. */
+export function readModelName(model: string, { modelName, agents }: AgentNames) {
+  const names = [modelName, ...agents.keys()]
+  const agent = names.find((name) => model === name || model.startsWith(`${name}:`))
+  return { agent, collection: model.slice((agent?.length ?? Infinity) + 1) || undefined }
+}
+
 export type Models = ReturnType<typeof createModels>
 
-/** Lists the agents that a caller may use as models, the first one also for each collection that the caller may see. */
+/**
+ * The agents that a caller may use as models. The first one is listed for each collection that the caller may see, too;
+ * the others are there for them as well.
+ */
 export function createModels(
   settings: AgentNames,
   corpusFor: (caller: Caller) => { collections(signal: AbortSignal): Promise<string[]> },
@@ -48,12 +58,15 @@ export function createModels(
     list,
     /** Throws AppError `model_not_found`. */
     async get(id: string, caller: Caller, signal: AbortSignal) {
-      const { modelName } = settings
-      if (id === modelName) return cardOf(id)
-      const { data } = await list(caller, signal)
-      const match = data.find((model) => model.id === id)
-      if (match) return match
-      const message = `There is no model "${id}". The agent is "${modelName}".`
+      const { modelName, agents } = settings
+      const { agent, collection } = readModelName(id, settings)
+      const isVisible = agent !== undefined && isIncluded(caller, agents.get(agent)?.access)
+      if (id === plainName(modelName) || (isVisible && id === agent)) return cardOf(id)
+      if (isVisible && collection !== undefined) {
+        const names = await corpusFor(caller).collections(signal)
+        if (names.includes(collection)) return cardOf(id)
+      }
+      const message = `There is no model "${id}". GET /v1/models lists those that you may use.`
       throw new AppError('model_not_found', message)
     },
   }

@@ -99,7 +99,8 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
     schema: {
       operationId: 'getModel',
       summary: 'Get the agent as a model',
-      description: 'Returns what `GET /v1/models` lists under this name.',
+      description:
+        'Returns an agent that the caller may use, alone or over a collection: `letters`, `letters:handbook`.',
       params: ModelParams,
       response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
     },
