@@ -259,7 +259,8 @@ export const DECISIONS = {
     'conversations.bounds': 'A conversationId out of its bounds answers 400.',
   },
   'design: agent endpoints': {
-    'agent.shape': 'GET /agent is { name, profile: { description, model, retrieval, images }, tools }.',
+    'agent.shape':
+      'GET /agent is { name, profile: { description, model, retrieval, images }, tools }.',
     'agent.tools.shape':
       'Each tool has title, description, input schema, source and state in /agent/tools.',
     'agent.capabilities.true': '/agent/capabilities tells what works, retrieval: lexical included.',
