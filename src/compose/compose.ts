@@ -7,7 +7,7 @@ import { createAttachedFiles } from '../documents/attached-files.ts'
 import { createAdmission } from '../documents/ingestion/documents.ts'
 import type { Phase } from '../operator/admin/server-state.ts'
 import { Audit } from '../operator/audit/audit.ts'
-import { tellingReads, tellingSearches } from '../operator/audit/told-reads.ts'
+import { auditReads, auditSearches } from '../operator/audit/audited-reads.ts'
 import { Keys } from '../operator/keys/keys.ts'
 import { Activity } from '../operator/ops/activity.ts'
 import { notLaunched } from '../operator/ops/readiness.ts'
@@ -42,11 +42,11 @@ export async function compose(
   opened.defer(ownKnowledge.close)
   const audit = new Audit({ store: ownKnowledge.store.audit, days: config.AUDIT_DAYS, log })
   opened.defer(() => audit.close())
-  const store = tellingReads(ownKnowledge.store, audit)
+  const store = auditReads(ownKnowledge.store, audit)
   const knowledge = { ...ownKnowledge, store }
   const { metrics } = knowledge
   const searching = createSearch(config, knowledge, model, log)
-  const search = { ...searching, retrieval: tellingSearches(searching.retrieval, audit) }
+  const search = { ...searching, retrieval: auditSearches(searching.retrieval, audit) }
   const corpus = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(corpus.close)
   const keys = new Keys({ store: store.keys, log })

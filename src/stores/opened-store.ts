@@ -1,6 +1,7 @@
 import type { EvaluationStore, QuestionStore } from '@agent-server/evaluation'
 import type { AcceptedTools, SkillCopies } from './accepted.ts'
 import type { ArtifactStore } from './artifact-store.ts'
+import type { AuditStore } from './audit-store.ts'
 import type { CollectionNames } from './collection-names.ts'
 import type { CollectionStore } from './collection-store.ts'
 import type { ConversationStore } from './conversation-store.ts'
@@ -9,7 +10,7 @@ import type { FeedbackStore } from './feedback-store.ts'
 import type { KeyStore } from './key-store.ts'
 import type { DocumentLookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
-import type { AuditStore, PeopleStore, SessionStore } from './people-store.ts'
+import type { PeopleStore, SessionStore } from './people-store.ts'
 import type { RunStore } from './run-store.ts'
 
 /** A database with everything that the server stores in it. */

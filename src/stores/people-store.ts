@@ -4,7 +4,7 @@ export interface StoredPerson {
   id: string
   name: string | undefined
   email: string | undefined
-  /** When they were last seen. */
+  /** As of when they were last seen. */
   groups: readonly string[]
   firstSeenAt: number
   lastSeenAt: number
@@ -80,39 +80,4 @@ export interface SessionStore {
   removeOld(before: Pick<StoredSession, 'beganAt' | 'usedAt'>): Promise<void>
   /** What the issuer has ended: one session by its name, and those of the subject, of which it named none if it names one. */
   removeOf(of: { issuerSession: string | undefined; subject: string | undefined }): Promise<void>
-}
-
-/** Something that somebody did. */
-export interface NewAuditEntry {
-  at: number
-  /** A person (`user:…`), a key (`key:…`), `master`, `stranger` or `server`. */
-  who: string
-  address?: string | undefined
-  action: string
-  /** Of the HTTP answer. */
-  status?: number | undefined
-  /** Identifiers, by what they identify. */
-  targets: Readonly<Record<string, string | readonly string[]>>
-}
-
-export interface AuditEntry extends NewAuditEntry {
-  number: number
-}
-
-export interface AuditQuery {
-  who?: string | undefined
-  action?: string | undefined
-  /** Milliseconds since the epoch. */
-  since?: number | undefined
-  until?: number | undefined
-  /** Only entries with a smaller number: the newest come first. */
-  before?: number | undefined
-  limit: number
-}
-
-/** What happened, in order; nothing is changed, and only time removes it. */
-export interface AuditStore {
-  list(query: AuditQuery): Promise<AuditEntry[]>
-  append(entries: readonly NewAuditEntry[]): Promise<void>
-  removeBefore(at: number): Promise<void>
 }

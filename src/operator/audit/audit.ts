@@ -10,7 +10,7 @@ import type {
   AuditStore,
   NewAuditEntry,
   AuditEntry as StoredEntry,
-} from '../../stores/people-store.ts'
+} from '../../stores/audit-store.ts'
 
 /** How long what is only noted may wait to be stored. */
 const NOTE_MS = 500
@@ -18,6 +18,8 @@ const NOTE_MS = 500
 const MAX_NOTES = 20_000
 const BATCH = 500
 const EXPORT_PAGE = 500
+/** Beyond these, the oldest go with the next tidying, whatever their age. */
+const MAX_ENTRIES = 5_000_000
 const TIDY_MS = 3_600_000
 const DAY_MS = 86_400_000
 
@@ -31,7 +33,7 @@ interface Dependencies {
   now?: () => number
 }
 
-/** Who did what: only added to, and removed by time alone. */
+/** Who did what: only added to; the oldest entries alone are removed. */
 export class Audit {
   readonly #store: AuditStore
   readonly #days: number
@@ -54,7 +56,7 @@ export class Audit {
   async record(event: Event): Promise<void> {
     const entry = { ...event, at: this.#now() }
     await this.#store.append([entry])
-    this.#tell(entry)
+    this.#toLog(entry)
   }
 
   /** For what is too frequent to wait for: durable within half a second, and when the server closes. */
@@ -86,10 +88,11 @@ export class Audit {
     } while (before !== undefined)
   }
 
-  /** Begins to remove what is too old. */
+  /** Begins to remove what is too old, or too much. */
   start(): void {
     const tidy = () => {
-      this.#store.removeBefore(this.#now() - this.#days * DAY_MS).catch((error: unknown) => {
+      const before = this.#now() - this.#days * DAY_MS
+      this.#store.removeOld(before, MAX_ENTRIES).catch((error: unknown) => {
         this.#log.warn({ err: error }, 'removing old entries of the audit log failed; tried again')
       })
     }
@@ -121,14 +124,14 @@ export class Audit {
         return
       }
       this.#notes.splice(0, batch.length)
-      for (const entry of batch) this.#tell(entry)
+      for (const entry of batch) this.#toLog(entry)
     }
     if (this.#lost > 0) this.#log.warn({ lost: this.#lost }, 'the audit log has lost entries')
     this.#lost = 0
   }
 
   /** The log goes wherever the `OTEL_*` variables send it. */
-  #tell(entry: NewAuditEntry): void {
+  #toLog(entry: NewAuditEntry): void {
     this.#log.info({ audit: entry }, `audit: ${entry.action}`)
   }
 }

@@ -1,7 +1,4 @@
 import type {
-  AuditEntry,
-  AuditStore,
-  NewAuditEntry,
   PeopleStore,
   RemovedPerson,
   SeenPerson,
@@ -9,19 +6,10 @@ import type {
   StoredPerson,
   StoredSession,
 } from '../people-store.ts'
-import type { Clock } from './clock.ts'
 import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
 import { dropOwnerless } from './conversations.ts'
 import { decodeCursor, encodeCursor, isInteger } from './cursor.ts'
-import {
-  integer,
-  optionalInteger,
-  optionalText,
-  type Read,
-  type Row,
-  type Tx,
-  text,
-} from './query.ts'
+import { integer, optionalText, type Read, type Row, type Tx, text } from './query.ts'
 
 const PERSON: Columns<StoredPerson> = {
   id: plain('id', text),
@@ -46,18 +34,8 @@ const SESSION: Columns<StoredSession> = {
   knownAt: plain('known_at', integer),
 }
 
-const ENTRY: Columns<NewAuditEntry> = {
-  at: plain('at', integer),
-  who: plain('who', text),
-  address: plain('address', optionalText),
-  action: plain('action', text),
-  status: plain('status', optionalInteger),
-  targets: json('targets', unchecked<NewAuditEntry['targets']>),
-}
-
 const LIST_NAME = 'people'
-const LIST = `SELECT * FROM people WHERE CAST($1 AS bigint) IS NULL OR number > $1
-  ORDER BY number LIMIT $2`
+const LIST = 'SELECT * FROM people WHERE number > $1 ORDER BY number LIMIT $2'
 const THEIR_CONVERSATIONS = 'SELECT id FROM conversations WHERE owner = $1'
 const MEASURE = `SELECT
   (SELECT count(*) FROM sessions WHERE person = $1) AS sessions,
@@ -73,8 +51,7 @@ const MEASURE = `SELECT
 export function createPeopleReads(read: Read): Pick<PeopleStore, 'list' | 'find' | 'measure'> {
   return {
     async list({ limit, cursor }) {
-      const after =
-        cursor === undefined ? undefined : decodeCursor(LIST_NAME, cursor, isInteger).number
+      const after = cursor === undefined ? 0 : decodeCursor(LIST_NAME, cursor, isInteger).number
       const rows = await read(LIST, [after, limit + 1])
       const page = rows.slice(0, limit)
       const last = rows.length > limit ? page.at(-1) : undefined
@@ -116,51 +93,18 @@ export function createSessionReads(read: Read): Pick<SessionStore, 'find'> {
   }
 }
 
-const ENTRIES = `SELECT * FROM audit
-  WHERE (CAST($1 AS text) IS NULL OR who = $1)
-    AND (CAST($2 AS text) IS NULL OR action = $2)
-    AND (CAST($3 AS bigint) IS NULL OR at >= $3)
-    AND (CAST($4 AS bigint) IS NULL OR at < $4)
-    AND (CAST($5 AS bigint) IS NULL OR number < $5)
-  ORDER BY number DESC LIMIT $6`
-const LONG_MS = 30_000
-
-export function createAuditReads(read: Read): Pick<AuditStore, 'list'> {
-  return {
-    async list({ who, action, since, until, before, limit }) {
-      const rows = await read(ENTRIES, [who, action, since, until, before, limit], LONG_MS)
-      return rows.map(
-        (row): AuditEntry => ({
-          ...readAll(ENTRY, row),
-          number: integer(row, 'number'),
-        }),
-      )
-    },
-  }
-}
-
 const SEE_AGAIN = `ON CONFLICT (id) DO UPDATE SET name = COALESCE(excluded.name, people.name),
   email = COALESCE(excluded.email, people.email),
   groups = excluded.groups, last_seen_at = excluded.last_seen_at`
 const TOO_MANY_OF_PERSON = `DELETE FROM sessions WHERE mac IN (
   SELECT mac FROM sessions WHERE person = $1 ORDER BY began_at DESC, mac LIMIT 100 OFFSET $2)`
-const TOO_MANY = `DELETE FROM sessions WHERE mac IN (
-  SELECT mac FROM sessions ORDER BY used_at DESC, mac LIMIT 100 OFFSET $1)`
+export const TOO_MANY = `DELETE FROM sessions WHERE mac IN (
+  SELECT mac FROM sessions ORDER BY used_at DESC, mac DESC LIMIT 100 OFFSET $1)`
 const RENEW = `UPDATE sessions SET name = $2, groups = $3, sealed = $4, known_at = $5 WHERE mac = $1`
-const REMOVE_OF = `DELETE FROM sessions WHERE issuer_session = $1
+export const REMOVE_OF = `DELETE FROM sessions WHERE issuer_session = $1
   OR subject = $2 AND (CAST($1 AS text) IS NULL OR issuer_session IS NULL)`
 
-export function createPeopleWrites(clock: Clock) {
-  return {
-    ...PEOPLE_WRITES,
-    /** Only by a clock that can be believed. */
-    async removeAuditBefore(tx: Tx, at: number): Promise<void> {
-      if (await clock.isTrusted(tx)) await tx.run('DELETE FROM audit WHERE at < $1', [at])
-    },
-  }
-}
-
-const PEOPLE_WRITES = {
+export const PEOPLE_WRITES = {
   async seePerson(tx: Tx, seen: SeenPerson): Promise<void> {
     const now = integer(await tx.one('SELECT now_ms() AS now'), 'now')
     const person = { ...seen, firstSeenAt: now, lastSeenAt: now }
@@ -227,9 +171,5 @@ const PEOPLE_WRITES = {
     { issuerSession, subject }: Parameters<SessionStore['removeOf']>[0],
   ): Promise<void> {
     await tx.run(REMOVE_OF, [issuerSession, subject])
-  },
-
-  async appendAudit(tx: Tx, entries: readonly NewAuditEntry[]): Promise<void> {
-    for (const entry of entries) await insertInto(tx, 'audit', writeAll(ENTRY, entry))
   },
 }

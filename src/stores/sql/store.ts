@@ -6,6 +6,7 @@ import { MAX_FEEDBACK } from '../feedback-store.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { createSkillReads, createToolReads } from './accepted.ts'
 import { createArtifacts } from './artifacts.ts'
+import { createAuditReads } from './audit.ts'
 import { createChunkReads, createVectorReads, readAllKeys } from './chunks.ts'
 import { createNameReads } from './collection-names.ts'
 import { createCollectionReads } from './collections.ts'
@@ -19,7 +20,7 @@ import { createFeedbackReads } from './feedback.ts'
 import { createFiles } from './files.ts'
 import type { Claimant, Completed } from './jobs.ts'
 import { createKeyReads } from './keys.ts'
-import { createAuditReads, createPeopleReads, createSessionReads } from './people.ts'
+import { createPeopleReads, createSessionReads } from './people.ts'
 import { integer, type Read } from './query.ts'
 import { createRunReads } from './runs.ts'
 import type { WriteCalls } from './writes.ts'
@@ -262,7 +263,7 @@ function createServerStores(
     audit: {
       ...createAuditReads(read),
       append: write.appendAudit,
-      removeBefore: write.removeAuditBefore,
+      removeOld: write.removeOldAudit,
     },
   }
 }

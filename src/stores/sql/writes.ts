@@ -1,5 +1,6 @@
 import { createAcceptedWrites } from './accepted.ts'
 import { createArtifactWrites } from './artifacts.ts'
+import { createAuditWrites } from './audit.ts'
 import { createKeyWrites, createVectorWrites } from './chunks.ts'
 import { createClock } from './clock.ts'
 import { NAME_WRITES } from './collection-names.ts'
@@ -15,7 +16,7 @@ import { createForgottenFiles, FILE_WRITES } from './files.ts'
 import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from './jobs.ts'
 import { createApiKeyWrites } from './keys.ts'
 import { createOutboxWrites } from './outbox.ts'
-import { createPeopleWrites } from './people.ts'
+import { PEOPLE_WRITES } from './people.ts'
 import type { Tx } from './query.ts'
 import { createRunWrites } from './runs.ts'
 import { createSourceWrites } from './sources.ts'
@@ -37,13 +38,14 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createAcceptedWrites(dialect),
     ...createApiKeyWrites(dialect),
     ...createArtifactWrites(dialect, clock),
+    ...createAuditWrites(clock),
     ...createContextWrites(dialect),
     ...createConversationWrites(dialect, clock),
     ...createEvaluationWrites(dialect),
     ...createFeedbackWrites(dialect),
     ...createKeyWrites(dialect),
     ...createOutboxWrites(dialect, clock),
-    ...createPeopleWrites(clock),
+    ...PEOPLE_WRITES,
     ...createQuestionWrites(dialect),
     ...createRunWrites(dialect, clock),
     ...createSourceWrites(dialect),

@@ -11,7 +11,7 @@ CREATE TABLE people (
   last_seen_at INTEGER NOT NULL
 ) STRICT;
 
--- `mac` is what a session's secret leaves; `sealed` holds the tokens of the issuer, encrypted.
+-- `mac` is a MAC of the session's secret; `sealed` holds the tokens of the issuer, encrypted.
 CREATE TABLE sessions (
   mac TEXT PRIMARY KEY,
   person TEXT NOT NULL REFERENCES people (id) ON DELETE CASCADE,
@@ -26,6 +26,10 @@ CREATE TABLE sessions (
   known_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX sessions_of_person ON sessions (person, began_at);
+CREATE INDEX sessions_by_use ON sessions (used_at, mac);
+CREATE INDEX sessions_by_age ON sessions (began_at);
+CREATE INDEX sessions_of_subject ON sessions (subject);
+CREATE INDEX sessions_of_issuer ON sessions (issuer_session) WHERE issuer_session IS NOT NULL;
 
 -- Keys of administrators go with them.
 ALTER TABLE api_keys ADD COLUMN created_by_person TEXT REFERENCES people (id) ON DELETE CASCADE;

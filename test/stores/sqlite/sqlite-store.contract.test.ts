@@ -6,6 +6,7 @@ import { describeEvaluationStore } from '../../contracts/evaluation-store.contra
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
 import { describeOutbox } from '../../contracts/outbox.contract.ts'
+import { describePeopleStore } from '../../contracts/people-store.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
 import { describeRunStore } from '../../contracts/run-store.contract.ts'
 import { describeVectorReplacement } from '../../contracts/vector-replacement.contract.ts'
@@ -16,6 +17,7 @@ describeKeyStore('SQLite', createSqliteData)
 describeCollectionNames('SQLite', createSqliteData)
 describeConversationStore('SQLite', createSqliteData)
 describeQuestionStore('SQLite', createSqliteData)
+describePeopleStore('SQLite', createSqliteData)
 describeEvaluationStore('SQLite', createAgeingData)
 describeFeedbackStore('SQLite', createSqliteData)
 describeOutbox('SQLite', createSqliteData)

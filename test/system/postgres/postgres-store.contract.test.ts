@@ -7,6 +7,7 @@ import { describeEvaluationStore } from '../../contracts/evaluation-store.contra
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
 import { describeOutbox } from '../../contracts/outbox.contract.ts'
+import { describePeopleStore } from '../../contracts/people-store.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
 import { describeRunStore } from '../../contracts/run-store.contract.ts'
 import { describeVectorReplacement } from '../../contracts/vector-replacement.contract.ts'
@@ -18,6 +19,7 @@ describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
   describeCollectionNames('PostgreSQL', createPostgresData)
   describeConversationStore('PostgreSQL', createPostgresData)
   describeQuestionStore('PostgreSQL', createPostgresData)
+  describePeopleStore('PostgreSQL', createPostgresData)
   describeEvaluationStore('PostgreSQL', createAgeingData)
   describeFeedbackStore('PostgreSQL', createPostgresData)
   describeOutbox('PostgreSQL', createPostgresData)

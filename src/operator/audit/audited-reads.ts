@@ -3,26 +3,26 @@ import type { Retrieval } from '../../retrieval/search.ts'
 import type { OpenedStore } from '../../stores/opened-store.ts'
 import type { Audit } from './audit.ts'
 
-type Note = Pick<Audit, 'note'>
+type Notes = Pick<Audit, 'note'>
 
-/** Told of what a person reads: whoever reads says so in the visibility. */
-function createTell(audit: Note) {
+/** Notes what a person reads: whoever reads says so in the visibility. */
+function createReadNotes(audit: Notes) {
   return ({ reader }: Visibility, documentIds: readonly string[]): void => {
     if (!reader?.startsWith('user:') || documentIds.length === 0) return
     audit.note({ who: reader, action: 'read', targets: { documents: [...new Set(documentIds)] } })
   }
 }
 
-/** The store, which tells of each document of which a person is given text, chunks or the file. */
-export function tellingReads<Store extends OpenedStore>(store: Store, audit: Note): Store {
-  const tell = createTell(audit)
+/** The store, which notes each document of which a person is given text, chunks or the file. */
+export function auditReads<Store extends OpenedStore>(store: Store, audit: Notes): Store {
+  const note = createReadNotes(audit)
   const whenFound = async <Found>(
     visibility: Visibility,
     id: string,
     reading: Promise<Found | undefined>,
   ) => {
     const found = await reading
-    if (found !== undefined) tell(visibility, [id])
+    if (found !== undefined) note(visibility, [id])
     return found
   }
   return {
@@ -41,14 +41,14 @@ export function tellingReads<Store extends OpenedStore>(store: Store, audit: Not
   }
 }
 
-/** The search, which tells of the documents that a person is shown passages of. */
-export function tellingSearches(retrieval: Retrieval, audit: Note): Retrieval {
-  const tell = createTell(audit)
+/** The search, which notes the documents that a person is shown passages of. */
+export function auditSearches(retrieval: Retrieval, audit: Notes): Retrieval {
+  const note = createReadNotes(audit)
   return {
     ...retrieval,
     async search(query, signal) {
       const found = await retrieval.search(query, signal)
-      tell(
+      note(
         query.visibility,
         found.hits.map(({ documentId }) => documentId),
       )

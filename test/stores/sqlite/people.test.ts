@@ -1,0 +1,34 @@
+import { afterAll, expect, it } from 'vitest'
+import { entriesOf } from '../../../src/stores/sql/audit.ts'
+import { REMOVE_OF, TOO_MANY } from '../../../src/stores/sql/people.ts'
+import { createSqliteData } from './store-data.ts'
+
+const data = await createSqliteData()
+await (await data.open()).close()
+afterAll(() => data.remove())
+
+function planOf(statement: string): string {
+  using database = data.database()
+  const steps = database.prepare(`EXPLAIN QUERY PLAN ${statement}`).all()
+  return steps.map(({ detail }) => String(detail)).join('; ')
+}
+
+it.each([
+  [{}, 'SCAN audit'],
+  [{ before: 9 }, 'INTEGER PRIMARY KEY (rowid<?)'],
+  [{ who: 'master', before: 9 }, 'audit_of_who (who=? AND number<?)'],
+  [{ action: 'read', before: 9 }, 'audit_of_action (action=? AND number<?)'],
+])('A page of the audit log with %j is read in order, from where it begins', (query, index) => {
+  const plan = planOf(entriesOf({ limit: 9, ...query }).unprepared)
+  expect(plan).toContain(index)
+  expect(plan).not.toContain('TEMP B-TREE')
+})
+
+it.each([
+  ['are too many', TOO_MANY, ['sessions_by_use']],
+  ['the issuer has ended', REMOVE_OF, ['sessions_of_issuer', 'sessions_of_subject']],
+])('Sessions that %s are found by an index', (_case, statement, indexes) => {
+  const plan = planOf(statement)
+  for (const index of indexes) expect(plan).toContain(index)
+  expect(plan).not.toContain('TEMP B-TREE')
+})
