@@ -61,8 +61,21 @@ describe('An agent of the configuration, besides its own', () => {
     expect(names).toEqual(expect.arrayContaining(['desk', 'writer', 'counter']))
     for (const model of ['writer', 'writer:handbook']) {
       upstream.script(textReply('Yes.'))
-      await complete(server, 'Is it open?', { model })
+      const { model: name } = await complete(server, 'Is it open?', { model })
+      expect(name).toBe('writer')
       expect(promptOf(upstream.requests.at(-1), 'system')).toContain('You write letters.')
+    }
+  })
+
+  it.each<[string, object]>([
+    ['/v1/completions', { prompt: 'Is it open?' }],
+    ['/v1/responses', { input: 'Is it open?' }],
+    ['/v1/messages', { ...ASKED, max_tokens: 99 }],
+  ])('is the model that an answer of %s names', async (path, body) => {
+    for (const model of ['writer', 'desk']) {
+      upstream.script(textReply('Yes.'))
+      const response = await server.request(path, { body: { ...body, model } })
+      expect(await response.json()).toMatchObject({ model })
     }
   })
 

@@ -22,7 +22,8 @@ export function createCompletionsDialect(
   return {
     read(body, caller, origin) {
       const request = toAgentRequest(body, caller, settings)
-      const head = { id: `chatcmpl-${randomUUID()}`, created: now(), model: settings.modelName }
+      const model = request.agent ?? settings.modelName
+      const head = { id: `chatcmpl-${randomUUID()}`, created: now(), model }
       const writer = createCompletionWriter(head, {
         includeUsage: body.stream_options?.include_usage ?? false,
         origin,

@@ -22,14 +22,15 @@ export function createTextCompletionsDialect(
 ): Dialect<TextCompletionRequest, TextCompletion, TextCompletion> {
   return {
     read(body, caller) {
+      const request = toAgentRequest(body, caller, settings)
       const head = {
         id: `cmpl-${randomUUID()}`,
         object: 'text_completion' as const,
         created: Math.floor(Date.now() / 1_000),
-        model: settings.modelName,
+        model: request.agent ?? settings.modelName,
       }
       const writer = createWriter(head, body.stream_options?.include_usage ?? false)
-      return { request: toAgentRequest(body, caller, settings), ...writer }
+      return { request, ...writer }
     },
     ...COMPLETION_FORMAT,
   }

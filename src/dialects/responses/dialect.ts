@@ -28,7 +28,7 @@ export function createResponsesDialect(
       }
       const withResults = body.include?.includes('file_search_call.results') ?? false
       const givesSearch = body.tools?.some(({ type }) => type === 'file_search') ?? false
-      const writer = createResponseWriter(toResponse(body, settings.modelName), {
+      const writer = createResponseWriter(toResponse(body, request.agent ?? settings.modelName), {
         withSearches: withResults || givesSearch,
         withResults,
         origin,

@@ -23,7 +23,7 @@ export function createMessagesDialect(
       const showsThinking = asksForThinking(body)
       const isJsonAsked = asksForJson(request)
       const writer = createMessageWriter({
-        model: settings.modelName,
+        model: request.agent ?? settings.modelName,
         showsThinking,
         isJsonAsked,
       })
