@@ -73,16 +73,17 @@ async function documentText(
   try {
     const document = await documents.get(documentId)
     await documents.awaitCompletion(document, wait, deadline.signal)
-    const {
-      title = '',
-      text,
-      length,
-    } = await documents.text(documentId, { start: 0, end: limit }, deadline.signal)
-    return { name: `${title} ${documentId}`, text, length }
+    const { title, text, length } = await documents.text(
+      documentId,
+      { start: 0, end: limit },
+      deadline.signal,
+    )
+    return { name: [title, documentId].filter(Boolean).join(' '), text, length }
   } catch (error) {
     signal.throwIfAborted()
     if (deadline.signal.aborted) throw refusal(field, TOO_SLOW)
-    if (error instanceof AppError) throw refusal(field, `cannot be read: ${error.message}`)
+    if (error instanceof AppError && UNREADABLE.includes(error.code))
+      throw refusal(field, `cannot be read: ${error.message}`)
     throw error
   }
 }
@@ -114,6 +115,7 @@ async function textOf({ extract }: Pick<Extractor, 'extract'>, file: NewFile, fr
   }
 }
 
+const UNREADABLE = ['document_not_found', 'document_not_ready']
 const TOO_SLOW = `takes longer than ${READING_MS / 1_000} s to read: add it to the documents instead`
 
 async function* bytesOf(content: Buffer) {
