@@ -82,11 +82,7 @@ export function openCorpus(
     conversationDeleted: sweep.conversationDeleted,
     folders,
     async start() {
-      const keys = await store.keys.list()
-      const names = [
-        ...keys.flatMap((key) => key.collections ?? []),
-        ...watched.flatMap(({ collection = [] }) => collection),
-      ]
+      const names = watched.flatMap(({ collection = [] }) => collection)
       await store.collections.reserve([...new Set(names)])
       web.start()
       folders.start()

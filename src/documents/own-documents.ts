@@ -99,7 +99,7 @@ export function createOwnDocuments(
         refuseOther(collection, await shared.writable(), writer)
       }
       const id = await idToChange(idOrOwnId)
-      return documents.patch(changes, id, { ...change, sender: share }, signal)
+      return documents.patch(changes, id, { ...change, sender: share, taker: person?.id }, signal)
     },
   }
 }

@@ -195,6 +195,8 @@ export interface LabelsPatch {
   conversation?: null | undefined
   /** Null for that of its collection. */
   access?: readonly string[] | null | undefined
+  /** The person whose document it is once it is taken out of a collection; absent for nobody's. */
+  taker?: string | undefined
 }
 
 export interface DocumentPage {

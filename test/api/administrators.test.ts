@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { Document } from '@agent-server/schemas/document.ts'
 import type { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
 import { failureOf } from '../support/failure.ts'
@@ -45,6 +46,19 @@ describe('An administrator by group is not the server key', () => {
     const failure = await failureOf(await root('/admin/agent', { method: 'PUT', body }))
     expect(failure).toMatchObject({ status: 403, code: 'insufficient_scope' })
   })
+})
+
+it('A document that an administrator takes out of a collection is theirs', async () => {
+  const root = await administrator()
+  const id = await server.ingest({ title: 'Plans', text: 'A plan.', collection: 'plans' })
+  const creator = async () => Document.parse(await (await root(`/documents/${id}`)).json()).creator
+  expect(await creator()).toBeUndefined()
+  const move = (collection: string | null) =>
+    root(`/documents/${id}`, { method: 'PATCH', body: { metadata: { collection } } })
+  expect((await move('drafts')).status).toBe(200)
+  expect(await creator()).toBeUndefined()
+  expect((await move(null)).status).toBe(200)
+  expect(await creator()).toBe('user:root')
 })
 
 it('A key that an administrator made names them, and goes with them', async () => {

@@ -69,6 +69,22 @@ export function describeReplacement(on: StoreFixture): void {
       ])
     })
 
+    it.each([
+      ['the one of before', ['user:bob', 'user:eve'], ['user:bob']],
+      ['the collection', undefined, []],
+    ])(
+      'with a list of its own takes rights that %s gave at once, and gives none yet',
+      async (_case, before, kept) => {
+        await on.store.add({ ...OLD, access: before })
+        await on.ingest('old')
+        await on.store.put(everything(), { ...NEW, access: ['user:bob', 'user:zoe'] })
+        expect(await on.store.get(everything(), 'a')).toMatchObject({ access: kept })
+        await on.store.completeJob(await on.claim(), await on.chunksOf('new'))
+        const after = { access: ['user:bob', 'user:zoe'], servedRevision: 2 }
+        expect(await on.store.get(everything(), 'a')).toMatchObject(after)
+      },
+    )
+
     it('whose replacement fails is served as it was, says so, and can be retried', async () => {
       await on.store.add(OLD)
       const old = await on.ingest('old')

@@ -9,6 +9,7 @@ import type {
   ChunkPage,
   DocumentSelection,
   DocumentStore,
+  LabelsPatch,
   StoredDocument,
 } from '../../stores/document-store.ts'
 import { chunkPages, documentPages } from '../../stores/lookup.ts'
@@ -31,6 +32,9 @@ export interface ChangeDependencies extends Refreshing {
   wake: () => void
   log: Pick<Log, 'warn'>
 }
+
+/** A change of labels; see `LabelsPatch` for the taker. */
+export interface Changing extends Omit<DocumentPatch, 'title'>, Pick<LabelsPatch, 'taker'> {}
 
 /** What clients do to documents without sending them again. */
 export function createDocumentChanges({ store, index, wake, log }: ChangeDependencies) {
@@ -90,12 +94,12 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
     async patch(
       visibility: Visibility,
       id: string,
-      { metadata, conversation, access, expected }: Omit<DocumentPatch, 'title'>,
+      { metadata, conversation, access, expected, taker }: Changing,
       signal: AbortSignal,
     ): Promise<StoredDocument | undefined> {
       // A right is taken away at once, also where the index is down: what it finds is checked in the store.
       if (metadata || conversation !== undefined) await index.check(signal)
-      const change = { metadata, conversation, access }
+      const change = { metadata, conversation, access, taker }
       const document = await store.patchLabels(visibility, id, change, expected?.metadata)
       if (!document) return undefined
       wake()

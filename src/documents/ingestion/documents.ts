@@ -12,7 +12,11 @@ import {
 } from '../../stores/document-store.ts'
 import type { Content } from '../collections.ts'
 import type { CompletionWaiter, Goal } from './completion-waiter.ts'
-import { type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
+import {
+  type ChangeDependencies,
+  type Changing,
+  createDocumentChanges,
+} from './document-changes.ts'
 import {
   createDocumentReads,
   type ReadDependencies,
@@ -122,7 +126,7 @@ export function createDocuments(dependencies: Dependencies) {
     async patch(
       visibility: Visibility,
       id: string,
-      { title, ...patch }: DocumentPatch & Renaming,
+      { title, ...patch }: Changing & Pick<DocumentPatch, 'title'> & Renaming,
       signal: AbortSignal,
     ): Promise<Document> {
       await renaming.check(visibility, id, title, patch.expected?.title)

@@ -22,6 +22,7 @@ const LOCKS: Record<Exclude<Exclusive, `key:${string}`>, number> = {
   evaluation: 12,
   access: 15,
   runs: 16,
+  collections: 17,
 }
 /** The first half of the lock of an idempotency key. */
 const KEY_LOCK = LOCK + 1

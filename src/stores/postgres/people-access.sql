@@ -24,7 +24,8 @@ CREATE TABLE collections (
 CREATE TABLE reserved_collections (name text COLLATE "C" PRIMARY KEY);
 INSERT INTO reserved_collections (name)
   SELECT collection FROM documents WHERE length(collection) <= 64
-  UNION SELECT collection FROM replacements WHERE length(collection) <= 64;
+  UNION SELECT collection FROM replacements WHERE length(collection) <= 64
+  UNION SELECT name FROM api_keys, jsonb_array_elements_text(collections::jsonb) AS name WHERE length(name) <= 64;
 
 CREATE TABLE collection_access (
   collection text COLLATE "C" NOT NULL REFERENCES collections (name) ON DELETE CASCADE,

@@ -3,7 +3,7 @@ import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import type { Rights } from '@agent-server/lib/visibility.ts'
 import type { Dialect } from './dialect.ts'
 import type { Parameter } from './filter.ts'
-import { integer, optionalText, type Row, type Tx } from './query.ts'
+import { optionalText, type Row, type Tx } from './query.ts'
 
 const DIGEST_CHARACTERS = 22
 
@@ -27,15 +27,13 @@ export async function keepAccess(
 }
 
 /** Out of a shared collection a document is of whoever takes it out: others may have written into it since it was added. */
-export async function takeOut(
-  tx: Tx,
+export const takenOut = (
   row: Row,
   { collection }: { collection?: string | undefined },
   taker: string | undefined,
-): Promise<void> {
-  if (collection !== undefined || optionalText(row, 'collection') === undefined) return
-  const update = 'UPDATE documents SET creator = $2 WHERE number = $1'
-  await tx.run(update, [integer(row, 'number'), taker ?? null])
+) => {
+  const isTakenOut = collection === undefined && optionalText(row, 'collection') !== undefined
+  return isTakenOut && { creator: taker }
 }
 
 /** Forgets lists that no document has any more. */

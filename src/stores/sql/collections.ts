@@ -10,6 +10,7 @@ import {
   type StoredCollection,
 } from '../collection-store.ts'
 import { insertInto } from './columns.ts'
+import type { Dialect } from './dialect.ts'
 import { integer, oneOf, optionalText, type Read, type Row, type Tx, text } from './query.ts'
 
 const COLLECTIONS = `SELECT name, creator, created_at, principal, role FROM collections
@@ -20,15 +21,20 @@ const IS_USED = `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM reserved_collection
   OR EXISTS (SELECT 1 FROM documents WHERE collection = $1)
   OR EXISTS (SELECT 1 FROM replacements WHERE collection = $1)`
 
+const ADD = `INSERT INTO collections (name, creator, created_at)
+  SELECT $1, $2, now_ms() WHERE true ON CONFLICT (name) DO NOTHING`
+
 /** Longer ones cannot be shared. */
 const MAX_NAME = 64
 
 /** Keeps the name for whoever put the document there, unless people share a collection of that name. */
 export async function reserveForDocument(
   tx: Tx,
+  dialect: Dialect,
   { collection }: { collection?: string | undefined },
 ): Promise<void> {
   if (collection === undefined || collection.length > MAX_NAME) return
+  await dialect.exclude(tx, 'collections', 'shared')
   await tx.run(
     `INSERT INTO reserved_collections (name)
       SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM collections WHERE name = $1)
@@ -38,11 +44,17 @@ export async function reserveForDocument(
 }
 
 /** Keeps names for keys, folders and administrators, whether or not anything is in collections of these names. */
-export async function reserveNames(tx: Tx, names: readonly string[]): Promise<void> {
+export async function reserveNames(
+  tx: Tx,
+  dialect: Dialect,
+  names: readonly string[],
+): Promise<void> {
   if (names.length === 0) return
+  await dialect.exclude(tx, 'collections', 'shared')
   const rows = names.map((_, i) => `($${i + 1})`).join(', ')
   const insert = `INSERT INTO reserved_collections (name) VALUES ${rows} ON CONFLICT (name) DO NOTHING`
-  await tx.run({ unprepared: insert }, names)
+  // In one order, so that no two transactions wait for each other.
+  await tx.run({ unprepared: insert }, names.toSorted())
 }
 
 export function createCollectionReads(
@@ -65,45 +77,55 @@ export function createCollectionReads(
   }
 }
 
-export const COLLECTION_WRITES = {
-  async addCollection(
-    tx: Tx,
-    { name, creator, lists }: Omit<StoredCollection, 'createdAt'>,
-    takesOver: boolean,
-  ): Promise<StoredCollection> {
-    const taken = !takesOver && (name === DEFAULT_COLLECTION || (await tx.one(IS_USED, [name])))
-    const values = 'SELECT $1, $2, now_ms()'
-    const added = await tx.run(
-      `INSERT INTO collections (name, creator, created_at) ${values} WHERE true ON CONFLICT (name) DO NOTHING`,
-      [name, creator],
-    )
-    if (taken || added === 0) throw collectionExists(name)
-    const total = integer(await tx.one('SELECT count(*) AS n FROM collections'), 'n')
-    if (total > MAX_SHARED) {
-      throw new AppError('invalid_request', `There are ${MAX_SHARED} collections: delete one first`)
-    }
-    if (takesOver) await reserveNames(tx, [name])
-    else await refuseMore(tx, creator)
-    return setLists(tx, name, lists)
-  },
+/** Whoever reserves a name, or adds a collection, excludes the other until it is stored. */
+export function createCollectionWrites(dialect: Dialect) {
+  const EXISTS = `SELECT 1 AS one FROM collections WHERE name = $1 ${dialect.locking()}`
 
-  async changeCollection(
-    tx: Tx,
-    name: string,
-    lists: Partial<RoleLists>,
-  ): Promise<StoredCollection | undefined> {
-    const exists = await tx.run('UPDATE collections SET name = name WHERE name = $1', [name])
-    return exists > 0 ? setLists(tx, name, lists) : undefined
-  },
+  return {
+    async addCollection(
+      tx: Tx,
+      { name, creator, lists }: Omit<StoredCollection, 'createdAt'>,
+      takesOver: boolean,
+    ): Promise<StoredCollection> {
+      await dialect.exclude(tx, 'collections')
+      if (!takesOver && (name === DEFAULT_COLLECTION || (await tx.one(IS_USED, [name])))) {
+        throw collectionExists(name)
+      }
+      if ((await tx.run(ADD, [name, creator])) === 0) throw collectionExists(name)
+      const total = integer(await tx.one('SELECT count(*) AS n FROM collections'), 'n')
+      if (total > MAX_SHARED) {
+        throw new AppError(
+          'invalid_request',
+          `There are ${MAX_SHARED} collections: delete one first`,
+        )
+      }
+      if (takesOver) await reserveNames(tx, dialect, [name])
+      else await refuseMore(tx, creator)
+      return setLists(tx, name, lists)
+    },
 
-  reserveCollections: reserveNames,
+    changeCollection: async (
+      tx: Tx,
+      name: string,
+      lists: Partial<RoleLists>,
+    ): Promise<StoredCollection | undefined> =>
+      (await tx.one(EXISTS, [name])) && setLists(tx, name, lists),
 
-  removeCollection: async (tx: Tx, name: string): Promise<boolean> =>
-    (await tx.run('DELETE FROM collections WHERE name = $1', [name])) > 0,
+    reserveCollections: (tx: Tx, names: readonly string[]): Promise<void> =>
+      reserveNames(tx, dialect, names),
+
+    removeCollection: async (tx: Tx, name: string): Promise<boolean> =>
+      (await tx.run('DELETE FROM collections WHERE name = $1', [name])) > 0,
+  }
 }
 
 /** Adds a copy of one, before any document. A collection that is there already stays, with whom it is shared there. */
-export async function restoreCollection(tx: Tx, collection: StoredCollection): Promise<void> {
+export async function restoreCollection(
+  tx: Tx,
+  dialect: Dialect,
+  collection: StoredCollection,
+): Promise<void> {
+  await dialect.exclude(tx, 'collections', 'shared')
   const { name, creator, createdAt, lists } = collection
   const row = { name, creator, created_at: createdAt }
   const [added] = await insertInto(
@@ -126,16 +148,19 @@ async function setLists(
   collection: string,
   lists: Partial<RoleLists>,
 ): Promise<StoredCollection> {
-  for (const role of ROLES) {
-    const entries = lists[role]
-    if (!entries) continue
-    await tx.run('DELETE FROM collection_access WHERE collection = $1 AND role = $2', [
-      collection,
-      role,
-    ])
-    for (const principal of entries) {
-      await insertInto(tx, 'collection_access', { collection, principal, role })
-    }
+  const roles = ROLES.filter((role) => lists[role])
+  if (roles.length > 0) {
+    const places = roles.map((_, i) => `$${i + 2}`).join(', ')
+    const remove = `DELETE FROM collection_access WHERE collection = $1 AND role IN (${places})`
+    await tx.run(remove, [collection, ...roles])
+  }
+  const entries = roles.flatMap((role) =>
+    (lists[role] ?? []).flatMap((principal) => [principal, role]),
+  )
+  if (entries.length > 0) {
+    const rows = entries.flatMap((_, i) => (i % 2 ? [] : [`($1, $${i + 2}, $${i + 3})`])).join(', ')
+    const unprepared = `INSERT INTO collection_access (collection, principal, role) VALUES ${rows}`
+    await tx.run({ unprepared }, [collection, ...entries])
   }
   const [stored] = toCollections(await tx.all(ONE, [collection]))
   if (!stored) throw new Error(`The collection ${collection} was not stored`)

@@ -193,9 +193,9 @@ export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'mov
     for (const one of collectionNames) {
       await insertInto(tx, 'collection_names', one, 'ON CONFLICT (collection) DO NOTHING')
     }
-    for (const collection of start.collections) await restoreCollection(tx, collection)
+    for (const collection of start.collections) await restoreCollection(tx, dialect, collection)
     for (let i = 0; i < start.reservedCollections.length; i += NAMES_PER_WRITE) {
-      await reserveNames(tx, start.reservedCollections.slice(i, i + NAMES_PER_WRITE))
+      await reserveNames(tx, dialect, start.reservedCollections.slice(i, i + NAMES_PER_WRITE))
     }
   }
   const addDocument = async (record: CorpusDocument) => {

@@ -12,6 +12,7 @@ export type Exclusive =
   | 'accepted'
   | 'evaluation'
   | 'access'
+  | 'collections'
   | `key:${string}`
 
 /**

@@ -17,7 +17,7 @@ import {
   type Version,
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
-import { keepAccess, takeOut } from './access.ts'
+import { keepAccess, takenOut } from './access.ts'
 import { createCollectionReads, reserveForDocument } from './collections.ts'
 import {
   contentColumns,
@@ -103,7 +103,6 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
         return toDocument(earlier)
       }
       const row = await insert(tx, document, await enterQueue(tx))
-      await reserveForDocument(tx, toContent(row))
       if (idempotency) {
         const key = { ...idempotency, document: integer(row, 'number') }
         await insertInto(tx, 'idempotency_keys', key)
@@ -121,19 +120,15 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       const row = await lock(tx, visibility, document.id)
       const isHidden = row && !row.is_visible
       if (isHidden || isChanged(row, before)) throw documentNotFound(document.id)
-      const place = toPlace(shownMetadata(document))
-      if (row) await takeOut(tx, row, place, document.creator)
-      await reserveForDocument(tx, place)
-      return toDocument(
-        row ? await replace(tx, row, document, queue) : await insert(tx, document, queue),
-      )
+      if (!row) return toDocument(await insert(tx, document, queue))
+      return toDocument(await replace(tx, row, document, queue))
     },
 
     async patchLabels(
       tx: Tx,
       visibility: Visibility,
       id: string,
-      { metadata: patch = {}, conversation, access }: LabelsPatch,
+      { metadata: patch = {}, conversation, access, taker }: LabelsPatch,
       expected?: MetadataPatch,
     ): Promise<StoredDocument | undefined> {
       const row = await lock(tx, visibility, id)
@@ -142,14 +137,17 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       const place = patchedPlace(row, patch, expected)
       const own = documentColumns({
         ...place,
+        ...takenOut(row, place, taker),
         ...(conversation === null && { conversation: undefined }),
         ...(access !== undefined && { access: access ?? undefined }),
         updatedAt: integer(row, 'now'),
       })
       const isTaken = text(row, 'status') === 'processing'
-      const taker = visibility.rights === 'all' ? undefined : visibility.rights.person
-      await takeOut(tx, row, place, taker)
-      await Promise.all([keepAccess(tx, dialect, access), reserveForDocument(tx, place)])
+      const isMoved = place.collection !== toContent(row).collection
+      await Promise.all([
+        keepAccess(tx, dialect, access),
+        isMoved && reserveForDocument(tx, dialect, place),
+      ])
       const [rows] = await Promise.all([
         updateDocument(tx, number, own, isTaken ? [PENDING_AGAIN] : [], RETURNING),
         patchReplacement(tx, number, { metadata: patch, access }),
@@ -242,6 +240,7 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     const number = integer(row, 'number')
     await Promise.all([
       insertMetadata(tx, number, document),
+      reserveForDocument(tx, dialect, toContent(row)),
       enqueue(tx, number, 1, document),
       count(tx, dialect, { pending: 1, jobs: 1 }),
     ])
@@ -261,14 +260,21 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     const pending = { revision, status: 'pending', attempts: 0, updatedAt: now } as const
     const access = document.access === undefined ? await lastAccess(tx, before) : document.access
     const content = contentColumns(toContentOf({ ...document, access }))
-    const narrower = narrowerAccess(toContent(before).access, document.access)
+    const place = toPlace(shownMetadata(document))
+    const { access: readers, collection } = toContent(before)
+    const narrower = narrowerAccess(readers, document.access)
     await keepAccess(tx, dialect, narrower)
+    if (place.collection !== collection) await reserveForDocument(tx, dialect, place)
     const served = optionalInteger(before, 'served_revision') ?? 0
     const [[updated]] = await Promise.all([
       updateDocument(
         tx,
         number,
-        documentColumns({ ...pending, ...(narrower && { access: narrower }) }),
+        documentColumns({
+          ...pending,
+          ...takenOut(before, place, document.creator),
+          ...(narrower && { access: narrower }),
+        }),
         [NO_FAILURE],
         RETURNING,
       ),
@@ -318,12 +324,13 @@ const toContentOf = ({ text, sender: _, access, ...content }: NewDocument) => ({
   characters: text.length,
 })
 
-/** Who may read the text that is still served: nobody whom the new list leaves out. */
+/** Who may read the text that is still served, besides whoever added it: nobody whom the new list leaves out. */
 function narrowerAccess(
   now: readonly string[] | undefined,
   next: readonly string[] | null | undefined,
 ): string[] | undefined {
-  return now && next ? now.filter((entry) => next.includes(entry)) : undefined
+  if (!next) return undefined
+  return now ? now.filter((entry) => next.includes(entry)) : []
 }
 
 /** That of a replacement that waits, or has failed, is newer than the one that is served. */

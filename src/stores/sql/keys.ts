@@ -78,7 +78,7 @@ export function createApiKeyWrites(dialect: Dialect) {
         throw new AppError('too_many_keys', message)
       }
       await insertInto(tx, 'api_keys', writeAll(KEY, key))
-      await reserveNames(tx, key.collections ?? [])
+      await reserveNames(tx, dialect, key.collections ?? [])
       return true
     },
 

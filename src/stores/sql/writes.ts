@@ -4,7 +4,7 @@ import { createAuditWrites } from './audit.ts'
 import { createKeyWrites, createVectorWrites } from './chunks.ts'
 import { createClock } from './clock.ts'
 import { NAME_WRITES } from './collection-names.ts'
-import { COLLECTION_WRITES } from './collections.ts'
+import { createCollectionWrites } from './collections.ts'
 import { createContextWrites } from './contexts.ts'
 import { createConversationWrites } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
@@ -34,7 +34,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...FILE_WRITES,
     dropForgotten: createForgottenFiles(clock),
     ...NAME_WRITES,
-    ...COLLECTION_WRITES,
+    ...createCollectionWrites(dialect),
     ...createAcceptedWrites(dialect),
     ...createApiKeyWrites(dialect),
     ...createArtifactWrites(dialect, clock),

@@ -26,7 +26,8 @@ CREATE TABLE collections (
 CREATE TABLE reserved_collections (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 INSERT INTO reserved_collections (name)
   SELECT collection FROM documents WHERE length(collection) <= 64
-  UNION SELECT collection FROM replacements WHERE length(collection) <= 64;
+  UNION SELECT collection FROM replacements WHERE length(collection) <= 64
+  UNION SELECT value FROM api_keys, json_each(collections) WHERE length(value) <= 64;
 
 CREATE TABLE collection_access (
   collection TEXT NOT NULL REFERENCES collections (name) ON DELETE CASCADE,

@@ -1,11 +1,17 @@
+import type { AppError } from '@agent-server/lib/errors.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IngestionJob, NewChunk } from '../../../src/stores/document-store.ts'
 import type { SharedStore } from '../../../src/stores/opened-store.ts'
+import { openSession } from '../../../src/stores/postgres/connection.ts'
+import { POSTGRES } from '../../../src/stores/postgres/dialect.ts'
+import type { Tx } from '../../../src/stores/sql/query.ts'
+import { createWrites, type Writes } from '../../../src/stores/sql/writes.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
 import { createPostgresData, hasPostgres, type PostgresData, SERVER_URL } from './store-data.ts'
 
 const SHORT_LEASE = { leaseMs: 400 }
+const KEY = { id: 'a', name: 'A', scopes: ['query' as const], createdAt: 1, digest: 'd' }
 const FAILURE = { code: 'internal', message: 'It failed' }
 const range = (length: number) => Array.from({ length }, (_, position) => position)
 
@@ -120,9 +126,8 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
   it('see the keys of one another at once, and lose nothing of their use', async () => {
     const stores = await openAll(3)
     const [one, other] = stores
-    const key = { id: 'a', name: 'A', scopes: ['query' as const], createdAt: 1, digest: 'd' }
-    await one?.keys.add(key, 9)
-    expect(await other?.keys.find('a')).toMatchObject(key)
+    await one?.keys.add(KEY, 9)
+    expect(await other?.keys.find('a')).toMatchObject(KEY)
     const use = { id: 'a', lastUsedAt: 1, day: 1, tokens: 1 }
     await Promise.all(inTurn(stores, 30, ({ keys }) => keys.addUse([use])))
     expect((await one?.keys.find('a'))?.use).toMatchObject({ tokens: 30 })
@@ -132,6 +137,31 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     await other?.keys.remove('a')
     expect(await one?.keys.find('a')).toBeUndefined()
   })
+
+  it.each<[string, (writes: Writes, tx: Tx) => Promise<unknown>]>([
+    ['a document', (writes, tx) => writes.add(tx, { id: 'a', text: 'x', collection: 'desk' })],
+    ['a key', (writes, tx) => writes.addKey(tx, { ...KEY, collections: ['desk'] }, 9)],
+  ])(
+    'keep the name of a collection that %s of one takes while a person wants it of another',
+    async (_case, take) => {
+      const store = await open()
+      const session = await openSession(data.url)
+      onTestFinished(session.close)
+      await session.run('BEGIN')
+      await take(createWrites(POSTGRES, 9), session)
+      const lists = { reader: [], contributor: [], owner: ['user:eve'] }
+      const adding = store.collections.add({ name: 'desk', creator: 'user:eve', lists }, false)
+      const end = adding.then(
+        () => 'added',
+        ({ code }: AppError) => code,
+      )
+      const waiting = `SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      await expect.poll(() => data.sql(waiting)).toHaveLength(1)
+      await session.run('COMMIT')
+      expect(await end).toBe('collection_exists')
+    },
+  )
 
   it('accept what one of them sees first, of tools and of skills', async () => {
     const stores = await openAll(3)
