@@ -39,7 +39,10 @@ export function createRunHistory({ store, maximum, log }: Dependencies) {
   let stored: Promise<unknown> = Promise.resolve()
 
   const keep = (run: Run) => {
-    if (waiting >= MAX_WAITING) return
+    if (waiting >= MAX_WAITING) {
+      log.warn({ run: run.id }, 'a run was not kept: the store is behind')
+      return
+    }
     waiting += 1
     const { id, startedAt, milliseconds, outcome, conversationId, answerId, key, person } = run
     const question = excerpt(run.question, MAX_EXCERPT)

@@ -1,12 +1,13 @@
 import { RUN_BOUNDS, type RunStore, type StoredRun } from '../run-store.ts'
 import type { Clock } from './clock.ts'
-import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
-import { integer, optionalText, type Read, type Tx, text } from './query.ts'
+import { optionalText, type Read, type Tx, text } from './query.ts'
 
 const LIST = `SELECT summary FROM runs WHERE CAST($1 AS text) IS NULL OR answer = $1
   ORDER BY number DESC LIMIT $2`
 const FIND = 'SELECT json FROM runs WHERE id = $1'
+const ADD = `INSERT INTO runs (id, answer, owner, summary, json, size, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, now_ms())`
 const DROP_OLD = 'DELETE FROM runs WHERE created_at <= now_ms() - $1'
 const MAKE_ROOM = `DELETE FROM runs WHERE number <= (
     SELECT max(number) FROM (
@@ -28,13 +29,11 @@ export function createRunReads(read: Read): Pick<RunStore, 'list' | 'find'> {
 export function createRunWrites(dialect: Dialect, clock: Clock) {
   return {
     async addRun(tx: Tx, run: StoredRun, maximumCount: number): Promise<void> {
-      const { answerId: answer, ...columns } = run
+      const { id, answerId, owner, summary, json } = run
       // The number that orders runs by age is given out under the lock that makes the bounds exact.
       await dialect.exclude(tx, 'runs')
-      const now = integer(await tx.one('SELECT now_ms() AS now'), 'now')
       if (await clock.isTrusted(tx)) await tx.run(DROP_OLD, [RUN_BOUNDS.maximumAgeMs])
-      const size = run.json.length + run.summary.length
-      await insertInto(tx, 'runs', { ...columns, answer, size, created_at: now })
+      await tx.run(ADD, [id, answerId, owner, summary, json, json.length + summary.length])
       await tx.run(MAKE_ROOM, [maximumCount, RUN_BOUNDS.maximumCharacters])
     },
   }
