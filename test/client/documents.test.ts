@@ -191,3 +191,16 @@ it('A document is read, changed and deleted by what it is', async () => {
     deleted: 1,
   })
 })
+
+it('A collection is made, shared otherwise and deleted, but not while it has documents', async () => {
+  const { documents } = clientOf(await startServer())
+  const made = await documents.createCollection({ name: 'handbook', access: ['group:staff'] })
+  expect(made).toMatchObject({ name: 'handbook', documents: 0, access: ['group:staff'] })
+  const shared = await documents.patchCollection('handbook', { access: ['public'] })
+  expect(shared.access).toEqual(['public'])
+  await documents.replace('leave', { text: 'Thirty days.', collection: 'handbook' })
+  await expect(documents.deleteCollection('handbook')).rejects.toBeInstanceOf(ConflictError)
+  await documents.delete('leave')
+  await documents.deleteCollection('handbook')
+  expect((await documents.collections()).map(({ name }) => name)).not.toContain('handbook')
+})

@@ -35,14 +35,17 @@ it.skipIf(!hasBrowser)(
     await expect.poll(() => countDocuments(server, '?status=ready&collection=mammals')).toBe(2)
 
     await goTo(page, 'Search')
-    await page.getByLabel('Collection').selectOption('birds')
+    const chosen = page.getByRole('combobox', { name: 'Collection', exact: true })
+    await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor()
+    await chosen.selectOption('birds')
     await page.getByLabel('Question', { exact: true }).fill('hunt at night')
     await page.keyboard.press('Enter')
     await page.getByText(/^1 found in/).waitFor()
 
     await goTo(page, 'Chat')
-    expect(await page.getByLabel('Collection').inputValue()).toBe('birds')
-    await page.getByLabel('Collection').selectOption('mammals')
+    await page.getByRole('heading', { name: 'Chat', level: 1 }).waitFor()
+    expect(await chosen.inputValue()).toBe('birds')
+    await chosen.selectOption('mammals')
     await askOn(page, 'What hunts at night?')
     await page.getByText(/^\d+ sources? cited$/).waitFor()
     const answer = await page.locator('.answer').innerText()
@@ -62,8 +65,29 @@ it.skipIf(!hasBrowser)(
     await page.getByRole('link', { name: 'birds' }).waitFor({ state: 'detached' })
     expect(await countDocuments(server, '?collection=birds')).toBe(0)
 
+    // One that people share keeps its readers under the new name, and goes with its documents.
+    const handbook = { name: 'handbook', access: ['group:staff'] }
+    await server.request('/collections', { body: handbook })
+    await server.ingest({ title: 'Leave', text: 'Thirty days.', collection: 'handbook' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Rename handbook' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('rules')
+    await press(page, 'Rename')
+    await page.getByRole('link', { name: 'rules' }).waitFor()
+    await page.getByRole('link', { name: 'handbook' }).waitFor({ state: 'detached' })
+    const rules = await (await server.request('/collections/rules')).json()
+    expect(rules).toMatchObject({ documents: 1, access: ['group:staff'] })
+    await page.getByRole('button', { name: 'Delete rules' }).click()
+    await press(page, 'Delete all')
+    await page.getByRole('link', { name: 'rules' }).waitFor({ state: 'detached' })
+    expect((await server.request('/collections/rules')).status).toBe(404)
+
     await page.getByRole('button', { name: 'Ask about animals' }).click()
-    expect(await page.getByLabel('Collection').inputValue()).toBe('animals')
+    await page.getByRole('heading', { name: 'Chat', level: 1 }).waitFor()
+    expect(await chosen.inputValue()).toBe('animals')
+    // Of these, the questions are about the documents of the chosen collection.
+    const suggestions = page.getByRole('list', { name: 'Suggested questions' })
+    await suggestions.getByText('What does “Bats” say?').waitFor()
     expect(complaints).toEqual([])
   },
 )

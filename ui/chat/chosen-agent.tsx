@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { client } from '../api.ts'
 import { Field } from '../parts/controls.tsx'
 import { onSignOut } from '../session.ts'
@@ -20,7 +19,7 @@ onSignOut(() => {
   chosenAgent.value = ''
 })
 
-async function refreshAgents(): Promise<void> {
+export async function refreshAgents(): Promise<void> {
   const { name, agents: others = [] } = await client.agent.get()
   agents.value = { first: name, others }
   if (!others.some((other) => other.name === chosenAgent.value)) chosenAgent.value = ''
@@ -28,8 +27,6 @@ async function refreshAgents(): Promise<void> {
 
 /** Chooses who answers; nothing where there is one agent. */
 export function ChosenAgent() {
-  // A failure shows with the question.
-  useEffect(() => void refreshAgents().catch(() => undefined), [])
   if (!agents.value?.others.length) return null
   const { first, others } = agents.value
   return (

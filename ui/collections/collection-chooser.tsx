@@ -1,13 +1,7 @@
 import type { Signal } from '@preact/signals'
-import { useEffect, useId } from 'preact/hooks'
-import { bound, Field } from '../parts/controls.tsx'
-import {
-  chosenCollection,
-  collections,
-  mayBeMore,
-  namesToChoose,
-  refreshCollections,
-} from './collections.ts'
+import { useId } from 'preact/hooks'
+import { Field } from '../parts/controls.tsx'
+import { areMany, chosenCollection, collections, namesToChoose } from './collections.ts'
 
 interface ChooserProps {
   value: string
@@ -17,7 +11,7 @@ interface ChooserProps {
 /** Chooses a collection, or all documents. */
 export function CollectionChooser({ value, onChoose, ...more }: ChooserProps & { class?: string }) {
   const listed = collections.value ?? []
-  if (mayBeMore(listed)) {
+  if (areMany(listed)) {
     return (
       <Field label="Collection" {...more}>
         <input
@@ -48,7 +42,6 @@ export function CollectionChooser({ value, onChoose, ...more }: ChooserProps & {
 /** Of the chat and of Search; nothing where there is no choice. */
 export function ChosenCollection() {
   const isChoice = namesToChoose(collections.value ?? [], chosenCollection.value).length > 0
-  useEffect(() => void refreshCollections(), [])
   if (!isChoice) return null
   return (
     <CollectionChooser
@@ -64,7 +57,6 @@ const COLLECTION_NAMES = 'collection-names'
 /** The name of a collection that exists or comes to be with its first document. */
 export function CollectionField({ text, label = 'Collection', isSmall = false }: FieldProps) {
   const id = useId()
-  useEffect(() => void refreshCollections(), [])
   return (
     <Field label={label}>
       <input
@@ -75,7 +67,8 @@ export function CollectionField({ text, label = 'Collection', isSmall = false }:
         title="A letter or digit, followed by letters, digits, _ . or -"
         placeholder={isSmall ? label : 'default'}
         autocomplete="off"
-        {...bound(text)}
+        value={text.value}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value.trim())}
       />
       <Names id={id} />
     </Field>

@@ -3,10 +3,10 @@ import type { Collection } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
 
-/** As many as the server lists, `default` not among them. */
-const MAX_LISTED = 100
+/** More than these are found by typing a part of the name. */
+const MAX_OPTIONS = 100
 
-/** The collections with documents that are found; undefined until they were read. */
+/** The collections that the reader may see; undefined until they were read. */
 export const collections = signal<readonly Collection[] | undefined>(undefined)
 export const collectionsFailure = signal('')
 
@@ -27,8 +27,8 @@ export async function refreshCollections(): Promise<void> {
   }
 }
 
-/** Whether there may be more than the server lists, so that a name has to be typed. */
-export const mayBeMore = (listed: readonly Collection[]) => listed.length >= MAX_LISTED
+/** Whether there are too many for a menu. */
+export const areMany = (listed: readonly Collection[]) => listed.length > MAX_OPTIONS
 
 /** The names to choose among, that of the chosen one included; none where everything is in the default collection. */
 export function namesToChoose(listed: readonly Collection[], chosen: string): string[] {

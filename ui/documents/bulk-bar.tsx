@@ -135,7 +135,7 @@ function MoveDialog({
   const collection = useSignal('')
   return (
     <Dialog title={`Move ${counted(count, 'document')}`} onClose={onClose}>
-      <Form class="stack" onSubmit={() => onMove(collection.value.trim())}>
+      <Form class="stack" onSubmit={() => onMove(collection.value)}>
         <CollectionField text={collection} />
         <p class="hint">
           A new name creates a collection. Leave it empty for the default collection.

@@ -9,6 +9,7 @@ import {
   refresh,
   stop,
 } from '../chat/answering.ts'
+import { refreshAgents } from '../chat/chosen-agent.tsx'
 import { Composer } from '../chat/composer.tsx'
 import { conversationId, isAnswering, opening, turns } from '../chat/conversation.ts'
 import { ConversationList } from '../chat/conversation-list.tsx'
@@ -19,6 +20,7 @@ import { add } from '../chat/pictures.tsx'
 import { Suggestions } from '../chat/suggestions.tsx'
 import { TurnView } from '../chat/turn-view.tsx'
 import { spokenState } from '../chat/turns.ts'
+import { refreshCollections } from '../collections/collections.ts'
 import { DropPlace } from '../documents/drop-place.tsx'
 import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -133,7 +135,12 @@ function useShown(id: string | undefined): void {
     } else if (id !== shown) void openConversation(id)
     else void refresh(id).catch(() => undefined)
   }, [id])
-  useEffect(() => void readJudgedQuestions(), [])
+  useEffect(() => {
+    void readJudgedQuestions()
+    void refreshCollections()
+    // A failure shows with the question.
+    void refreshAgents().catch(() => undefined)
+  }, [])
   useEffect(
     () =>
       watchTabs((changed) => {

@@ -1,3 +1,5 @@
+import { useEffect } from 'preact/hooks'
+import { refreshCollections } from '../collections/collections.ts'
 import { Field } from '../parts/controls.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
 import { EvaluationRuns } from '../search/evaluation-runs.tsx'
@@ -10,6 +12,7 @@ import { may } from '../session.ts'
 export function SearchPage() {
   const [first, second] = search.trials
   const isComparing = search.isComparing.value
+  useEffect(() => void refreshCollections(), [])
   return (
     <>
       <div class="page-head">

@@ -2,7 +2,10 @@ import { type Call, mapCall, Pages } from './call.ts'
 import type {
   Chunk,
   ChunkList,
+  Collection,
   CollectionList,
+  CollectionPatch,
+  CreateCollection,
   CreateDocument,
   CreateDocumentItem,
   Deletion,
@@ -189,13 +192,33 @@ export class Documents {
     })
   }
 
-  /** Lists the collections that have documents, `default` first. */
+  /** Lists the collections that you may see, `default` first. */
   collections(options?: RequestOptions): Call<CollectionList['collections']> {
     const request: Request = { method: 'GET', path: '/collections' }
     return mapCall(
       this.#transport.json<CollectionList>(request, options),
       ({ collections }) => collections,
     )
+  }
+
+  /** Makes a collection that people share. Throws `ConflictError` if the name is taken. */
+  createCollection(collection: CreateCollection, options?: RequestOptions): Call<Collection> {
+    return this.#transport.json({ method: 'POST', path: '/collections', json: collection }, options)
+  }
+
+  /** Changes who may do what in a collection: each list given replaces the present one. Throws `NotFoundError`. */
+  patchCollection(
+    name: string,
+    patch: CollectionPatch,
+    options?: RequestOptions,
+  ): Call<Collection> {
+    const request: Request = { method: 'PATCH', path: pathOfCollection(name), json: patch }
+    return this.#transport.json(request, options)
+  }
+
+  /** Deletes a collection without documents. Throws `ConflictError` if it has some. */
+  deleteCollection(name: string, options?: RequestOptions): Call<void> {
+    return this.#transport.json({ method: 'DELETE', path: pathOfCollection(name) }, options)
   }
 
   /** Reads the document's state and metadata. Throws `NotFoundError`. */
@@ -301,6 +324,8 @@ function readSelection<Given extends DocumentSelection>(given: Given) {
     options,
   }
 }
+
+const pathOfCollection = (name: string) => `/collections/${encodeURIComponent(name)}`
 
 function pathOf(id: string): string {
   return `/documents/${encodeURIComponent(id)}`
