@@ -35,7 +35,7 @@ const ACTIONS: readonly Entry[] = [
 const SHORTCUT = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K'
 
 /** Whether the palette is open. */
-export const isPaletteOpen = signal(false)
+const isPaletteOpen = signal(false)
 
 /** Opens pages, conversations and documents by their names, with Ctrl K or ⌘K. */
 export function Palette({ pages }: { pages: readonly { path: string; title: string }[] }) {

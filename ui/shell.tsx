@@ -51,6 +51,7 @@ const GROUPS: readonly PageGroup[] = [
       { path: 'documents', title: 'Documents', needs: 'query', Page: DocumentsPage },
       { path: 'collections', title: 'Collections', needs: 'query', Page: CollectionsPage },
       { path: 'search', title: 'Search', needs: 'query', Page: SearchPage },
+      { path: 'feedback', title: 'Feedback', needs: 'chat', Page: FeedbackPage },
     ],
   },
   {
@@ -66,7 +67,6 @@ const GROUPS: readonly PageGroup[] = [
     title: 'Operate',
     pages: [
       { path: 'overview', title: 'Overview', needs: 'admin', Page: OverviewPage, isAlways: true },
-      { path: 'feedback', title: 'Feedback', needs: 'admin', Page: FeedbackPage },
       { path: 'activity', title: 'Activity', needs: 'admin', Page: ActivityPage, isAlways: true },
       { path: 'deploy', title: 'Deploy', needs: 'admin', Page: DeployPage, isAlways: true },
     ],

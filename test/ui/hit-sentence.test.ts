@@ -34,6 +34,13 @@ describe('The sentence of a hit', () => {
     expect(found('图书馆几点', '今天天气很好。图书馆九点开门。')).toBe('图书馆九点开门。')
   })
 
+  it('stands in an excerpt that begins with its paragraph, without blank lines', () => {
+    const text = `${'The library lends books. '.repeat(20)}\n\nA card costs nothing. A lost card costs 4 euros.`
+    const span = sentenceFor('lost card', text)
+    if (!span) throw new Error('No sentence')
+    expect(excerptAround(text, span).text).toMatch(/^A card costs nothing\. A lost/)
+  })
+
   it('is in the excerpt, wherever it stands in a long passage', () => {
     for (const before of [0, 1, 40, 400]) {
       const text = `${'The library lends books to people. '.repeat(before)}A lost card costs 4 euros.${' More.'.repeat(300)}`

@@ -11,6 +11,7 @@ import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { href } from '../route.ts'
 import { Stages } from '../search/hits.tsx'
+import { person } from '../session.ts'
 import { tokensOf } from './token-words.ts'
 
 /** What led to an answer. Where several runs did, as after an approval, the last one is shown, with links to the others. */
@@ -54,10 +55,7 @@ export function RunView({
       <ErrorNote message={failure.value} />
       {isGone.value && (
         <Empty title="This run is no longer available">
-          <p>
-            The server keeps its most recent runs in memory until it restarts. RUNS_KEPT sets how
-            many.
-          </p>
+          <p>The server keeps the last runs, for 30 days at most. RUNS_KEPT sets how many.</p>
         </Empty>
       )}
       {!run.value && !isGone.value && failure.value === '' && <Skeleton rows={6} />}
@@ -135,12 +133,14 @@ export const outcomeOf = ({ outcome }: Pick<Run, 'outcome'>): string =>
 
 function Facts({ run }: { run: Run }) {
   const { startedAt, milliseconds, firstDelta, usage, key, conversationId, answerId } = run
+  const isOwn = key === undefined && run.person === person.value?.id
   const facts = [
     ['Started', formatDate(startedAt)],
     ['Outcome', outcomeOf(run)],
     ['Duration', formatSeconds(milliseconds)],
     ['Time to first text', firstDelta === undefined ? '' : formatSeconds(firstDelta)],
     ['Tokens', usage ? tokensOf(usage) : ''],
+    ['Person', run.person ?? ''],
     ['Key', key ?? ''],
   ] as const
   return (
@@ -154,7 +154,7 @@ function Facts({ run }: { run: Run }) {
             </Fragment>
           ),
       )}
-      {conversationId !== undefined && answerId !== undefined && key === undefined && (
+      {conversationId !== undefined && answerId !== undefined && isOwn && (
         <>
           <dt>Conversation</dt>
           <dd>

@@ -6,7 +6,7 @@ import type {
 import { parseFilter } from '../parts/filter-field.tsx'
 import { href } from '../route.ts'
 
-export const STATUSES = ['ready', 'pending', 'processing', 'failed'] as const
+const STATUSES = ['ready', 'pending', 'processing', 'failed'] as const
 const SORTS = [
   '-createdAt',
   'createdAt',

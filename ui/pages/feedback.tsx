@@ -10,6 +10,7 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { href } from '../route.ts'
 import { readJudgedQuestions } from '../search/judged.ts'
 import { type CitedDocument, JudgedButton } from '../search/judged-dialog.tsx'
+import { may, person } from '../session.ts'
 
 const PAGE = 20
 /** Of an answer, in UTF-16 code units; the conversation has all of it. */
@@ -20,6 +21,11 @@ const RATINGS = [
   ['down', 'Bad'],
   ['up', 'Good'],
 ] as const
+const NONE = {
+  all: 'No feedback yet',
+  down: 'No answer was rated bad',
+  up: 'No answer was rated good',
+}
 
 /** What people said of answers, with the question and the answer. */
 export function FeedbackPage() {
@@ -27,14 +33,17 @@ export function FeedbackPage() {
   const items = useSignal<readonly Feedback[] | undefined>(undefined)
   const cursor = useSignal<string | undefined>(undefined)
   const failure = useSignal('')
-  const read = (after?: string) => {
+  const isBusy = useSignal(false)
+  const read = async (after?: string) => {
     const { value: chosen } = rating
-    return attempt(failure, async () => {
+    isBusy.value = true
+    await attempt(failure, async () => {
       const page = await client.feedback.list({ rating: chosen, limit: PAGE }).page(after)
       if (chosen !== rating.value) return
       items.value = after === undefined ? page.items : [...(items.value ?? []), ...page.items]
       cursor.value = page.nextCursor
     })
+    if (chosen === rating.value) isBusy.value = false
   }
   useEffect(() => void read(), [rating.value])
   useEffect(() => void readJudgedQuestions(), [])
@@ -50,12 +59,15 @@ export function FeedbackPage() {
         />
       </div>
       <p class="hint">
-        What was said of answers in this web UI and with the server key. The newest comes first.
+        {person.value
+          ? 'Your own ratings of answers'
+          : 'Ratings given in this web UI and with the server key'}
+        , newest first.
       </p>
       <ErrorNote message={failure.value} />
       {!items.value && failure.value === '' && <Skeleton rows={4} />}
       {items.value?.length === 0 && (
-        <Empty title="No feedback yet">
+        <Empty title={NONE[rating.value ?? 'all']}>
           <p>The thumbs below an answer in the chat rate it.</p>
         </Empty>
       )}
@@ -66,8 +78,8 @@ export function FeedbackPage() {
       </ul>
       {cursor.value !== undefined && (
         <div>
-          <Button icon="next" onClick={() => void read(cursor.value)}>
-            Show more
+          <Button icon="next" disabled={isBusy.value} onClick={() => void read(cursor.value)}>
+            {isBusy.value ? 'Reading' : 'Show more'}
           </Button>
         </div>
       )}
@@ -102,13 +114,15 @@ function FeedbackEntry({ given }: { given: Feedback }) {
               <Icon name="chat" />
               Open conversation
             </a>
-            <a
-              class="button quiet"
-              href={`${href('activity')}?answer=${encodeURIComponent(given.answerId)}`}
-            >
-              <Icon name="activity" />
-              Show run
-            </a>
+            {may('admin') && (
+              <a
+                class="button quiet"
+                href={`${href('activity')}?answer=${encodeURIComponent(given.answerId)}`}
+              >
+                <Icon name="activity" />
+                Show run
+              </a>
+            )}
           </>
         )}
         <JudgedButton

@@ -38,7 +38,7 @@ export function openReader(cited: Cited, from: HTMLElement): void {
 }
 
 /** Closes the reader at its button, and takes its step out of the history. */
-export function closeReader(): void {
+function closeReader(): void {
   leaveReader()
   if (history.state?.isReading) history.back()
 }

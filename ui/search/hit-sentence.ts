@@ -56,8 +56,8 @@ function sentencesOf(text: string): Span[] {
 
 /** What is shown of a passage around its sentence: from the paragraph's beginning, if that is near. */
 export function excerptAround(text: string, { start, end }: Span): { text: string; mark: Span } {
-  const paragraph = text.lastIndexOf('\n\n', start) + 1
-  const first = beginsNear(text, Math.max(paragraph, 0), start)
+  const blank = text.lastIndexOf('\n\n', start)
+  const first = beginsNear(text, blank === -1 ? 0 : blank + 2, start)
   const last = Math.max(end, first + MAX_EXCERPT)
   const space = text.length <= last ? text.length : text.lastIndexOf(' ', last)
   const until = Math.max(space, end)
