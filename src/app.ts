@@ -200,10 +200,10 @@ async function openApp(
   installSecurityHeaders(app)
   // Before authentication: a browser sends its preflight request without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
-  const { identify, people, company } = options
+  const { identify, people, company, publicUrl } = options
   installAuthentication(app, options.serverApiKey, {
     identify,
-    checkSession: webUi && sessionCheck(webUi, company),
+    checkSession: webUi && sessionCheck({ webUi, company, publicUrl }),
     seePerson: people && ((person) => people.see({ person, email: undefined })),
   })
   if (options.audit) installAudit(app, options.audit)

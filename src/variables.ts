@@ -304,7 +304,8 @@ export const Variables = z.object({
     'Claim with a person’s groups; `realm_access.roles` is a claim within another.',
   ),
   OIDC_ADMIN_GROUP: people(
-    z.string().max(200).optional(),
+    // Groups in tokens count in this form alone.
+    z.string().max(200).normalize('NFC').optional(),
     'Group whose members are administrators. Not set: only the SERVER_API_KEY administers.',
   ),
   OIDC_REQUIRED_CLAIM: people(
@@ -313,7 +314,7 @@ export const Variables = z.object({
       .max(512)
       .regex(/^[^=]+=./, 'must be a claim and its value, like hd=example.org')
       .optional(),
-    'Claim that a token must have, with its value, or it in a list: `hd=example.org`, `groups=staff`. Not set: everybody whom the issuer knows is let in.',
+    'Claim that a token must have, and its value: `hd=example.org`. A list, as in `groups=staff`, must contain the value. Not set: everybody whom the issuer knows is let in.',
   ),
   OIDC_AUDIENCE: people(
     z.string().max(512).optional(),

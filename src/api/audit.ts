@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { sendEvents } from '@agent-server/http/event-stream.ts'
 import { lineFormat } from '@agent-server/http/ndjson.ts'
 import { NDJSON } from '@agent-server/http/request-body.ts'
@@ -13,7 +14,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type Audit, whoOf } from '../operator/audit/audit.ts'
-import { targetsOf } from '../operator/audit/targets.ts'
+import { documentsIn, targetsOf } from '../operator/audit/targets.ts'
 
 /** The audit log, for the operator: nothing here changes it. */
 export const auditRoutes: FastifyPluginAsyncZod<{ audit: Audit }> = async (app, { audit }) => {
@@ -58,15 +59,32 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record'>)
     const action = auditedAction(request)
     // What failed on the side of the server, as the store itself, has changed nothing that was acknowledged.
     if (action === undefined || reply.statusCode >= 500) return payload
-    await audit.record({
+    const event = {
       who: whoOf(request.caller),
       address: request.ip,
       action,
       status: reply.statusCode,
       targets: targetsOf(request, payload),
-    })
-    return payload
+    }
+    await audit.record(event)
+    if (!(payload instanceof Readable) || EXPORTS.includes(action)) return payload
+    return recorded(payload, (documents) =>
+      audit.record({ ...event, targets: { ...event.targets, documents } }),
+    )
   })
+}
+
+/** A stream of lines, none of which is sent before the documents that it names are in the log. */
+function recorded(lines: Readable, record: (documents: string[]) => Promise<void>): Readable {
+  async function* each() {
+    for await (const chunk of lines) {
+      for (const documents of documentsIn(String(chunk))) await record(documents)
+      yield chunk
+    }
+  }
+  const stream = Readable.from(each())
+  stream.once('close', () => lines.destroy())
+  return stream
 }
 
 // As the route's schema has read it: a route without one does what it is asked to, whatever the query says.

@@ -1,18 +1,13 @@
 import { limitByAddress } from '@agent-server/http/limit-by-address.ts'
 import { publicOrigin } from '@agent-server/http/public-origin.ts'
-import {
-  pendingCookie,
-  pendingSignInOf,
-  SIGN_IN_PATH,
-  sessionCookie,
-} from '@agent-server/http/web-ui-access.ts'
+import { readCookie, SIGN_IN_PATH, setCookie } from '@agent-server/http/web-ui-access.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Audit } from '../operator/audit/audit.ts'
 import type { NoteFailure } from '../operator/audit/failed-sign-ins.ts'
-import type { CompanyAccounts } from '../operator/people/company-accounts.ts'
+import { type CompanyAccounts, PENDING_SECONDS } from '../operator/people/company-accounts.ts'
 import { SESSION_SECONDS } from '../operator/people/person-sessions.ts'
 
 export const COMPANY_SIGN_IN_PATH = `${SIGN_IN_PATH}/oidc`
@@ -33,8 +28,6 @@ interface OwnOptions extends Omit<SignInOptions, 'company'> {
   noteFailure: NoteFailure
 }
 
-/** For as long a person may take at the issuer. */
-const PENDING_SECONDS = 900
 /** Per address and minute; a whole company may have one. */
 const MAX_REQUESTS = 300
 const MAX_FORM = 20_480
@@ -46,6 +39,7 @@ const LogoutForm = z.object({ logout_token: z.string().max(16_384) })
 /** Sign-in with the company's account: the browser goes to the issuer, and comes back with a code. */
 export const signInRoutes: FastifyPluginAsyncZod<OwnOptions> = async (app, options) => {
   const { company, publicUrl, audit, noteFailure } = options
+  const pendingCookie = { kind: 'pending', publicUrl } as const
   // One each: who uses up one of them keeps nobody from the others.
   const limited = () => ({ onRequest: limitByAddress(MAX_REQUESTS) })
   app.addHook('onRequest', async (_request, reply) => {
@@ -59,32 +53,29 @@ export const signInRoutes: FastifyPluginAsyncZod<OwnOptions> = async (app, optio
       orPage(reply, async () => {
         const redirectUri = `${originOf(request, publicUrl)}${CALLBACK_PATH}`
         const { url, sealed } = await company.begin(redirectUri, ownPath(request.query.to))
-        return reply
-          .header(
-            'set-cookie',
-            pendingCookie(request, { value: sealed, seconds: PENDING_SECONDS, publicUrl }),
-          )
-          .redirect(url, 303)
+        const cookie = { ...pendingCookie, value: sealed, seconds: PENDING_SECONDS }
+        return reply.header('set-cookie', setCookie(request, cookie)).redirect(url, 303)
       }),
   )
 
   // No check of the origin: the issuer's page leads here. What the browser has kept stands for that.
   app.get(CALLBACK_PATH, { ...limited(), exposeHeadRoute: false }, (request, reply) =>
     orPage(reply, async () => {
-      reply.header('set-cookie', pendingCookie(request, { value: '', seconds: 0, publicUrl }))
+      reply.header('set-cookie', setCookie(request, { ...pendingCookie, value: '', seconds: 0 }))
       const query = request.url.split('?')[1] ?? ''
-      const pending = pendingSignInOf(request) ?? ''
+      const pending = readCookie(request, pendingCookie) ?? ''
       const { session, to, person } = await company.finish(query, pending).catch((error) => {
         noteFailure(request.ip, error)
         throw error
       })
       await audit?.record({ who: person, address: request.ip, action: 'signIn', targets: {} })
-      return reply
-        .header(
-          'set-cookie',
-          sessionCookie(request, { value: session, seconds: SESSION_SECONDS, publicUrl }),
-        )
-        .redirect(to, 303)
+      const cookie = {
+        kind: 'session',
+        publicUrl,
+        value: session,
+        seconds: SESSION_SECONDS,
+      } as const
+      return reply.header('set-cookie', setCookie(request, cookie)).redirect(to, 303)
     }),
   )
 
@@ -96,6 +87,11 @@ export const signInRoutes: FastifyPluginAsyncZod<OwnOptions> = async (app, optio
   app.post(LOGOUT_PATH, { ...limited(), schema: { body: LogoutForm } }, async ({ body }, reply) => {
     await company.signedOutElsewhere(body.logout_token)
     return reply.status(200).send()
+  })
+
+  // A browser that is led here has no key that could be asked for.
+  app.all(`${SIGN_IN_PATH}/*`, { exposeHeadRoute: false }, async () => {
+    throw new AppError('route_not_found', 'There is no such page of the sign-in')
   })
 }
 

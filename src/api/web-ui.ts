@@ -3,8 +3,8 @@ import { publicOrigin } from '@agent-server/http/public-origin.ts'
 import {
   checkSameOrigin,
   PAGE_PATH,
-  sessionCookie,
-  sessionOf,
+  readCookie,
+  setCookie,
 } from '@agent-server/http/web-ui-access.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { type Caller, MASTER, SCOPES } from '@agent-server/schemas/operator/api-key.ts'
@@ -75,7 +75,9 @@ const SignedOut = z.object({ signOutUrl: z.string().describe('Of the issuer.') }
 const RevealedKey = z.object({ key: z.string() })
 const AssetParams = z.object({ name: z.string().max(100) })
 
-type Company = NonNullable<SignInOptions['company']>
+interface SessionAccess extends Omit<SignInOptions, 'audit'> {
+  webUi: WebUi
+}
 
 interface WebUiOptions extends SignInOptions {
   webUi: WebUi
@@ -83,10 +85,10 @@ interface WebUiOptions extends SignInOptions {
 }
 
 /** Lets in requests from the web UI with an open session. Throws `origin_not_allowed` and `unauthorized`. */
-export function sessionCheck(webUi: WebUi, company?: Company): CheckSession {
+export function sessionCheck(access: SessionAccess): CheckSession {
   return async (request) => {
     checkSameOrigin(request)
-    const caller = await signedInAs(request, webUi, company)
+    const caller = await signedInAs(request, access)
     if (caller) return caller
     throw new AppError('unauthorized', 'The session has ended. Sign in again.')
   }
@@ -94,10 +96,9 @@ export function sessionCheck(webUi: WebUi, company?: Company): CheckSession {
 
 async function signedInAs(
   request: FastifyRequest,
-  { sessions }: WebUi,
-  company: Company | undefined,
+  { webUi: { sessions }, company, publicUrl }: SessionAccess,
 ): Promise<Caller | undefined> {
-  const session = sessionOf(request)
+  const session = readCookie(request, { kind: 'session', publicUrl })
   if (session === undefined) return undefined
   return sessions.isOpen(session) ? MASTER : company?.sessions.callerOf(session)
 }
@@ -141,7 +142,8 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions & { noteFailure: NoteFai
 ) => {
   const { webUi, version, company, publicUrl, audit, noteFailure } = options
   const { sessions } = webUi
-  const checkSession = sessionCheck(webUi, company)
+  const checkSession = sessionCheck(options)
+  const sessionCookie = { kind: 'session', publicUrl } as const
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     checkSameOrigin(request)
@@ -150,7 +152,7 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions & { noteFailure: NoteFai
   app.get('/ui/session', {
     schema: { response: { 200: SessionState } },
     handler: async (request) => {
-      const caller = await signedInAs(request, webUi, company)
+      const caller = await signedInAs(request, options)
       return { version, ...stateOf(caller), signInPath: company && COMPANY_SIGN_IN_PATH }
     },
   })
@@ -167,7 +169,7 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions & { noteFailure: NoteFai
       return reply
         .header(
           'set-cookie',
-          sessionCookie(request, { value: session, seconds: SESSION_SECONDS, publicUrl }),
+          setCookie(request, { ...sessionCookie, value: session, seconds: SESSION_SECONDS }),
         )
         .status(204)
         .send()
@@ -177,9 +179,9 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions & { noteFailure: NoteFai
   app.delete('/ui/session', {
     schema: { response: { 200: SignedOut, 204: z.undefined() } },
     handler: async (request, reply) => {
-      const session = sessionOf(request) ?? ''
+      const session = readCookie(request, sessionCookie) ?? ''
       const hasKey = sessions.isOpen(session)
-      reply.header('set-cookie', sessionCookie(request, { value: '', seconds: 0, publicUrl }))
+      reply.header('set-cookie', setCookie(request, { ...sessionCookie, value: '', seconds: 0 }))
       await sessions.signOut(session)
       const ended = await company?.signOut(session, publicOrigin(request, publicUrl))
       const who = hasKey ? 'master' : ended?.person

@@ -73,7 +73,7 @@ function companyOf({ config, store, issuer, tokens, people }: CompanyParts) {
     encryption: createEncryption(serverApiKey, `tokens of sessions ${realm}`),
     serverApiKey,
     realm,
-    adminGroup: OIDC_ADMIN_GROUP?.normalize('NFC'),
+    adminGroup: OIDC_ADMIN_GROUP,
   })
   return createCompanyAccounts({
     signIn,

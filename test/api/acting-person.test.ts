@@ -80,6 +80,18 @@ it.each([['/documents'], ['/v1/models'], ['/unknown']])(
   },
 )
 
+it('A person for whom a program may do nothing was not here', async () => {
+  const request = await keyWith('query', 'act-as')
+  const people = async () =>
+    JSON.stringify(await (await server.request('/admin/people?limit=100')).json())
+  const headers = { 'agent-user': 'ghost' }
+  const refused = await request('/documents', { method: 'POST', body: { text: 'x' }, headers })
+  expect(refused.status).toBe(403)
+  expect(await people()).not.toContain('user:ghost')
+  expect((await request('/query', { body: { query: 'x' }, headers })).status).toBe(200)
+  expect(await people()).toContain('user:ghost')
+})
+
 it('A key without act-as cannot create one with it', async () => {
   const request = await keyWith('admin', 'query')
   const body = { name: 'More', scopes: ['act-as'] }

@@ -166,6 +166,21 @@ describe('The audit log', () => {
     expect((await entries({ action: 'signInFailed' })).length).toBe(20)
   })
 
+  it.each([
+    ['a list', 'application/json', JSON.stringify([{ text: 'One.' }, { text: 'Two.' }])],
+    ['lines', 'application/x-ndjson', '{"text":"One."}\n{"nothing":1}\n{"text":"Two."}\n'],
+  ])('names each document that comes in %s', async (kind, type, body) => {
+    const who = `user:${kind.replace(' ', '-')}`
+    const ada = await asPerson(who.slice(5))
+    const response = await ada('/documents/batch', { body, headers: { 'content-type': type } })
+    const ids = [...(await response.text()).matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id)
+    expect(ids).toHaveLength(2)
+    const made = await entries({ who, action: 'createDocuments' })
+    expect(made.flatMap(({ targets }) => targets.documents ?? []).toSorted()).toEqual(
+      ids.toSorted(),
+    )
+  })
+
   it('tells of what comes as a form', async () => {
     await sendFile(server, { name: 'birds.csv', bytes: 'a\n1\n' })
     expect((await entries({ who: 'master' }))[0]).toMatchObject({

@@ -224,9 +224,32 @@ it('Behind a proxy that speaks HTTPS, cookies are sent over HTTPS alone, whateve
   const { url } = await startServer({ ...issuer.settings, PUBLIC_URL: 'https://agent.example.org' })
   const begun = await openCookieBrowser().visit(`${url}${START}`)
   expect(begun.headers.getSetCookie()).toEqual([expect.stringMatching(/; Secure$/)])
+  // Named by the port that browsers see: servers behind one proxy share their sessions.
+  expect(begun.headers.getSetCookie()[0]).toMatch(/^agent-server-443-sign-in=/)
   const body = JSON.stringify({ key: TEST_KEY })
   const opened = await openCookieBrowser().ask(`${url}/ui/session`, { method: 'POST', body })
   expect(opened.headers.getSetCookie()).toEqual([expect.stringMatching(/; Secure$/)])
+})
+
+it.each(['https://agent.example.org:8443', 'http://127.0.0.1:8443'])(
+  'Sessions count at every server behind %s, whatever port each listens at',
+  async (PUBLIC_URL) => {
+    const settings = { ...issuer.settings, PUBLIC_URL }
+    const [one, other] = [await startServer(settings), await startServer(settings)]
+    for (const { url } of [one, other]) {
+      const body = JSON.stringify({ key: TEST_KEY })
+      const browser = openCookieBrowser()
+      const opened = await browser.ask(`${url}/ui/session`, { method: 'POST', body })
+      expect(opened.headers.getSetCookie()[0]).toMatch(/^agent-server-8443=/)
+      const state = await browser.ask(`${url}/ui/session`)
+      expect(await state.json()).toMatchObject({ signedIn: true })
+    }
+  },
+)
+
+it('A page of the sign-in that does not exist is not found, without a key as well', async () => {
+  const response = await openCookieBrowser().visit(`${server.url}/ui/sign-in/nowhere`)
+  expect(await failureOf(response)).toMatchObject({ status: 404, code: 'route_not_found' })
 })
 
 it('Who sends many false sign-outs keeps nobody from signing in', async () => {

@@ -14,24 +14,17 @@ import {
 const USER = 'agent-user'
 const GROUPS = 'agent-user-groups'
 
-export type SeePerson = (person: Person) => Promise<void>
-
 /**
  * The caller as the person for whom its program speaks, if the headers name one. Throws `insufficient_scope` unless
  * the key is trusted to. The person has what the key permits, but never administers or speaks for others.
  */
-export async function actingFor(
-  caller: Caller,
-  headers: IncomingHttpHeaders,
-  see?: SeePerson,
-): Promise<Caller> {
+export function actingFor(caller: Caller, headers: IncomingHttpHeaders): Caller {
   if (headers[USER] === undefined && headers[GROUPS] === undefined) return caller
   if (caller.person) {
     throw new AppError('insufficient_scope', 'Only a program with a key speaks for people')
   }
   checkScope(caller, 'act-as')
   const person = personIn(headers)
-  await see?.(person)
   const scopes = caller.scopes.filter((scope) => scope !== 'admin' && scope !== 'act-as')
   return { ...caller, person, scopes }
 }

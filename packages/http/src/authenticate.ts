@@ -4,10 +4,11 @@ import {
   type Caller,
   checkScope,
   MASTER,
+  type Person,
   type Scope,
 } from '@agent-server/schemas/operator/api-key.ts'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import { actingFor, type SeePerson } from './acting-person.ts'
+import { actingFor } from './acting-person.ts'
 import { isFromWebUi } from './web-ui-access.ts'
 
 declare module 'fastify' {
@@ -42,7 +43,7 @@ interface AuthenticationOptions {
   /** Without it, nobody can be signed in to the web UI. */
   checkSession?: CheckSession | undefined
   /** Notes for whom a program speaks. */
-  seePerson?: SeePerson | undefined
+  seePerson?: ((person: Person) => Promise<void>) | undefined
 }
 
 /**
@@ -64,9 +65,20 @@ export function installAuthentication(
     const caller = await callerOf(request, masterKey, checkSession, isPublic ? undefined : identify)
     if (caller) request.caller = caller
     // Nobody is spoken for where no key is needed.
-    if (caller && !isPublic) request.caller = await actingFor(caller, request.headers, seePerson)
-    if (!isPublic) checkRequest(request)
+    if (!isPublic) await letIn(request, caller, seePerson)
   })
+}
+
+/** Only who passes the check is noted. */
+async function letIn(
+  request: FastifyRequest,
+  caller: Caller | undefined,
+  seePerson: AuthenticationOptions['seePerson'],
+): Promise<void> {
+  if (caller) request.caller = actingFor(caller, request.headers)
+  checkRequest(request)
+  const { person } = request.caller
+  if (person && !caller?.person) await seePerson?.(person)
 }
 
 /** Throws `unauthorized`, or `insufficient_scope`. */

@@ -53,52 +53,51 @@ export function checkSameOrigin({ headers, method, host }: FastifyRequest): void
   throw new AppError('origin_not_allowed', 'Only the web UI itself can make this request')
 }
 
-/** Names the port, because all servers on a host share its cookies. */
-function cookieName({ raw: { socket } }: FastifyRequest): string {
-  return `agent-server-${socket.localPort ?? 0}`
-}
-
-/** The session in the request's cookie; undefined if there is none. */
-export function sessionOf(request: FastifyRequest): string | undefined {
-  return cookieIn(request, cookieName(request))
-}
-
-/** What the browser brings back from the issuer; undefined if it went there from another one, or too long ago. */
-export function pendingSignInOf(request: FastifyRequest): string | undefined {
-  return cookieIn(request, pendingName(request))
-}
-
-const pendingName = (request: FastifyRequest) => `${cookieName(request)}-sign-in`
-
-function cookieIn({ headers }: FastifyRequest, name: string): string | undefined {
-  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
-  const [own, ...others] = cookies.filter((cookie) => cookie.startsWith(`${name}=`))
-  // Of two, one was set by somebody else on the host, and nothing says which.
-  return others.length > 0 ? undefined : own?.slice(name.length + 1)
-}
+/** The session, and what the browser keeps while its person is at the issuer, which then sends it back here. */
+const COOKIES = {
+  session: { suffix: '', path: COOKIE_PATH, sameSite: 'Strict' },
+  pending: { suffix: '-sign-in', path: SIGN_IN_PATH, sameSite: 'Lax' },
+} as const
 
 interface Cookie {
-  value: string
-  seconds: number
+  kind: keyof typeof COOKIES
   /** The origin at which browsers reach the server: a proxy need not say that it speaks HTTPS. */
   publicUrl: string | undefined
 }
 
-const isSecure = ({ headers, protocol }: FastifyRequest, { publicUrl }: Cookie) =>
-  publicUrl?.startsWith('https:') || headers.origin?.startsWith('https:') || protocol === 'https'
-
-/** `Secure` if the page was loaded over HTTPS, also through a proxy; over plain HTTP a browser would drop such a cookie. */
-export function sessionCookie(request: FastifyRequest, cookie: Cookie): string {
-  const { value, seconds } = cookie
-  const attributes = [`Path=${COOKIE_PATH}`, `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Strict']
-  if (isSecure(request, cookie)) attributes.push('Secure')
-  return [`${cookieName(request)}=${value}`, ...attributes].join('; ')
+/** Names the port that browsers see, because all servers on a host share its cookies. */
+function cookieName({ raw: { socket } }: FastifyRequest, { kind, publicUrl }: Cookie): string {
+  const { protocol, port } = new URL(publicUrl ?? `http://localhost:${socket.localPort ?? 0}`)
+  const defaultPort = protocol === 'https:' ? '443' : '80'
+  return `agent-server-${port || defaultPort}${COOKIES[kind].suffix}`
 }
 
-/** Sent to the sign-in alone, and, other than that of a session, also when the issuer sends the browser back. */
-export function pendingCookie(request: FastifyRequest, cookie: Cookie): string {
-  const { value, seconds } = cookie
-  const attributes = [`Path=${SIGN_IN_PATH}`, `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Lax']
-  if (isSecure(request, cookie)) attributes.push('Secure')
-  return [`${pendingName(request)}=${value}`, ...attributes].join('; ')
+/** The value of a cookie of the web UI; undefined if the browser sends none. */
+export function readCookie(request: FastifyRequest, cookie: Cookie): string | undefined {
+  const name = cookieName(request, cookie)
+  const cookies = (request.headers.cookie ?? '').split(';').map((part) => part.trim())
+  const [own, ...others] = cookies.filter((part) => part.startsWith(`${name}=`))
+  // Of two, one was set by somebody else on the host, and nothing says which.
+  return others.length > 0 ? undefined : own?.slice(name.length + 1)
+}
+
+/** `Secure` if the page was loaded over HTTPS, also through a proxy; over plain HTTP a browser would drop such a cookie. */
+export function setCookie(
+  request: FastifyRequest,
+  cookie: Cookie & { value: string; seconds: number },
+): string {
+  const { path, sameSite } = COOKIES[cookie.kind]
+  const { headers, protocol } = request
+  const isSecure =
+    cookie.publicUrl?.startsWith('https:') ||
+    headers.origin?.startsWith('https:') ||
+    protocol === 'https'
+  const attributes = [
+    `Path=${path}`,
+    `Max-Age=${cookie.seconds}`,
+    'HttpOnly',
+    `SameSite=${sameSite}`,
+    ...(isSecure ? ['Secure'] : []),
+  ]
+  return [`${cookieName(request, cookie)}=${cookie.value}`, ...attributes].join('; ')
 }

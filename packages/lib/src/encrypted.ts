@@ -9,6 +9,10 @@ const ALGORITHM = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
+/** A key for one purpose, from the server's own. */
+export const deriveKey = (serverApiKey: string, purpose: string) =>
+  derive(serverApiKey, `agent-server ${purpose}`, 32, COST)
+
 /**
  * Values for others to keep that they can neither read nor change: every server with the same key can open them.
  * `purpose` keeps a value of one kind from being brought as another.
@@ -16,7 +20,7 @@ const TAG_BYTES = 16
 export function createEncryption(serverApiKey: string, purpose: string) {
   let key: Promise<Buffer> | undefined
   const keyOf = () => {
-    key ??= derive(serverApiKey, `agent-server ${purpose}`, 32, COST)
+    key ??= deriveKey(serverApiKey, purpose)
     return key
   }
 

@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { JWTPayload, RemoteJWKSet } from 'jose'
 import { CLOCK_SECONDS, type Issuer, unavailable } from './issuer.ts'
-import { type KnownPerson, personOf } from './person.ts'
+import { type DescribedPerson, personOf } from './person.ts'
 
 const MAX_TOKEN_LENGTH = 16_384
 const JWT = /^[\w-]{2,}\.[\w-]{2,}\.[\w-]*$/
@@ -16,7 +16,7 @@ const TYPES = ['jwt', 'at+jwt', 'application/at+jwt']
 const OTHER_USES = ['ID', 'Refresh', 'Logout', 'Offline']
 const KEYS = { timeoutDuration: 5_000, cooldownDuration: 30_000, cacheMaxAge: 600_000 }
 
-export interface VerifiedToken extends KnownPerson {
+export interface VerifiedToken extends DescribedPerson {
   /** Milliseconds since the epoch. */
   expiresAt: number
 }
@@ -30,8 +30,7 @@ export const isJwt = (token: string) => JWT.test(token)
 export function createAccessTokens(issuer: Issuer) {
   let keys: { url: string; set: RemoteJWKSet } | undefined
 
-  const openKeys = async () => {
-    const { jwks_uri: url } = (await issuer.configuration()).serverMetadata()
+  const openKeys = async (url: string | undefined) => {
     if (url === undefined) throw unavailable(new Error('The issuer names no jwks_uri'))
     const { createRemoteJWKSet } = await import('jose')
     if (keys?.url !== url) keys = { url, set: createRemoteJWKSet(new URL(url), KEYS) }
@@ -40,8 +39,8 @@ export function createAccessTokens(issuer: Issuer) {
 
   const verified = async (token: string, audience: string, types: readonly string[]) => {
     if (token.length > MAX_TOKEN_LENGTH) throw refused(`is longer than ${MAX_TOKEN_LENGTH}`)
-    const set = await openKeys()
-    const { issuer: iss } = (await issuer.configuration()).serverMetadata()
+    const { issuer: iss, jwks_uri: url } = (await issuer.configuration()).serverMetadata()
+    const set = await openKeys(url)
     const { jwtVerify } = await import('jose')
     const options = {
       issuer: iss,

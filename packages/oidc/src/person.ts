@@ -18,8 +18,8 @@ export interface PersonSettings {
   requiredClaim?: string | undefined
 }
 
-/** Somebody as a token describes them. */
-export interface KnownPerson {
+/** Somebody as a token or a program describes them. */
+export interface DescribedPerson {
   person: Person
   /** For people to read alone: addresses are given to others. */
   email: string | undefined
@@ -40,7 +40,7 @@ const Group = z.string().min(1).max(MAX_GROUP_LENGTH).refine(isPlain)
 const Groups = z.union([z.array(Group).max(MAX_GROUPS), Group.transform((group) => [group])])
 
 /** Throws `unauthorized` without a subject, and `groups_unknown` if the token does not say all of the groups. */
-export function personOf(claims: Claims, settings: PersonSettings): KnownPerson {
+export function personOf(claims: Claims, settings: PersonSettings): DescribedPerson {
   const subject = Subject.safeParse(claims[settings.subjectClaim])
   if (!subject.success) {
     const message = `The token has no usable claim "${settings.subjectClaim}", which says who you are`
@@ -48,13 +48,12 @@ export function personOf(claims: Claims, settings: PersonSettings): KnownPerson 
   }
   checkRequired(claims, settings.requiredClaim)
   const groups = groupsIn(claims, settings.groupsClaim)
-  const adminGroup = settings.adminGroup?.normalize('NFC')
   return {
     person: {
       id: `user:${subject.data}`,
       name: shown(claims.name) ?? shown(claims.preferred_username) ?? shown(claims.email),
       groups,
-      isAdministrator: adminGroup !== undefined && groups.includes(adminGroup),
+      isAdministrator: settings.adminGroup !== undefined && groups.includes(settings.adminGroup),
     },
     email: shown(claims.email),
   }

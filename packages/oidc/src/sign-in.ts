@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Configuration, IDToken } from 'openid-client'
 import { type Issuer, unavailable } from './issuer.ts'
-import { type KnownPerson, personOf, tellsGroups, unknownGroups } from './person.ts'
+import { type DescribedPerson, personOf, tellsGroups, unknownGroups } from './person.ts'
 
 /** What the browser keeps, sealed, until it comes back from the issuer. */
 export interface PendingSignIn {
@@ -11,13 +11,16 @@ export interface PendingSignIn {
   redirectUri: string
 }
 
-export interface SignedIn extends KnownPerson {
+export interface SignedIn extends DescribedPerson {
   /** The issuer's `sub`, whatever claim identifies the person here. */
   subject: string
   /** The issuer's name for the session in this browser, if it has one. */
   issuerSession: string | undefined
   tokens: { idToken: string; refreshToken?: string | undefined }
 }
+
+/** What the issuer says of somebody who has signed in before. */
+export type RefreshedPerson = DescribedPerson & Pick<SignedIn, 'tokens'>
 
 export type CompanySignIn = ReturnType<typeof createCompanySignIn>
 
@@ -69,7 +72,10 @@ export function createCompanySignIn(issuer: Issuer) {
     },
 
     /** The person as they are now. Throws `unauthorized` if the issuer no longer knows them so, and like `finish`. */
-    async refresh({ tokens, person }: Pick<SignedIn, 'tokens' | 'person'>): Promise<SignedIn> {
+    async refresh({
+      tokens,
+      person,
+    }: Pick<SignedIn, 'tokens' | 'person'>): Promise<RefreshedPerson> {
       const configuration = await issuer.configuration()
       const client = await import('openid-client')
       const { refreshToken = '' } = tokens
@@ -87,8 +93,6 @@ export function createCompanySignIn(issuer: Issuer) {
       if (described.person.id !== person.id) throw refused('for somebody else')
       return {
         ...described,
-        subject: subjectIn(tokens.idToken),
-        issuerSession: undefined,
         tokens: {
           idToken: next.id_token ?? tokens.idToken,
           refreshToken: next.refresh_token ?? refreshToken,

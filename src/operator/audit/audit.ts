@@ -14,7 +14,7 @@ import type {
 
 /** How long what is only noted may wait to be stored. */
 const NOTE_MS = 500
-/** So many wait at most, as while the store is down; further ones are counted in the log. */
+/** So many wait at most, as while the store is down; further ones are in the server's log alone, and counted. */
 const MAX_NOTES = 20_000
 const BATCH = 500
 const EXPORT_PAGE = 500
@@ -55,14 +55,25 @@ export class Audit {
   /** Resolves once it is durable, so that nothing is acknowledged before. Throws store errors. */
   async record(event: Event): Promise<void> {
     const entry = { ...event, at: this.#now() }
-    await this.#store.append([entry])
+    // What was noted before has a smaller number.
+    await this.#flush()
+    try {
+      await this.#store.append([entry])
+    } catch (error) {
+      this.#logUnstored(entry, error)
+      throw error
+    }
     this.#toLog(entry)
   }
 
   /** For what is too frequent to wait for: durable within half a second, and when the server closes. */
   note(event: Event): void {
-    if (this.#notes.length < MAX_NOTES) this.#notes.push({ ...event, at: this.#now() })
-    else this.#lost += 1
+    const entry = { ...event, at: this.#now() }
+    if (this.#notes.length < MAX_NOTES) this.#notes.push(entry)
+    else {
+      this.#lost += 1
+      this.#logUnstored(entry, new Error('Too many entries wait to be stored'))
+    }
     this.#timer ??= setTimeout(() => void this.#flush(), NOTE_MS).unref()
   }
 
@@ -104,6 +115,7 @@ export class Audit {
   async close(): Promise<void> {
     clearInterval(this.#tidying)
     await this.#flush()
+    for (const entry of this.#notes) this.#logUnstored(entry, new Error('The server has closed'))
   }
 
   #flush(): Promise<void> {
@@ -128,6 +140,10 @@ export class Audit {
     }
     if (this.#lost > 0) this.#log.warn({ lost: this.#lost }, 'the audit log has lost entries')
     this.#lost = 0
+  }
+
+  #logUnstored(entry: NewAuditEntry, error: unknown): void {
+    this.#log.warn({ audit: entry, err: error }, `audit, not stored: ${entry.action}`)
   }
 
   /** The log goes wherever the `OTEL_*` variables send it. */

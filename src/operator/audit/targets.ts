@@ -1,3 +1,4 @@
+import { batched } from '@agent-server/lib/batches.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { z } from 'zod'
@@ -11,12 +12,18 @@ interface Request {
 const MAX_NAMES = 50
 const MAX_ID = 300
 const Ids = z.record(z.string(), z.unknown())
+/** Of one entry. */
+const MAX_DOCUMENTS = 1_000
+const Results = z.object({ results: z.array(z.unknown()) })
+const Identified = z.object({ id: z.string() })
 /** In answers, whatever has been made or removed. */
 const ANSWERED = ['id', 'documentId']
 
 /** What a request was about: ids in its path and answer, and names of the fields that it sent; never their values. */
 export function targetsOf({ params, body, caller }: Request, payload: unknown) {
   const answer = typeof payload === 'string' ? parseJson(payload) : undefined
+  const { results = [] } = Results.safeParse(answer).data ?? {}
+  const documents = idsOf(results).slice(0, MAX_DOCUMENTS)
   const answered = Object.entries(Ids.safeParse(answer).data ?? {}).filter(([name]) =>
     ANSWERED.includes(name),
   )
@@ -30,7 +37,20 @@ export function targetsOf({ params, body, caller }: Request, payload: unknown) {
   const fields = [...Object.keys(sent), ...settings].map((name) => name.slice(0, MAX_ID))
   return {
     ...Object.fromEntries(named),
+    ...(documents.length > 0 && { documents }),
     ...(fields.length > 0 && { fields: fields.slice(0, MAX_NAMES) }),
     ...(caller.person && caller.key && { by: `key:${caller.key.id}` }),
   }
+}
+
+/** The documents that lines of an answer name, in lists for one entry each. */
+export function documentsIn(lines: string): Iterable<string[]> {
+  return batched(idsOf(lines.split('\n').map(parseJson)), MAX_DOCUMENTS)
+}
+
+function idsOf(results: readonly unknown[]): string[] {
+  return results.flatMap((result) => {
+    const { data } = Identified.safeParse(result)
+    return data ? [data.id.slice(0, MAX_ID)] : []
+  })
 }

@@ -15,7 +15,8 @@ const Pending = z.object({
   to: z.string(),
   until: z.number(),
 })
-const PENDING_MS = 900_000
+/** For as long a person may take at the issuer. */
+export const PENDING_SECONDS = 900
 
 /** OpenID Connect Back-Channel Logout, 2.4. */
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -47,7 +48,10 @@ export function createCompanyAccounts(dependencies: Dependencies) {
     /** Where the browser goes, and what it keeps until it comes back to `redirectUri`. */
     async begin(redirectUri: string, to: string) {
       const { url, pending } = await signIn.begin(redirectUri)
-      return { url, sealed: await encryption.seal({ ...pending, to, until: now() + PENDING_MS }) }
+      return {
+        url,
+        sealed: await encryption.seal({ ...pending, to, until: now() + PENDING_SECONDS * 1_000 }),
+      }
     },
 
     /**

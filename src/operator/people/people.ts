@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
-import { type AccessTokens, isJwt } from '@agent-server/oidc'
+import { type AccessTokens, type DescribedPerson, isJwt } from '@agent-server/oidc'
 import type { Caller, Person, Scope } from '@agent-server/schemas/operator/api-key.ts'
 import type { PeopleStore } from '../../stores/people-store.ts'
 
@@ -11,12 +11,6 @@ const ADMINISTRATOR_SCOPES: readonly Scope[] = [...PERSON_SCOPES, 'admin']
 /** How often it is noted that somebody was here. */
 const SEEN_MS = 10 * 60_000
 const MAX_SEEN = 10_000
-
-/** Somebody as a token or a program describes them. */
-interface SeenPerson {
-  person: Person
-  email: string | undefined
-}
 
 interface Dependencies {
   store: Pick<PeopleStore, 'see'>
@@ -34,7 +28,7 @@ export function createPeople({ store, tokens, now = Date.now }: Dependencies) {
 
   return {
     /** Notes who is here: at once if they are new or have changed. */
-    async see({ person: { id, name, groups }, email }: SeenPerson): Promise<void> {
+    async see({ person: { id, name, groups }, email }: DescribedPerson): Promise<void> {
       const as = JSON.stringify([name, email, groups])
       const last = seen.get(id)
       if (last && last.as === as && last.at + SEEN_MS > now()) return

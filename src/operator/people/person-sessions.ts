@@ -1,6 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { Encryption } from '@agent-server/lib/encrypted.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import { type CompanySignIn, type SignedIn, unavailable } from '@agent-server/oidc'
 import type { Caller, Person } from '@agent-server/schemas/operator/api-key.ts'
 import { z } from 'zod'
@@ -14,7 +16,10 @@ const CHECK_MS = 10 * 60_000
 /** For how long groups count that the issuer has told, if it does not answer or gives no tokens to ask with. */
 const KNOWN_MS = 3_600_000
 /** How often the issuer is asked when they no longer count: longer than it may take to answer. */
-const RETRY_MS = 15_000
+const RETRY_MS = 30_000
+/** How long to wait for what another server learns from the issuer. */
+const OTHERS = { waitMs: 2_000, everyMs: 100 }
+const MAX_FAILURES = 10_000
 const UNASKED_MS = IDLE_MS
 /** How exactly it is noted when a session was last used. */
 const USE_MS = 60_000
@@ -164,9 +169,14 @@ function createRefresh(dependencies: Dependencies) {
   }
 
   const running = new Map<string, Promise<StoredSession | undefined>>()
-  const begin = (session: StoredSession, tokens: z.output<typeof Tokens>) => {
+  /** When checks of this server began that failed: no other server will bring their result. */
+  const failures = new Map<string, number>()
+  const begin = (session: StoredSession, tokens: z.output<typeof Tokens>, at: number) => {
     const answer = renewed(session, tokens)
-      .catch((error: unknown) => failed(session, error))
+      .catch((error: unknown) => {
+        keepNewest(failures, session.mac, at, MAX_FAILURES)
+        return failed(session, error)
+      })
       .finally(() => running.delete(session.mac))
     running.set(session.mac, answer)
     return answer
@@ -178,10 +188,18 @@ function createRefresh(dependencies: Dependencies) {
   /** Of one that another request asks about, or asked about a moment ago. */
   const awaited = async (session: StoredSession) => {
     if (isKnown(session)) return session
-    const answer = running.get(session.mac)
-    if (answer) return answer
-    const latest = await store.find(session.mac)
-    if (!latest || isKnown(latest)) return latest
+    return running.get(session.mac) ?? waitForOther(session)
+  }
+
+  /** What another server learns from the issuer. */
+  const waitForOther = async (session: StoredSession) => {
+    const until = performance.now() + OTHERS.waitMs
+    for (;;) {
+      const latest = await store.find(session.mac)
+      if (!latest || isKnown(latest)) return latest
+      if (failures.get(session.mac) === latest.checkedAt || performance.now() > until) break
+      await setTimeout(OTHERS.everyMs)
+    }
     throw unavailable(new Error('It did not answer a moment ago'))
   }
 
@@ -190,8 +208,8 @@ function createRefresh(dependencies: Dependencies) {
     const tokens = Tokens.safeParse(await encryption.open(session.sealed)).data
     if (!tokens?.refreshToken) return session.knownAt + UNASKED_MS > now() ? session : undefined
     // Tokens to refresh with work once: of all requests and servers, one asks.
-    const isAsking =
-      isDue(session) && (await store.claimCheck(session.mac, session.checkedAt, now()))
-    return isAsking ? begin(session, tokens) : awaited(session)
+    const at = now()
+    const isAsking = isDue(session) && (await store.claimCheck(session.mac, session.checkedAt, at))
+    return isAsking ? begin(session, tokens, at) : awaited(session)
   }
 }

@@ -37,6 +37,27 @@ it('Of notes that cannot be stored, 20,000 wait, and how many were lost is logge
   expect(warnings.at(-1)).toEqual({ lost: 3 })
 })
 
+it('What cannot be stored is in the log, whole', async () => {
+  const { audit, disk, warnings } = openAudit()
+  disk.isDown = true
+  const event = { who: 'user:ada', action: 'deleteDocument', targets: { id: 'd1' } }
+  await expect(audit.record(event)).rejects.toThrow('down')
+  expect(warnings).toMatchObject([{ audit: event }])
+  audit.note({ ...event, action: 'read' })
+  await audit.close()
+  expect(warnings.at(-1)).toMatchObject({ audit: { ...event, action: 'read' } })
+})
+
+it('What was noted comes before what is recorded after it', async () => {
+  const { audit, disk, note } = openAudit()
+  note(2)
+  await audit.record({ who: 'user:ada', action: 'signOut', targets: {} })
+  note(1)
+  await audit.record({ who: 'user:ada', action: 'signIn', targets: {} })
+  const actions = disk.entries.map(({ action }) => action)
+  expect(actions).toEqual(['read', 'read', 'signOut', 'read', 'signIn'])
+})
+
 it('A queue that is full is stored with the next note, once the store is back', async () => {
   const { audit, disk, note } = openAudit()
   disk.isDown = true

@@ -78,6 +78,21 @@ describe('A session of a person', () => {
     expect(issuer.asked).toBe(1)
   })
 
+  it('is known to a server that waits for what another learns, also after an hour', async () => {
+    const { clock, issuer, server } = await open()
+    const [one, other] = [server(), server()]
+    const session = await one.begin(ada(['staff'], 'first'))
+    clock.now += 70 * MINUTE
+    let waiting: ReturnType<typeof other.callerOf> | undefined
+    issuer.answer = async () => {
+      waiting = other.callerOf(session)
+      return ada(['admins'], 'next')
+    }
+    expect((await one.callerOf(session))?.person?.groups).toEqual(['admins'])
+    expect((await waiting)?.person?.groups).toEqual(['admins'])
+    expect(issuer.asked).toBe(1)
+  })
+
   it('ends once the issuer no longer knows the person, also for what is under way', async () => {
     const { clock, issuer, server } = await open()
     const sessions = server()

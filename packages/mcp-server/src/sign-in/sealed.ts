@@ -1,12 +1,8 @@
-import { createHmac, scrypt } from 'node:crypto'
-import { promisify } from 'node:util'
+import { createHmac } from 'node:crypto'
+import { deriveKey } from '@agent-server/lib/encrypted.ts'
 import { isSameSecret } from '@agent-server/lib/same-secret.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import type { z } from 'zod'
-
-const derive = promisify<string, string, number, object, Buffer>(scrypt)
-// About 0.1 s, once: anybody can have a value sealed, and must not be able to guess the server's key from it quickly.
-const COST = { N: 2 ** 16, r: 8, p: 1, maxmem: 2 ** 27 }
 
 /**
  * Values that others keep and bring back unchanged, until they expire: nothing is stored, and every server with the
@@ -15,7 +11,7 @@ const COST = { N: 2 ** 16, r: 8, p: 1, maxmem: 2 ** 27 }
 export function createSeals(serverApiKey: string) {
   let key: Promise<Buffer> | undefined
   const macOf = async (kind: string, text: string) => {
-    key ??= derive(serverApiKey, 'agent-server OAuth', 32, COST)
+    key ??= deriveKey(serverApiKey, 'OAuth')
     return createHmac('sha256', await key)
       .update(`${kind}.${text}`)
       .digest('base64url')
