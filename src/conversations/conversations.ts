@@ -31,6 +31,8 @@ interface ListQuery {
   search?: string | undefined
   limit: number
   after?: string | undefined
+  /** Those that others share with the caller instead of its own. */
+  shared?: boolean
 }
 
 /** The conversations of callers: each key and person has their own, which people can share. `onDeleted` receives the id. */
@@ -57,10 +59,10 @@ export function createConversations(
   return {
     get,
     /** Without what concerns its owner alone, if it is somebody else's. Throws like `get`. */
-    async read(id: string, caller: Caller): Promise<StoredConversation & { isShared?: true }> {
+    async read(id: string, caller: Caller): Promise<ReadConversation> {
       const { conversation, ref } = await getReadable(id, caller)
       if (ref.owner === ownerIdOf(caller)) return conversation
-      return { ...conversation, metadata: {}, access: undefined, isShared: true }
+      return toReader(conversation)
     },
     ...items,
     async create(
@@ -74,13 +76,20 @@ export function createConversations(
     },
     /** A page, and whether there is another. Throws `invalid_request` if `after` is not one of them. */
     async list(
-      { after, limit, search }: ListQuery,
+      { after, limit, search, shared = false }: ListQuery,
       caller: Caller,
-    ): Promise<{ page: StoredConversation[]; hasMore: boolean }> {
-      if (after !== undefined && !(await store.find(refOf(after, caller)))) {
+    ): Promise<{ page: ReadConversation[]; hasMore: boolean }> {
+      const owner = ownerIdOf(caller)
+      const principals = caller.person ? principalsOf(caller.person) : []
+      const isListed = (id: string) =>
+        shared ? store.findShared(id, principals) : store.find({ id, owner })
+      if (after !== undefined && !(await isListed(after))) {
         throw refusal('after', 'is not one of the conversations')
       }
-      const rows = await store.list(ownerIdOf(caller), { search, after, limit: limit + 1 })
+      const query = { search, after, limit: limit + 1 }
+      const rows = shared
+        ? (await store.listShared({ owner, principals }, query)).map(toReader)
+        : await store.list(owner, query)
       return { page: rows.slice(0, limit), hasMore: rows.length > limit }
     },
     async change(
@@ -98,6 +107,16 @@ export function createConversations(
     },
   }
 }
+
+/** Of somebody else where it is shared. */
+type ReadConversation = StoredConversation & { isShared?: true }
+
+const toReader = (conversation: StoredConversation): ReadConversation => ({
+  ...conversation,
+  metadata: {},
+  access: undefined,
+  isShared: true,
+})
 
 type Get = (id: string, caller: Caller) => Promise<StoredConversation>
 type Readable = (id: string, caller: Caller) => Promise<SharedConversation>

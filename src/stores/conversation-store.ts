@@ -58,6 +58,12 @@ interface ConversationQuery {
   after?: string | undefined
 }
 
+/** Who reads what others share: an owner of conversations, as the entries that include them. */
+export interface ConversationReader {
+  owner: string | undefined
+  principals: readonly string[]
+}
+
 /** Identifies a conversation; each key has its own. */
 export interface ConversationRef {
   id: string
@@ -77,6 +83,8 @@ export interface ConversationStore {
   findShared(id: string, principals: readonly string[]): Promise<SharedConversation | undefined>
   /** Those of a key, the most recently changed first. */
   list(owner: string | undefined, query: ConversationQuery): Promise<StoredConversation[]>
+  /** Those of others that one of these may read, the most recently changed first. */
+  listShared(reader: ConversationReader, query: ConversationQuery): Promise<StoredConversation[]>
   /** Throws `conversation_not_found`, and `item_not_found` for an unknown last item. */
   change(
     of: ConversationRef,

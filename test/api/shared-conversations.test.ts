@@ -1,6 +1,10 @@
 import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
-import { Conversation, ConversationItemList } from '../../src/dialects/conversations/schema.ts'
+import {
+  Conversation,
+  ConversationItemList,
+  ConversationList,
+} from '../../src/dialects/conversations/schema.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { speakingFor } from '../support/people.ts'
@@ -92,5 +96,41 @@ describe('A conversation that its owner shares', () => {
     const { id } = await conversationOf(await ada('/v1/conversations', { body: {} }))
     await share(ada, id, ['user:bob'])
     expect(await (await bob('/v1/conversations')).text()).not.toContain(id)
+  })
+
+  it('is in the list of what others share with a reader, by name or group, page by page', async () => {
+    const dan = speakingFor(server, { name: 'dan', groups: ['Ops', 'a"b'] })
+    const make = async (title: string, access: readonly string[]) => {
+      const created = await ada('/v1/conversations', { body: { title, metadata: { a: 'b' } } })
+      const { id } = await conversationOf(created)
+      await share(ada, id, access)
+      return id
+    }
+    const ids = [
+      await make('By name', ['group:none', 'user:dan']),
+      await make('By group', ['group:Ops']),
+      await make('By a strange group', ['group:a"b']),
+    ]
+    for (const other of ['user:dan2', 'group:ops', 'user:da', 'group:x"user:dan"y', 'group:a']) {
+      await make('For others', [other])
+    }
+    const read = async (query = '') => {
+      const path = `/v1/conversations?shared=true&limit=2${query}`
+      return ConversationList.parse(await (await dan(path)).json())
+    }
+    const first = await read()
+    const second = await read(`&after=${first.last_id}`)
+    const all = [...first.data, ...second.data]
+    expect(all.map(({ id }) => id)).toEqual(ids.toReversed())
+    expect(all[0]).toMatchObject({ shared: true, metadata: {} })
+    expect(all[0]).not.toHaveProperty('access')
+    expect((await read('&search=by+name')).data.map(({ title }) => title)).toEqual(['By name'])
+    expect((await failureOf(await dan('/v1/conversations?shared=true&after=conv_x'))).status).toBe(
+      400,
+    )
+    const own = await (await ada('/v1/conversations?shared=true')).text()
+    expect(own).not.toContain('By name')
+    const asKey = await (await server.request('/v1/conversations?shared=true')).text()
+    expect(asKey).not.toContain('By name')
   })
 })

@@ -66,6 +66,23 @@ export function describeConversationStore(
       expect(idsOf(await conversations.list('k', { limit: 9 }))).toEqual(['other'])
     })
 
+    it('lists those of others that a reader is named in, and none of the reader’s own', async () => {
+      const { conversations } = await openData()
+      const shared = { read: ['user:ada', 'group:a'], other: ['user:Ada', 'group:ab'], empty: [] }
+      for (const [id, access] of Object.entries(shared)) {
+        await create(conversations, id, 'user:bob')
+        await conversations.change(of(id, 'user:bob'), { access })
+      }
+      await create(conversations, 'own', 'user:ada')
+      await conversations.change(of('own', 'user:ada'), { access: ['group:a'] })
+      const list = async (...principals: string[]) =>
+        idsOf(await conversations.listShared({ owner: 'user:ada', principals }, { limit: 9 }))
+      expect(await list('user:ada', 'group:x', 'public')).toEqual(['read'])
+      expect(await list('group:a')).toEqual(['read'])
+      expect(await list('user:a', 'group:A')).toEqual([])
+      expect(await list()).toEqual([])
+    })
+
     it('shows a conversation to its own key only, and removes it with that', async () => {
       const { conversations, keys } = await openData()
       await keys.add(keyOf('k'), 5)

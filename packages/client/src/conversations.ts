@@ -17,6 +17,14 @@ const pathOf = (id: string, ...parts: string[]) =>
     .map((part, i) => (i ? encodeURIComponent(part) : part))
     .join('/')
 
+interface ConversationSelection {
+  /** Only those with this text in the title or in a question. */
+  search?: string | undefined
+  /** Those that other people share with you instead of your own. */
+  shared?: boolean | undefined
+  limit?: number | undefined
+}
+
 /** Conversations that the server stores; ask in one with `chat({ conversation: { id } })`. */
 export class Conversations {
   readonly #transport: Transport
@@ -30,10 +38,10 @@ export class Conversations {
     return this.#transport.json(request, options)
   }
 
-  /** Lists conversations, the most recently changed first; with `search`, those with this text in title or question. */
-  list({ search, limit, ...options }: RequestOptions & { search?: string; limit?: number } = {}) {
+  /** Lists conversations, the most recently changed first. */
+  list({ search, shared, limit = PAGE, ...options }: RequestOptions & ConversationSelection = {}) {
     return new Pages<Conversation>((after) => {
-      const query = { search, limit: limit ?? PAGE, after }
+      const query = { search, shared: shared ? 'true' : undefined, limit, after }
       const request = { method: 'GET', path: '/v1/conversations', query } as const
       return mapCall(this.#transport.json<ConversationList>(request, options), toPage)
     })
@@ -44,7 +52,7 @@ export class Conversations {
     return this.#transport.json({ method: 'GET', path: pathOf(id) }, options)
   }
 
-  /** Changes title, metadata or the branch to continue with. */
+  /** Changes title, metadata, the branch to continue with, or who may read it. */
   update(id: string, patch: ConversationPatch, options?: RequestOptions): Call<Conversation> {
     return this.#transport.json({ method: 'POST', path: pathOf(id), json: patch }, options)
   }

@@ -2,3 +2,4 @@
 -- never changed: see `migrate.ts`.
 
 ALTER TABLE conversations ADD COLUMN access text;
+CREATE INDEX conversations_shared ON conversations (updated_at, number) WHERE access IS NOT NULL;

@@ -46,12 +46,14 @@ const folded = (words: string) => words.toLowerCase()
 
 const FIND = 'SELECT * FROM conversations WHERE id = $1 AND owner = $2'
 const FIND_SHARED = 'SELECT * FROM conversations WHERE id = $1 AND access IS NOT NULL'
-const LIST = `SELECT * FROM conversations
-  WHERE owner = $1
+const PAGE = `
     AND (CAST($2 AS text) IS NULL OR searched_title LIKE $2 ESCAPE '!' OR asked LIKE $2 ESCAPE '!')
     AND (CAST($3 AS text) IS NULL OR (updated_at, number) < (
-      SELECT updated_at, number FROM conversations WHERE id = $3 AND owner = $1))
+      SELECT updated_at, number FROM conversations WHERE id = $3))
   ORDER BY updated_at DESC, number DESC LIMIT $4`
+const LIST = `SELECT * FROM conversations WHERE owner = $1 ${PAGE}`
+// Of a JSON list, quotes begin and end an entry alone, and case counts.
+const SHARED_WITH = (place: number) => `replace(access, $${place}, '') <> access`
 
 const ITEM_COLUMNS = `items.number, items.id, items.parent, items.json,
   now_ms() - items.written_at AS silent_ms`
@@ -68,10 +70,10 @@ const BRANCH = `WITH RECURSIVE branch AS (
   )
   SELECT ${ITEM_COLUMNS} FROM branch AS items ORDER BY number`
 
+type ReadName = 'find' | 'findShared' | 'list' | 'listShared' | 'items' | 'branch' | 'item'
+
 /** Queries for conversations; each sees what was committed before. */
-export function createConversationReads(
-  read: Read,
-): Pick<ConversationStore, 'find' | 'findShared' | 'list' | 'items' | 'branch' | 'item'> {
+export function createConversationReads(read: Read): Pick<ConversationStore, ReadName> {
   return {
     async find(of) {
       const [row] = await read(FIND, [of.id, ownerOf(of)])
@@ -83,9 +85,18 @@ export function createConversationReads(
       if (!conversation?.access?.some((entry) => principals.includes(entry))) return undefined
       return { conversation, ref: { id, owner: text(row, 'owner') || undefined } }
     },
-    async list(owner, { search, limit, after }) {
-      const pattern = search && `%${folded(search).replaceAll(/[!%_]/g, '!$&')}%`
-      const rows = await read(LIST, [ownerOf({ owner }), pattern, after, limit], LONG_MS)
+    async list(owner, query) {
+      const rows = await read(LIST, [ownerOf({ owner }), ...pageOf(query)], LONG_MS)
+      return rows.map((row) => readAll(CONVERSATION, row))
+    },
+    async listShared({ owner, principals }, query) {
+      if (principals.length === 0) return []
+      const values = [ownerOf({ owner }), ...pageOf(query)]
+      const isShared = principals.map((_, i) => SHARED_WITH(values.length + 1 + i)).join(' OR ')
+      const unprepared = `SELECT * FROM conversations
+        WHERE owner <> $1 AND access IS NOT NULL AND (${isShared}) ${PAGE}`
+      const entries = principals.map((entry) => JSON.stringify(entry))
+      const rows = await read({ unprepared }, [...values, ...entries], LONG_MS)
       return rows.map((row) => readAll(CONVERSATION, row))
     },
     async items(of) {
@@ -100,6 +111,11 @@ export function createConversationReads(
       return row && toItem(row)
     },
   }
+}
+
+function pageOf({ search, after, limit }: Parameters<ConversationStore['list']>[1]) {
+  const pattern = search && `%${folded(search).replaceAll(/[!%_]/g, '!$&')}%`
+  return [pattern, after, limit]
 }
 
 function toItem(row: Row): StoredItem {
