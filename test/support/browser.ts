@@ -112,6 +112,15 @@ export async function openWebUi(
 export const goTo = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click()
 
+/** With an account of the test’s issuer. */
+export async function signInAs(page: Page, login: string) {
+  await page.getByRole('link', { name: 'Sign in with your account' }).click()
+  await page.locator('input[name=login]').fill(login)
+  await page.locator('input[name=password]').fill('any')
+  await page.getByRole('button', { name: 'Sign-in' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+}
+
 /** Opens a card of the page Agent, unless it is open. */
 export async function openCard(page: Page, title: string): Promise<void> {
   const heading = page.getByRole('heading', { name: title, exact: true, level: 2 })

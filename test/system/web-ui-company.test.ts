@@ -5,6 +5,7 @@ import {
   goTo,
   hasBrowser,
   openPage,
+  signInAs,
   useBrowser,
 } from '../support/browser.ts'
 import { startOidcIssuer } from '../support/oidc-issuer.ts'
@@ -25,14 +26,6 @@ async function begin(more: Parameters<typeof startServer>[0] = {}) {
 }
 
 type Page = Awaited<ReturnType<typeof begin>>['page']
-
-async function signInAs(page: Page, login: string) {
-  await page.getByRole('link', { name: 'Sign in with your account' }).click()
-  await page.locator('input[name=login]').fill(login)
-  await page.locator('input[name=password]').fill('any')
-  await page.getByRole('button', { name: 'Sign-in' }).click()
-  await page.getByRole('button', { name: 'Continue' }).click()
-}
 
 const linksOf = (page: Page) =>
   page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts()

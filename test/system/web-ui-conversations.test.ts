@@ -279,7 +279,7 @@ describe.skipIf(!hasBrowser)('Conversations (need Chromium)', () => {
     await say(page, upstream, 'What do zebras have?', 'Stripes [1].')
     const list = listOf(page)
     const manage = (title: string) =>
-      list.getByRole('button', { name: `Rename, export or delete ${title}` }).click()
+      list.getByRole('button', { name: `Rename, share, export or delete ${title}` }).click()
     await manage('What do zebras have?')
     await page.getByLabel('Title').fill('Horses')
     await press(page, 'Rename')

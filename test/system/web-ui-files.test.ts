@@ -95,7 +95,10 @@ describe.skipIf(!hasBrowser)('Files in chat (need Chromium)', () => {
     await bring(other, 'drop', { 'tern.txt': 'Terns fish.' })
     await kept(page, 'tern.txt').waitFor()
     const [document] = await documentsOf(server, `?conversation=${id}`)
-    await page.getByRole('button', { name: 'Rename, export or delete heron.txt' }).first().click()
+    await page
+      .getByRole('button', { name: 'Rename, share, export or delete heron.txt' })
+      .first()
+      .click()
     await press(page, 'Delete')
     await page.getByText('with all its versions and files').waitFor()
     await press(page, 'Delete for good')

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('The original in the reader (needs Chromium)', () =
     const sources = `${answer}\n\nSources:\n\n[1] rooms.pdf, pages 6, 7`
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
     await expect.poll(copied).toBe(sources)
-    await page.getByRole('button', { name: `Rename, export or delete ${QUESTION}` }).click()
+    await page.getByRole('button', { name: `Rename, share, export or delete ${QUESTION}` }).click()
     const downloading = page.waitForEvent('download')
     await press(page, 'Export')
     const exported = await readFile(await (await downloading).path(), 'utf8')

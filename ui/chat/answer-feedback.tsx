@@ -7,7 +7,7 @@ import { Button, Form } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { type CitedDocument, JudgedButton } from '../search/judged-dialog.tsx'
-import { conversationId } from './conversation.ts'
+import { conversationId, isReadOnly } from './conversation.ts'
 import { citedHits } from './export.ts'
 import { feedbackOf, type Rating, rate, withdraw } from './feedback.ts'
 import type { Turn } from './turns.ts'
@@ -36,7 +36,8 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
   const draft = useSignal<string | undefined>(undefined)
   const answerId = turn.last
   const conversation = conversationId.value
-  if (answerId === undefined || conversation === undefined || turn.answer === '') {
+  const isRated = !isReadOnly.value && turn.answer !== ''
+  if (answerId === undefined || conversation === undefined || !isRated) {
     return (
       <div class="row tight">
         {children}

@@ -11,6 +11,7 @@ import {
   ensureConversation,
   hasUnsaved,
   isAnswering,
+  isReadOnly,
   leaf,
   leave,
   opening,
@@ -140,7 +141,8 @@ function leaveAnswers(): void {
 export async function refresh(id: string): Promise<void> {
   if (hasUnsaved()) return
   await readConversation(id, ({ last = '' }) => followed.has(last))
-  followAll()
+  // Answers in progress are told to their owner alone.
+  if (!isReadOnly.value) followAll()
 }
 
 /** Why a conversation cannot be shown. */

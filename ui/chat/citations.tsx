@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Citation, Hit } from '../../packages/client/src/agent-server.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
-import { openReader } from '../reader/reader.tsx'
+import { openReader, titleOf } from '../reader/reader.tsx'
 import { renderMarkdown } from './markdown.ts'
 
 const UNKNOWN =
@@ -119,7 +119,7 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
   return (
     <div id={id} role="tooltip" class="citation-card" style={style}>
       <p>
-        <strong dir="auto">{hit.title || hit.documentId}</strong>
+        <strong dir="auto">{titleOf(hit)}</strong>
         {place && <span class="hint"> {place}</span>}
       </p>
       <p class="quoted" dir="auto">

@@ -11,16 +11,18 @@ import { leaveConversation } from './answering.ts'
 import { conversationId } from './conversation.ts'
 import { groupByDay } from './conversation-groups.ts'
 import {
-  conversations,
   deleteConversation,
+  type Listing,
   listFailure,
-  nextPage,
+  ownConversations,
   readMore,
   refreshList,
   renameConversation,
   search,
+  sharedConversations,
 } from './conversations.ts'
 import { exportConversation } from './export.ts'
+import { ShareDialog } from './share-dialog.tsx'
 
 const SEARCH_MS = 250
 
@@ -34,9 +36,10 @@ export function ConversationList() {
     return () => clearTimeout(timer)
   }, [search.value])
   // One with neither was begun for a question that the server did not take.
-  const matches = conversations.value.filter(
+  const matches = ownConversations.items.value.filter(
     ({ last_item_id: last, title }) => last !== null || title !== null,
   )
+  const shared = sharedConversations.items.value
   return (
     <>
       <input
@@ -46,7 +49,7 @@ export function ConversationList() {
         {...bound(search)}
       />
       <ErrorNote message={listFailure.value} />
-      {matches.length === 0 && (
+      {matches.length + shared.length === 0 && (
         <p class="hint">{search.value === '' ? 'No conversations yet.' : 'Nothing found.'}</p>
       )}
       {groupByDay(matches).map(({ name, conversations }) => (
@@ -59,10 +62,17 @@ export function ConversationList() {
           </ul>
         </section>
       ))}
-      {nextPage.value !== undefined && (
-        <button type="button" class="quiet" onClick={() => void readMore()}>
-          Show more
-        </button>
+      <More of={ownConversations} />
+      {shared.length > 0 && (
+        <section aria-label="Shared with me">
+          <h2 class="hint">Shared with me</h2>
+          <ul>
+            {shared.map((each) => (
+              <Entry key={each.id} conversation={each} />
+            ))}
+          </ul>
+          <More of={sharedConversations} />
+        </section>
       )}
       {managed.value && (
         <ManageDialog
@@ -75,7 +85,21 @@ export function ConversationList() {
   )
 }
 
-function Entry({ conversation, onManage }: { conversation: Conversation; onManage: () => void }) {
+function More({ of }: { of: Listing }) {
+  return of.nextPage.value === undefined ? null : (
+    <button type="button" class="quiet" onClick={() => void readMore(of)}>
+      Show more
+    </button>
+  )
+}
+
+interface EntryProps {
+  conversation: Conversation
+  /** Absent for one of somebody else. */
+  onManage?: () => void
+}
+
+function Entry({ conversation, onManage }: EntryProps) {
   const { id, updated_at: changed } = conversation
   const title = titleOf(conversation)
   return (
@@ -88,12 +112,14 @@ function Entry({ conversation, onManage }: { conversation: Conversation; onManag
       >
         {title}
       </a>
-      <Button
-        icon="more"
-        class="quiet"
-        aria-label={`Rename, export or delete ${title}`}
-        onClick={onManage}
-      />
+      {onManage && (
+        <Button
+          icon="more"
+          class="quiet"
+          aria-label={`Rename, share, export or delete ${title}`}
+          onClick={onManage}
+        />
+      )}
     </li>
   )
 }
@@ -109,6 +135,7 @@ function ManageDialog({
   const title = useSignal(titleOf(conversation))
   const failure = useSignal('')
   const isDeleting = useSignal(false)
+  const isSharing = useSignal(false)
   const act = async (work: () => Promise<void>) => {
     if (await attempt(failure, work)) onClose()
   }
@@ -118,6 +145,7 @@ function ManageDialog({
     leaveConversation()
     location.hash = href('chat')
   }
+  if (isSharing.value) return <ShareDialog id={id} onClose={onClose} />
   return (
     <Dialog title="Conversation" onClose={onClose}>
       <Form class="stack" onSubmit={() => act(() => renameConversation(id, title.value.trim()))}>
@@ -133,6 +161,9 @@ function ManageDialog({
         <div class="dialog-foot">
           <Button icon="download" onClick={() => void act(() => exportConversation(conversation))}>
             Export
+          </Button>
+          <Button icon="share" onClick={() => (isSharing.value = true)}>
+            Share
           </Button>
           <Button
             icon="delete"

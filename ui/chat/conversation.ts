@@ -23,6 +23,8 @@ export const isAnswering = computed(() => turns.value.some(({ state }) => state 
 export const EFFORTS = ['low', 'medium', 'high'] as const
 /** How much the model reasons; the first is as configured. */
 export const REASONING_EFFORTS = ['default', 'none', 'low', 'medium', 'high'] as const
+/** Whether the conversation belongs to somebody else, and can only be read. */
+export const isReadOnly = signal(false)
 export const settings = {
   topK: signal(''),
   effort: signal<(typeof EFFORTS)[number]>('low'),
@@ -43,6 +45,7 @@ export const hasUnsaved = () => allTurns.value.some(({ last }) => last === undef
 export function leave(): void {
   opening.value = undefined
   conversationId.value = undefined
+  isReadOnly.value = false
   allTurns.value = []
   feedbackOf.value = new Map()
   leaf.value = undefined
@@ -57,7 +60,7 @@ export const opening = signal<string | undefined>(undefined)
  */
 export async function readConversation(id: string, isOwn: (turn: Turn) => boolean): Promise<void> {
   const isSame = conversationId.value === id
-  const [{ last_item_id: last }, items, feedback] = await Promise.all([
+  const [{ last_item_id: last, shared = false }, items, feedback] = await Promise.all([
     client.conversations.get(id),
     Array.fromAsync(client.conversations.items(id, { branches: true })),
     readFeedback(id),
@@ -74,6 +77,7 @@ export async function readConversation(id: string, isOwn: (turn: Turn) => boolea
   const shown = isSame ? leaf.value : undefined
   const isKept = read.some((turn) => turn.id === shown)
   conversationId.value = id
+  isReadOnly.value = shared
   feedbackOf.value = feedback
   allTurns.value = read
   leaf.value =
@@ -95,12 +99,12 @@ export async function ensureConversation(title?: string): Promise<string> {
 
 const isSameTurn = (one: Turn, other: Turn) => JSON.stringify(one) === JSON.stringify(other)
 
-/** Shows the newest answers below a turn, and continues there from now on. Throws what the server says. */
+/** Shows the newest answers below a turn, and continues there from now on, if it can be continued. Throws what the server says. */
 export async function chooseVersion(turn: Turn): Promise<void> {
   const id = conversationId.value
   const chosen = leafBelow(allTurns.value, turn.id)
   const last = allTurns.value.find((each) => each.id === chosen)?.last
-  if (id !== undefined && last !== undefined) {
+  if (id !== undefined && last !== undefined && !isReadOnly.value) {
     await client.conversations.update(id, { last_item_id: last })
     tellTabs(id)
   }

@@ -3,7 +3,7 @@ import type { Document } from '../../packages/client/src/agent-server.ts'
 import { attempt, client, messageOf } from '../api.ts'
 import { addFiles, type ChosenFile, isOpen, type Upload, uploads } from '../documents/uploads.ts'
 import { counted } from '../format.ts'
-import { conversationId, ensureConversation } from './conversation.ts'
+import { conversationId, ensureConversation, isReadOnly } from './conversation.ts'
 import { refreshList } from './conversations.ts'
 import { tellTabs } from './other-tabs.ts'
 
@@ -44,7 +44,7 @@ export const awaitsFiles = computed(() => arriving.value.some(isOpen) || files.v
 /** Reads the files of the conversation that is shown. */
 export async function refreshFiles(): Promise<void> {
   const conversation = conversationId.value
-  if (conversation === undefined) return
+  if (conversation === undefined || isReadOnly.value) return
   try {
     const list = client.documents.list({ conversation, sort: 'createdAt' })
     const documents = await Array.fromAsync(list)

@@ -10,7 +10,7 @@ import { DataPicture } from '../parts/data-picture.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
-import { openReader } from '../reader/reader.tsx'
+import { openReader, titleOf } from '../reader/reader.tsx'
 import { href } from '../route.ts'
 import { may } from '../session.ts'
 import { beginning, drawAnswer, MAX_DRAWN } from './answer-drawing.ts'
@@ -22,6 +22,7 @@ import {
   chooseVersion,
   conversationId,
   isAnswering,
+  isReadOnly,
   requestFor,
   turns,
 } from './conversation.ts'
@@ -64,7 +65,9 @@ export function WholeAnswer({
       <Reasoning text={turn.reasoning} />
       <Steps steps={turn.steps} isAnswering={turn.state === 'answering'} />
       <Answer turn={turn} />
-      {turn.approval && <Waiting approval={turn.approval} isBusy={isBusy} onDecide={onDecide} />}
+      {turn.approval && !isReadOnly.value && (
+        <Waiting approval={turn.approval} isBusy={isBusy} onDecide={onDecide} />
+      )}
       {turn.artifacts.map((artifact) => (
         <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
       ))}
@@ -103,19 +106,21 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
         </div>
         <div class="row tight">
           <Versions turn={turn} failure={failure} />
-          <Button
-            icon="edit"
-            about={`question ${place + 1}`}
-            ref={edit}
-            class="quiet"
-            disabled={isAnswering.value}
-            onClick={() => {
-              draft.value = turn.question
-              isOpen.value = true
-            }}
-          >
-            Edit
-          </Button>
+          {!isReadOnly.value && (
+            <Button
+              icon="edit"
+              about={`question ${place + 1}`}
+              ref={edit}
+              class="quiet"
+              disabled={isAnswering.value}
+              onClick={() => {
+                draft.value = turn.question
+                isOpen.value = true
+              }}
+            >
+              Edit
+            </Button>
+          )}
         </div>
       </div>
     )
@@ -316,7 +321,7 @@ function SourceList({ all, shown }: { all: readonly Hit[]; shown: readonly Hit[]
             dir="auto"
             onClick={({ currentTarget }) => openReader({ hit, quotes: [] }, currentTarget)}
           >
-            {hit.title || hit.documentId}
+            {titleOf(hit)}
           </button>
           <span class="hint">{placeOf(hit)}</span>
         </li>
@@ -370,14 +375,16 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
       >
         <span class="hint">{facts.filter(Boolean).join(', ')}</span>
         {turn.answer !== '' && <CopyButton text={withSources(turn)} name="answer" />}
-        <Button
-          icon="retry"
-          class="quiet"
-          disabled={isAnswering.value}
-          onClick={() => void ask(turn.question, turns.value[place - 1] ?? 'start', turn.images)}
-        >
-          Retry
-        </Button>
+        {!isReadOnly.value && (
+          <Button
+            icon="retry"
+            class="quiet"
+            disabled={isAnswering.value}
+            onClick={() => void ask(turn.question, turns.value[place - 1] ?? 'start', turn.images)}
+          >
+            Retry
+          </Button>
+        )}
         {turn.last && may('admin') && (
           <a
             class="button quiet"

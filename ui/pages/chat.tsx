@@ -11,12 +11,13 @@ import {
 } from '../chat/answering.ts'
 import { refreshAgents } from '../chat/chosen-agent.tsx'
 import { Composer } from '../chat/composer.tsx'
-import { conversationId, isAnswering, opening, turns } from '../chat/conversation.ts'
+import { conversationId, isAnswering, isReadOnly, opening, turns } from '../chat/conversation.ts'
 import { ConversationList } from '../chat/conversation-list.tsx'
 import { refreshList } from '../chat/conversations.ts'
 import { refreshFiles } from '../chat/files.ts'
 import { watchTabs } from '../chat/other-tabs.ts'
 import { add } from '../chat/pictures.tsx'
+import { ShareDialog } from '../chat/share-dialog.tsx'
 import { Suggestions } from '../chat/suggestions.tsx'
 import { TurnView } from '../chat/turn-view.tsx'
 import { spokenState } from '../chat/turns.ts'
@@ -68,15 +69,31 @@ export function ChatPage({ id }: { id?: string | undefined }) {
         <p class="visually-hidden" role="status">
           {spokenState(turns.value.at(-1))}
         </p>
-        <DropPlace
-          label="Drop to add to this conversation"
-          onDropped={(dropped) => void add(dropped)}
-        />
-        <Composer key={conversationId.value ?? 'new'} />
+        <Continue />
         {isEmpty && <Suggestions />}
       </div>
       {cited && <Reader key={`${cited.hit.id} ${cited.quotes.join()}`} {...cited} />}
     </div>
+  )
+}
+
+/** Where the conversation goes on, if the reader may continue it. */
+function Continue() {
+  if (isReadOnly.value) {
+    return (
+      <p class="note">
+        Somebody shares this conversation with you. You can read it, but not continue it.
+      </p>
+    )
+  }
+  return (
+    <>
+      <DropPlace
+        label="Drop to add to this conversation"
+        onDropped={(dropped) => void add(dropped)}
+      />
+      <Composer key={conversationId.value ?? 'new'} />
+    </>
   )
 }
 
@@ -98,6 +115,8 @@ function NewConversation({ isNarrow = false }: { isNarrow?: boolean }) {
 
 function Head({ id }: { id: string | undefined }) {
   const isListed = useSignal(false)
+  const isSharing = useSignal(false)
+  const shown = turns.value.length > 0 && !isReadOnly.value ? conversationId.value : undefined
   const close = () => {
     isListed.value = false
   }
@@ -114,7 +133,15 @@ function Head({ id }: { id: string | undefined }) {
           Conversations
         </Button>
         <NewConversation isNarrow />
+        {shown !== undefined && (
+          <Button icon="share" class="quiet" onClick={() => (isSharing.value = true)}>
+            Share
+          </Button>
+        )}
       </div>
+      {isSharing.value && shown !== undefined && (
+        <ShareDialog id={shown} onClose={() => (isSharing.value = false)} />
+      )}
       {isListed.value && (
         <Dialog title="Conversations" onClose={close}>
           <div class="conversations">

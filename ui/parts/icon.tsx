@@ -24,6 +24,7 @@ import webIcon from 'lucide/dist/esm/icons/globe.mjs'
 import overviewIcon from 'lucide/dist/esm/icons/house.mjs'
 import keysIcon from 'lucide/dist/esm/icons/key-round.mjs'
 import collectionsIcon from 'lucide/dist/esm/icons/library.mjs'
+import linkIcon from 'lucide/dist/esm/icons/link.mjs'
 import listIcon from 'lucide/dist/esm/icons/list.mjs'
 import signInIcon from 'lucide/dist/esm/icons/log-in.mjs'
 import signOutIcon from 'lucide/dist/esm/icons/log-out.mjs'
@@ -45,6 +46,7 @@ import saveIcon from 'lucide/dist/esm/icons/save.mjs'
 import searchIcon from 'lucide/dist/esm/icons/search.mjs'
 import sendIcon from 'lucide/dist/esm/icons/send.mjs'
 import settingsIcon from 'lucide/dist/esm/icons/settings.mjs'
+import shareIcon from 'lucide/dist/esm/icons/share-2.mjs'
 import allowIcon from 'lucide/dist/esm/icons/shield-check.mjs'
 import stopIcon from 'lucide/dist/esm/icons/square.mjs'
 import contextIcon from 'lucide/dist/esm/icons/text-search.mjs'
@@ -90,6 +92,7 @@ const ICONS = {
   edit: editIcon,
   hide: hideIcon,
   less: lessIcon,
+  link: linkIcon,
   list: listIcon,
   move: moveIcon,
   next: nextIcon,
@@ -103,6 +106,7 @@ const ICONS = {
   right: rightIcon,
   save: saveIcon,
   send: sendIcon,
+  share: shareIcon,
   show: showIcon,
   signIn: signInIcon,
   signOut: signOutIcon,

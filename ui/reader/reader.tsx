@@ -168,4 +168,6 @@ export function ReaderDialog({ hit, quotes, onClose }: Cited & { onClose: () => 
   )
 }
 
-const titleOf = ({ title, documentId }: Hit) => title || documentId
+/** A passage without words is one that is withheld. */
+export const titleOf = ({ title, text, documentId }: Hit): string =>
+  title || (text === '' ? 'A document that you cannot read' : documentId)
