@@ -18,6 +18,8 @@ export interface AuditEntry extends NewAuditEntry {
 export interface AuditQuery {
   who?: string | undefined
   action?: string | undefined
+  /** One of the identifiers. */
+  target?: string | undefined
   /** Milliseconds since the epoch. */
   since?: number | undefined
   until?: number | undefined

@@ -27,6 +27,11 @@ describe('The audit log', () => {
     const { id } = (await created.json()) as { id: string }
     await ada(`/documents/${id}`, { method: 'PATCH', body: { metadata: { year: 1 } } })
     await ada(`/documents/${id}`, { method: 'DELETE' })
+    const ofDocument = (await entries({ target: id })).map(({ action }) => action)
+    expect(ofDocument).toEqual(['deleteDocument', 'patchDocument', 'createDocument'])
+    for (const target of [id.slice(1), `${id} `, '"', id.toUpperCase()]) {
+      expect(await entries({ target })).toEqual([])
+    }
     expect(await entries({ who: 'user:ada' })).toMatchObject([
       { action: 'deleteDocument', status: 204, targets: { id } },
       { action: 'patchDocument', targets: { id, fields: ['metadata'] } },
@@ -44,6 +49,7 @@ describe('The audit log', () => {
     expect((await bob(`/documents/${id}/text`)).status).toBe(200)
     const read = await entries({ who: 'user:bob', action: 'read' })
     expect(read.length).toBeGreaterThanOrEqual(3)
+    expect(await entries({ target: id, action: 'read' })).toEqual(read)
     for (const { targets } of read) expect(targets).toEqual({ documents: [id] })
     expect(JSON.stringify(await entries())).not.toContain('reeds')
   })

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { AuditLog } from '../activity/audit.tsx'
 import { type Occurrence, occurrences, useActivity } from '../activity/follow.ts'
 import { Graphs } from '../activity/graphs.tsx'
 import { outcomeOf, RunView } from '../activity/run-view.tsx'
@@ -6,7 +7,7 @@ import { counted, formatNumber, formatSeconds, formatTime } from '../format.ts'
 import { bound, Choice } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status, type Tone } from '../parts/notes.tsx'
-import { href, routeQuery } from '../route.ts'
+import { href, replaceAddress, routeQuery } from '../route.ts'
 
 const KINDS = [
   ['all', 'All'],
@@ -19,19 +20,40 @@ type Kind = (typeof KINDS)[number][0]
 /** More are found by filtering. */
 const MAX_SHOWN = 200
 
-/** What the server does: the metrics of the last hour, its requests, its runs and its log; or one run. */
+const VIEWS = [
+  ['', 'Events'],
+  ['audit', 'Audit log'],
+] as const
+
+/** What the server does: the metrics of the last hour, its requests, its runs and its log; who did what; or one run. */
 export function ActivityPage({ id }: { id?: string | undefined }) {
-  const answerId = new URLSearchParams(routeQuery.value).get('answer') ?? undefined
+  const query = new URLSearchParams(routeQuery.value)
+  const answerId = query.get('answer') ?? undefined
   if (id !== undefined || answerId !== undefined)
     return <RunView key={id ?? answerId} id={id} answerId={answerId} />
-  return <WholeActivity />
+  const view = query.get('view') ?? ''
+  return (
+    <>
+      <div class="page-head">
+        <h1>Activity</h1>
+        <Choice
+          legend="View"
+          options={VIEWS}
+          chosen={view}
+          onChoose={(chosen) =>
+            replaceAddress(href('activity') + (chosen === '' ? '' : `?view=${chosen}`))
+          }
+        />
+      </div>
+      {view === 'audit' ? <AuditLog /> : <WholeActivity />}
+    </>
+  )
 }
 
 function WholeActivity() {
   const failure = useActivity()
   return (
     <>
-      <h1>Activity</h1>
       <ErrorNote message={failure.value} />
       <section class="stack" aria-labelledby="hour">
         <div class="row">

@@ -1,4 +1,4 @@
-import { Call, mapCall } from './call.ts'
+import { Call, mapCall, Pages } from './call.ts'
 import { type ChatStream, openChat } from './chat-stream.ts'
 import type {
   ActivityEvent,
@@ -13,6 +13,8 @@ import type {
   ApiKey,
   ApiKeyCreated,
   ApiKeyList,
+  AuditEntry,
+  AuditPage,
   CreateApiKey,
   Deployment,
   DeploymentRequest,
@@ -46,6 +48,19 @@ const TRIAL_MS = 600_000
 
 /** For requests that are never retried: a repeated one would have another effect. */
 const ONCE = { method: 'POST', isRepeatable: false } as const
+
+export interface AuditOptions extends RequestOptions {
+  limit?: number | undefined
+  /** Only of this person or key: `user:…`, `key:…`, `master`, `stranger`. */
+  who?: string | undefined
+  /** Only this action, such as `signIn`, `read` or `deleteDocument`. */
+  action?: string | undefined
+  /** Only what was done to this: the id of a document, a key or a person, or the name of a collection. */
+  target?: string | undefined
+  /** ISO 8601 times; `until` is not included. */
+  since?: string | undefined
+  until?: string | undefined
+}
 
 /** Operations for whoever runs the server. */
 export class Admin {
@@ -98,6 +113,18 @@ export class Admin {
   /** Stops the server until it is launched again: only its setup and its health checks stay available. */
   stop(options?: RequestOptions): Call<Restarting> {
     return this.#transport.json({ ...ONCE, path: '/admin/stop' }, options)
+  }
+
+  /** Lists who did what, the newest first. */
+  audit({ limit, who, action, target, since, until, ...options }: AuditOptions = {}) {
+    return new Pages<AuditEntry>((cursor) => {
+      const query = { limit, who, action, target, since, until, cursor }
+      const request = { method: 'GET', path: '/admin/audit', query } as const
+      return mapCall(
+        this.#transport.json<AuditPage>(request, options),
+        ({ entries, nextCursor }) => ({ items: entries, nextCursor }),
+      )
+    })
   }
 
   /** Lists the targets that the agent can be deployed to. */

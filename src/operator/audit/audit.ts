@@ -158,9 +158,9 @@ export function whoOf(caller: Pick<Caller, 'person' | 'key'> | undefined): strin
   return caller.person?.id ?? (caller.key ? `key:${caller.key.id}` : 'master')
 }
 
-function filterOf({ who, action, since, until }: AuditExportQuery) {
+function filterOf({ who, action, target, since, until }: AuditExportQuery) {
   const time = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
-  return { who, action, since: time(since), until: time(until) }
+  return { who, action, target, since: time(since), until: time(until) }
 }
 
 function toEntry({ number, at, who, address, action, status, targets }: StoredEntry): AuditEntry {

@@ -13,11 +13,13 @@ const ENTRY: Columns<NewAuditEntry> = {
 }
 
 const CONDITIONS = {
-  who: 'who =',
-  action: 'action =',
-  since: 'at >=',
-  until: 'at <',
-  before: 'number <',
+  who: 'who = ?',
+  action: 'action = ?',
+  // In JSON, quotes begin and end a text alone, and case counts.
+  target: "replace(targets, ?, '') <> targets",
+  since: 'at >= ?',
+  until: 'at < ?',
+  before: 'number < ?',
 } as const
 const LONG_MS = 30_000
 
@@ -34,12 +36,13 @@ export function createAuditReads(read: Read): Pick<AuditStore, 'list'> {
 }
 
 /** Only the conditions of the query: an index serves none that may be absent. */
-export function entriesOf({ limit, ...filter }: AuditQuery) {
+export function entriesOf({ limit, target, ...rest }: AuditQuery) {
+  const filter = { ...rest, target: target === undefined ? undefined : JSON.stringify(target) }
   const values: (string | number)[] = []
   const parameter = (value: string | number) => `$${values.push(value)}`
   const conditions = Object.entries(CONDITIONS).flatMap(([name, sql]) => {
     const value = filter[name as keyof typeof CONDITIONS]
-    return value === undefined ? [] : [`${sql} ${parameter(value)}`]
+    return value === undefined ? [] : [sql.replace('?', parameter(value))]
   })
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
   const unprepared = `SELECT * FROM audit ${where} ORDER BY number DESC LIMIT ${parameter(limit)}`

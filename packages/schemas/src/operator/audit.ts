@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 const Who = z.string().min(1).max(300)
 const Action = z.string().min(1).max(64)
+const Target = z.string().min(1).max(300)
 const At = z.iso.datetime({ offset: true }).max(64)
 
 const FILTERS = {
@@ -11,6 +12,9 @@ const FILTERS = {
   ),
   action: optional(Action).describe(
     'Only this action, such as `signIn`, `read` or `deleteDocument`.',
+  ),
+  target: optional(Target).describe(
+    'Only what was done to this: the id of a document, a key or a person, or the name of a collection.',
   ),
   since: optional(At).describe('Only from this time on.'),
   until: optional(At).describe('Only before this time.'),
