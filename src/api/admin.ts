@@ -179,7 +179,7 @@ const settingsRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { setti
       operationId: 'saveSettings',
       summary: 'Change settings in the .env file',
       description:
-        'All changes are validated together; if any is invalid, nothing is written. Comments and the order of lines are preserved. Variables set by the environment itself cannot be changed. Changes take effect after a restart. Only the SERVER_API_KEY may change secrets and what the server opens or calls.',
+        'All changes are validated together; if any is invalid, nothing is written. Comments and the order of lines are preserved. Variables set by the environment itself cannot be changed. Changes take effect after a restart. Only the SERVER_API_KEY may change secrets and what the server opens or calls, and save what a start would refuse.',
       body: SettingsPatch,
       response: {
         200: SettingsSaved.describe('The changes were saved.'),
@@ -188,7 +188,7 @@ const settingsRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { setti
     },
     handler: ({ body, caller }, reply) => {
       settings.permit(caller, body)
-      return settings.save(body, callSignal(reply))
+      return settings.save(body, caller, callSignal(reply))
     },
   })
 }

@@ -112,6 +112,7 @@ export function composeAdmin(parts: AdminParts) {
     },
     findMistakes,
     checkAddress: (variables) => checkAddress(loadConfig(variables)),
+    checkStart: async (variables) => checkStart?.(loadConfig(variables)),
   })
   // Where it was chosen by the system, it stays the same after a restart.
   const current = parts.process.address ?? { host: config.HOST, port: config.PORT }

@@ -121,6 +121,18 @@ describe('A key with admin', () => {
     expect(await readFile(file, 'utf8')).toBe(ENVIRONMENT)
   })
 
+  it.each([
+    ['OCR', 'pp-ocr'],
+    ['OCR_LANGUAGES', 'eng+tlh'],
+  ])('saves no %s with which the server would not start again', async (name, value) => {
+    const set = { TOP_K: '3', [name]: value }
+    const failure = await failureOf(await change({ set }))
+    expect(failure).toMatchObject({ status: 400, code: 'invalid_request' })
+    expect(failure.message).toContain(name)
+    expect(await readFile(file, 'utf8')).toBe(ENVIRONMENT)
+    expect((await change({ set }, server.request)).status).toBe(200)
+  })
+
   it.each(['test', 'list'])('sends no key of a model elsewhere: %s', async (what) => {
     const body = { kind: 'chat', set: { CHAT_BASE_URL: 'http://127.0.0.1:9', CHAT_MODEL: 'x' } }
     const failure = await failureOf(await request(`/admin/models/${what}`, { body }))

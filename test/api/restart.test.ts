@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ToolList } from '@agent-server/schemas/agent.ts'
 import { ServerState, Settings } from '@agent-server/schemas/operator/admin.ts'
+import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { verifies } from '../requirements.ts'
@@ -257,6 +259,15 @@ describe('A restart', verifies('admin.restart.checked'), () => {
     const options = { restart: begun, given: { ...given, DATA_DIR: directory } }
     const server = await startServer({ DATA_DIR: directory, ...model }, options)
     await server.ingest({ text: 'Owls hoot.' })
+    const key = { name: 'A', scopes: ['admin'] }
+    const created = await server.request('/admin/keys', { body: key })
+    const { secret } = ApiKeyCreated.parse(await created.json())
+    const saved = await server.request('/admin/settings', {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${secret}` },
+      body: { basedOn: hash('sha256', ''), set: { EMBEDDING_MODEL: 'new' } },
+    })
+    expect(await failureOf(saved)).toMatchObject({ status: 400, param: 'set.EMBEDDING_MODEL' })
     await writeFile(join(directory, '.env'), 'EMBEDDING_MODEL=new\nEMBEDDING_API_KEY=key\n')
     expect(await failureOf(await restart(server))).toMatchObject({
       code: 'not_startable',

@@ -13,9 +13,9 @@ import { editEnvironment } from './env-file.ts'
 
 /** Variables that the system or the runtime itself reads: the agent configuration cannot make them settable here. */
 const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
-/** Free text that is no secret and names nothing that the server opens or calls. */
 /** Who administers must not shorten what is known of it. */
 const AUDIT_DAYS = 'AUDIT_DAYS'
+/** Free text that is no secret and names nothing that the server opens or calls. */
 const PLAIN_TEXT =
   /^(?:CHAT|EMBEDDING|RERANK)_MODEL(?:_NEXT)?$|^(?:OCR_LANGUAGES|CHAT_REASONING_EFFORT)$/
 /** Of a shorter secret, four characters would reveal too much. */
@@ -49,6 +49,8 @@ interface Dependencies {
   findMistakes: (environment: Record<string, string | undefined>) => readonly Issue[]
   /** Throws `SetupError` if a server with this environment, which has no mistakes, could not listen. */
   checkAddress: (environment: Environment) => Promise<void>
+  /** Throws an Error, for people, if the open store or this installation would refuse such a server. */
+  checkStart: (environment: Environment) => Promise<void>
 }
 
 /** Every variable that can be set, with its default; those of the agent configuration have no default. */
@@ -93,14 +95,20 @@ export class SettingsService {
     return this.#apply(text, changes, await this.#knownNow()).environment
   }
 
-  /** Throws AppError `invalid_request` with the variable's name, and what `change` of the file throws. */
-  async save(patch: SettingsPatch, signal: AbortSignal): Promise<SettingsSaved> {
+  /**
+   * Throws AppError `invalid_request` with the variable's name, and what `change` of the file throws. Only the master
+   * key may save what a start would refuse, as before documents are embedded anew: a process that ends by itself comes
+   * back with what is in the file.
+   */
+  async save(patch: SettingsPatch, caller: Caller, signal: AbortSignal): Promise<SettingsSaved> {
     const known = await this.#knownNow()
     const edit: Edit<SettingsSaved> = async ({ text }, replace) => {
       const before = this.#view.environmentOf(text)
       const { edited, environment } = this.#apply(text, withMoves(patch, before), known)
       const changed = [...known.keys()].filter((name) => before[name] !== environment[name])
-      await this.#checkAddress(changed, { ...this.#parts.given, ...environment })
+      const next = { ...this.#parts.given, ...environment }
+      await this.#checkAddress(changed, next)
+      if (!isMaster(caller)) await this.#checkStart(changed, next)
       return { changed, settings: this.#view.describe(await replace(edited), known) }
     }
     return this.#file.change(patch.basedOn, edit, signal)
@@ -114,6 +122,16 @@ export class SettingsService {
     } catch (error) {
       if (!(error instanceof SetupError)) throw error
       throw invalidRequest([{ field: `set.${name}`, message: error.message }], undefined)
+    }
+  }
+
+  async #checkStart([name]: readonly string[], environment: Environment): Promise<void> {
+    if (name === undefined) return
+    try {
+      await this.#parts.checkStart(environment)
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      throw invalidRequest([{ field: `set.${name}`, message: error.message }], error)
     }
   }
 
