@@ -18,7 +18,7 @@ interface Dependencies {
 export type Embedding = ReturnType<typeof createEmbedding>
 
 /** Wraps the embedder to track its outages, so that nothing waits for one that is down. */
-export function createEmbedding({ embedder, log, now = Date.now }: Dependencies) {
+export function createEmbedding({ embedder, log, now = () => performance.now() }: Dependencies) {
   const outage = createOutage({
     name: 'the embedding model',
     consequence: 'embedding is postponed, search is lexical only',

@@ -45,7 +45,7 @@ export type Reranking = ReturnType<typeof createReranking>
 export function createReranking({
   reranker,
   log,
-  now = Date.now,
+  now = () => performance.now(),
   deadlineMs = DEADLINE_MS[reranker.scores],
 }: Dependencies) {
   const outage = createOutage({

@@ -5,7 +5,7 @@ const WINDOW_MS = 60_000
 const MAX_ADDRESSES = 10_000
 
 /** Counts something by address, in windows of a minute that begin with the first time. Memory is bounded. */
-export function createAddressLimit(maximum: number, now: () => number = Date.now) {
+export function createAddressLimit(maximum: number, now = () => performance.now()) {
   const windows = new Map<string, { count: number; endsAt: number }>()
 
   return {

@@ -8,7 +8,7 @@ interface KeyCheck<Holder> {
   identify: (key: string) => Promise<Holder | undefined> | Holder | undefined
   /** What a person is told of a wrong key. */
   refusal: string
-  now?: () => number
+  now?: (() => number) | undefined
 }
 
 /** Who holds a key that a person typed. Throws `unauthorized`, and `too_many_attempts` after too many wrong ones. */

@@ -25,7 +25,7 @@ const COOLDOWN_MS = 5_000
 const FRESH_MS = 24 * 3_600_000
 
 /** The issuer as it describes itself, read when it is first needed. */
-export function createIssuer(settings: OidcSettings, now: () => number = Date.now) {
+export function createIssuer(settings: OidcSettings, now = () => performance.now()) {
   let configuration: { found: Promise<Configuration>; at: number } | undefined
   let failure: { error: AppError; until: number } | undefined
 

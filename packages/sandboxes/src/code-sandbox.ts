@@ -143,14 +143,14 @@ function createSandboxChoice({ candidates, log }: Pick<Dependencies, 'candidates
     const unknown = () => new AppError('sandbox_unavailable', message, { cause: last })
     const refusal = last instanceof AppError ? last : unknown()
     failure = refusal.message
-    failedAt = Date.now()
+    failedAt = performance.now()
     throw refusal
   }
 
   return {
     /** The first that works; throws AppError `sandbox_unavailable`, with the reason of the last one, if none does. */
     choose(signal: AbortSignal): Promise<Sandbox> {
-      if (failure !== undefined && Date.now() - failedAt > RETRY_MS) choice = undefined
+      if (failure !== undefined && performance.now() - failedAt > RETRY_MS) choice = undefined
       choice ??= tryAll()
       return untilAborted(choice, signal)
     },

@@ -95,7 +95,13 @@ export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log
       void end(idleToEnd(pooled, owner))
       leave = places.take(owner)
     }
-    const entry: PooledSession = { owner, session: open(), openedAt: Date.now(), runs: 1, leave }
+    const entry: PooledSession = {
+      owner,
+      session: open(),
+      openedAt: performance.now(),
+      runs: 1,
+      leave,
+    }
     pooled.set(sessionId, entry)
     return { entry, fresh: true }
   }
@@ -170,4 +176,4 @@ function idleToEnd(pooled: ReadonlyMap<string, PooledSession>, owner: Owner): st
 /** The session; undefined if it could not be opened. */
 const opened = ({ session }: PooledSession) => ignore(session, 'logged when it failed to open')
 
-const isOld = ({ openedAt }: PooledSession) => Date.now() - openedAt > MAX_AGE_MS
+const isOld = ({ openedAt }: PooledSession) => performance.now() - openedAt > MAX_AGE_MS

@@ -83,7 +83,7 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
 
   async function convertOnce(conversion: Conversion, key: string) {
     const refused = refusals.get(key)
-    if (refused && refused.until > Date.now()) throw new Refusal(refused.reason)
+    if (refused && refused.until > performance.now()) throw new Refusal(refused.reason)
     working.add(key)
     try {
       return await convert(conversion, key)
@@ -99,7 +99,7 @@ export function createTableFiles({ directory, documents, run }: Dependencies) {
     const refusal = isCrash ? new Refusal(`${CONVERSION.task} failed`, { cause: error }) : error
     if (!(refusal instanceof Refusal)) return error
     if (refusals.size >= MAX_REFUSALS) refusals.clear()
-    refusals.set(key, { reason: refusal.message, until: Date.now() + REFUSED_MS })
+    refusals.set(key, { reason: refusal.message, until: performance.now() + REFUSED_MS })
     return refusal
   }
 

@@ -38,7 +38,7 @@ export class Connection {
   #reason = 'Connecting'
   #failures = 0
   #timeouts = 0
-  #provedAt = 0
+  #provedAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #work: Promise<McpSession> | undefined
 
@@ -65,7 +65,7 @@ export class Connection {
    */
   async prove(milliseconds: number): Promise<McpSession> {
     const session = this.#session
-    if (session && Date.now() - this.#provedAt < milliseconds) return session
+    if (session && performance.now() - this.#provedAt < milliseconds) return session
     return this.#once(() => (session ? this.#check(session) : this.#connect()))
   }
 
@@ -151,7 +151,7 @@ export class Connection {
 
   async #list(session: McpSession): Promise<void> {
     await this.#options.onTools(await session.listTools(this.#deadline()))
-    this.#provedAt = Date.now()
+    this.#provedAt = performance.now()
     this.#later(HEARTBEAT_MS)
   }
 

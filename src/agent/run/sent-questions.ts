@@ -50,7 +50,7 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
         .slice(0, -1)
         .flatMap(({ key, question }) => {
           const sent = cache.get(key)
-          return sent && sent.at + MAX_AGE_MS > Date.now() ? [{ key, question, sent }] : []
+          return sent && sent.at + MAX_AGE_MS > performance.now() ? [{ key, question, sent }] : []
         })
       const hits = remembered.flatMap(({ sent }) => sent.hits)
       const isServed = await readServed(visibilityOf(request), hits)
@@ -73,7 +73,7 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
 
   function keep(key: string, sent: Omit<SentQuestion, 'at'>): void {
     forget(key)
-    cache.set(key, { ...sent, at: Date.now() })
+    cache.set(key, { ...sent, at: performance.now() })
     total += sent.content.length
   }
 

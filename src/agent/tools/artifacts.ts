@@ -49,6 +49,8 @@ function toArtifact({ expiresAt, ...artifact }: StoredArtifact): Artifact {
 
 /** How long a link gives access to its file without an API key. */
 const LINK_MS = 3_600_000
+/** By how much the clock of the server that signed may be ahead. */
+const SKEW_MS = 60_000
 
 export type ArtifactLinks = ReturnType<typeof createArtifactLinks>
 
@@ -69,8 +71,10 @@ export function createArtifactLinks(serverKey: string, now = Date.now) {
       },
     }),
     /** Whether a link is valid: signed with the server's key and not expired. */
-    opens: (id: string, { until, signature }: { until: string; signature: string }): boolean =>
-      isSameSecret(signature, sign(id, until)) && Number(until) > now(),
+    opens(id: string, { until, signature }: { until: string; signature: string }): boolean {
+      const left = Number(until) - now()
+      return isSameSecret(signature, sign(id, until)) && left > 0 && left <= LINK_MS + SKEW_MS
+    },
   }
 }
 

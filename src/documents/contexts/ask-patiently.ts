@@ -24,7 +24,7 @@ export interface PatientDependencies {
 
 /** Calls the chat model for background work. */
 export function createPatientReader(
-  { model, spend, log, now = Date.now }: PatientDependencies,
+  { model, spend, log, now = () => performance.now() }: PatientDependencies,
   words: { name: string; consequence: string },
 ) {
   const calls = createLimiter({ name: 'background calls of the model', capacity: MAX_CALLS })

@@ -23,6 +23,8 @@ const MAX_FAILURES = 10_000
 const UNASKED_MS = IDLE_MS
 /** How exactly it is noted when a session was last used. */
 const USE_MS = 60_000
+/** By how much the clocks of servers on the same store may differ. */
+const SKEW_MS = 60_000
 const MOST = { perPerson: 20, inAll: 100_000 }
 const SECRET_BYTES = 32
 /** So that no other session is looked for in the store. */
@@ -70,7 +72,7 @@ export function createPersonSessions(dependencies: Dependencies) {
     const found = await store.find(macOf(session))
     const isOpen =
       found &&
-      found.beganAt + SESSION_SECONDS * 1_000 > now() &&
+      isWithin(found.beganAt, SESSION_SECONDS * 1_000, now()) &&
       Math.max(found.usedAt, found.beganAt) + IDLE_MS > now()
     return isOpen ? found : undefined
   }
@@ -134,6 +136,14 @@ export function createPersonSessions(dependencies: Dependencies) {
   }
 }
 
+/**
+ * Whether something happened less than so long ago. What the clock of then calls the future has happened by a clock that
+ * was wrong: nobody knows when.
+ */
+function isWithin(at: number, milliseconds: number, now: number): boolean {
+  return at + milliseconds > now && at <= now + SKEW_MS
+}
+
 function areSame(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((group) => others.includes(group))
 }
@@ -147,7 +157,7 @@ function personOf({ person: id, name, groups }: StoredSession, adminGroup?: stri
 function createRefresh(dependencies: Dependencies) {
   const { store, signIn, people, encryption, now = Date.now } = dependencies
 
-  const isKnown = ({ knownAt }: StoredSession) => knownAt + KNOWN_MS > now()
+  const isKnown = ({ knownAt }: StoredSession) => isWithin(knownAt, KNOWN_MS, now())
 
   const renewed = async (session: StoredSession, tokens: z.output<typeof Tokens>) => {
     const next = await signIn.refresh({ tokens, person: personOf(session) })
@@ -183,7 +193,7 @@ function createRefresh(dependencies: Dependencies) {
   }
 
   const isDue = (session: StoredSession) =>
-    session.checkedAt + (isKnown(session) ? CHECK_MS : RETRY_MS) <= now()
+    !isWithin(session.checkedAt, isKnown(session) ? CHECK_MS : RETRY_MS, now())
 
   /** Of one that another request asks about, or asked about a moment ago. */
   const awaited = async (session: StoredSession) => {
@@ -206,7 +216,8 @@ function createRefresh(dependencies: Dependencies) {
   return async (session: StoredSession): Promise<StoredSession | undefined> => {
     if (!isDue(session) && isKnown(session)) return session
     const tokens = Tokens.safeParse(await encryption.open(session.sealed)).data
-    if (!tokens?.refreshToken) return session.knownAt + UNASKED_MS > now() ? session : undefined
+    if (!tokens?.refreshToken)
+      return isWithin(session.knownAt, UNASKED_MS, now()) ? session : undefined
     // Tokens to refresh with work once: of all requests and servers, one asks.
     const at = now()
     const isAsking = isDue(session) && (await store.claimCheck(session.mac, session.checkedAt, at))

@@ -145,6 +145,30 @@ describe('A session of a person', () => {
     expect(await sessions.callerOf(session)).toBeUndefined()
   })
 
+  it('asks the issuer at once if the clock was ahead when it last answered', async () => {
+    const { clock, issuer, server } = await open()
+    const sessions = server()
+    const session = await sessions.begin(ada(['staff'], 'first'))
+    const unasked = await sessions.begin(ada(['staff']))
+    clock.now += 2 * HOUR
+    expect(await sessions.callerOf(session)).toBeDefined()
+    clock.now -= 90 * MINUTE
+    issuer.answer = closed
+    expect(await sessions.callerOf(session)).toBeUndefined()
+    expect(await sessions.callerOf(unasked)).toBeDefined()
+  })
+
+  it('lasts no longer if it was begun by a clock that was ahead', async () => {
+    const { clock, server } = await open()
+    const sessions = server()
+    clock.now += 400 * 24 * HOUR
+    const session = await sessions.begin(ada(['staff'], 'first'))
+    const unasked = await sessions.begin(ada(['staff']))
+    clock.now -= 400 * 24 * HOUR
+    expect(await sessions.callerOf(session)).toBeUndefined()
+    expect(await sessions.callerOf(unasked)).toBeUndefined()
+  })
+
   it('is worth nothing under another server key, nor by what the store has', async () => {
     const { server, store } = await open()
     const session = await server().begin(ada(['staff'], 'a refresh token'))

@@ -50,6 +50,10 @@ describe('The link of the first start', () => {
 describe('Sessions', () => {
   it('end after a week', async () => {
     const { signIn, isOpen, clock } = await open()
+    clock.time += 400 * DAY_MS
+    const ahead = await signIn({ key: KEY }, 'here')
+    clock.time -= 400 * DAY_MS
+    expect(isOpen(ahead)).toBe(false)
     const session = await signIn({ key: KEY }, 'a')
     clock.time += 7 * DAY_MS - 1
     expect(isOpen(session)).toBe(true)

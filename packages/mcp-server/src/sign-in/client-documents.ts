@@ -62,12 +62,12 @@ export function createClientDocuments(allow: readonly string[]) {
     async read(id: string, address: string): Promise<Client> {
       checkUrl(id)
       const cached = cache.get(id)
-      if (cached && cached.until > Date.now()) return cached.client
+      if (cached && cached.until > performance.now()) return cached.client
       const text = await turns
         .run(address, () => fetchDocument(id), AbortSignal.timeout(QUEUE_MS))
         .catch(explain)
       const client = parse(id, text)
-      keepNewest(cache, id, { client, until: Date.now() + CACHE_MS }, MAX_CACHED)
+      keepNewest(cache, id, { client, until: performance.now() + CACHE_MS }, MAX_CACHED)
       return client
     },
     close: outbound.close,
