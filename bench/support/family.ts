@@ -51,11 +51,10 @@ async function readOf(path: string): Promise<string> {
 
 /** The memory of a family as a row of findings; `goal` is in MB. */
 export function judgeMemory(family: readonly Member[], goal: number) {
-  const bytes = bytesOf(family)
   return {
-    MB: Math.round(bytes / MEGABYTE),
+    MB: megabytesOf(family),
     goal,
-    met: verdict(bytes <= goal * MEGABYTE),
+    met: verdict(bytesOf(family) <= goal * MEGABYTE),
     processes: describeFamily(family),
   }
 }

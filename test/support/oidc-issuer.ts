@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import Provider, { type Configuration } from 'oidc-provider'
 import { closeAfterUse } from './close-after-use.ts'
 
-export const CLIENT_ID = 'agent'
+const CLIENT_ID = 'agent'
 export const CLIENT_SECRET = 'a-secret-of-the-client-for-tests'
 
 /** What the issuer knows of a person, and may change. */
@@ -14,7 +14,7 @@ interface Account {
   groups?: unknown
 }
 
-export interface OidcIssuer {
+interface OidcIssuer {
   url: string
   /** By subject: who signs in types it as the name. */
   accounts: Map<string, Account>

@@ -19,7 +19,7 @@ export interface Reply {
   body: object | string
 }
 
-export interface TokenIssuer {
+interface TokenIssuer {
   url: string
   /** How often the keys were fetched. */
   fetches(): number

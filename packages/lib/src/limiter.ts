@@ -123,8 +123,8 @@ export function createLimiter({
       return () => letGo(owner, weight)
     },
     /**
-     * Runs `work` when it is its turn. Owners take turns; those of one go in order of arrival. Throws `TooManyWaiting`,
-     *, and the reason of `signal`.
+     * Runs `work` when it is its turn. Owners take turns; those of one go in order of arrival. Throws `TooManyWaiting`
+     * if too many wait, and the reason of `signal`.
      */
     async run<T>(owner: Owner, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
       await acquire(owner, signal)

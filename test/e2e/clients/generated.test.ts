@@ -58,7 +58,7 @@ async function generate(language: string, target: string, ...more: string[]): Pr
   await tool(directory, 'java', '-jar', join(directory, `${name}-${version}.jar`), ...what)
 }
 
-const said = (line: string, missing: unknown = 404) =>
+const expectAnswers = (line: string, missing: unknown = 404) =>
   expect(JSON.parse(line)).toEqual(['Opening hours', 202, missing, 'At ten [1].'])
 
 beforeAll(async () => {
@@ -84,7 +84,7 @@ describe('A client that is generated compiles, and searches, adds, misses and as
     await writeFile(join(folder, 'agent/agent.go'), code)
     await tool(folder, 'go', 'mod', 'init', 'program')
     await tool(folder, 'go', 'mod', 'tidy')
-    said(await tool(folder, 'go', 'run', '.'), 'document_not_found')
+    expectAnswers(await tool(folder, 'go', 'run', '.'), 'document_not_found')
   })
 
   it.runIf(has('go', 'java', 'mvn'))(
@@ -96,7 +96,7 @@ describe('A client that is generated compiles, and searches, adds, misses and as
       await generate('go', join(folder, 'agent'), ...options, 'apiTests=false,modelTests=false')
       await tool(folder, 'go', 'mod', 'init', 'program')
       await tool(folder, 'go', 'mod', 'tidy')
-      said(await tool(folder, 'go', 'run', '.'))
+      expectAnswers(await tool(folder, 'go', 'run', '.'))
     },
   )
 
@@ -110,7 +110,7 @@ describe('A client that is generated compiles, and searches, adds, misses and as
       await cp(join(folder, 'Program.java'), join(client, 'src/main/java/Program.java'))
       await tool(client, 'mvn', '-q', '-DskipTests', 'compile', 'dependency:copy-dependencies')
       const classes = 'target/classes:target/dependency/*'
-      said(await tool(client, 'java', '-cp', classes, 'Program'))
+      expectAnswers(await tool(client, 'java', '-cp', classes, 'Program'))
     },
   )
 
@@ -123,7 +123,7 @@ describe('A client that is generated compiles, and searches, adds, misses and as
       await tool(folder, 'python3', '-m', 'venv', 'environment')
       const bin = join(folder, 'environment/bin')
       await tool(folder, join(bin, 'pip'), 'install', '--quiet', './agent')
-      said(await tool(folder, join(bin, 'python'), 'openapi_generator.py'))
+      expectAnswers(await tool(folder, join(bin, 'python'), 'openapi_generator.py'))
     },
   )
 })

@@ -18,8 +18,8 @@ export async function growthOf(length: number, cost: Cost): Promise<string | und
     const [whole = 0, half = 0, quarter = 0] = costs
     if (whole < FLOOR_MS || whole <= MOST_GROWTH * half) return undefined
     if (time === TIMES - 1) {
-      const told = [quarter, half, whole].map((each) => each.toFixed(0))
-      return `${told.join(', ')} ms of processor time for ${sizes.toReversed().join(', ')} characters`
+      const times = [quarter, half, whole].map((each) => each.toFixed(0))
+      return `${times.join(', ')} ms of processor time for ${sizes.toReversed().join(', ')} characters`
     }
   }
 }

@@ -7,7 +7,7 @@ import { createRandom } from '../random.ts'
 import type { TestServer } from '../server.ts'
 import { createTruth, type TrueCollection, type TrueDocument } from './truth.ts'
 
-export interface WorldSize {
+interface WorldSize {
   documents: number
   people: number
   groups: number

@@ -218,7 +218,7 @@ class AsyncDocuments:
         return AsyncPages("documents", read)
 
     async def collections(self) -> Sequence[Collection]:
-        """The collections that have documents, ``default`` first."""
+        """The collections that you may see, ``default`` first."""
         answer = await self._transport.json(Request("GET", "/collections"))
         return cast("Sequence[Collection]", answer["collections"])
 

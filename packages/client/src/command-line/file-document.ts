@@ -47,7 +47,13 @@ export async function describeFile(
   const title = basename(path)
   const digest = createHash('sha256')
     .update(
-      JSON.stringify([hash, path, Object.entries(ownMetadata).sort(), ...(access ? [access] : [])]),
+      JSON.stringify([
+        hash,
+        path,
+        Object.entries(ownMetadata).sort(),
+        // Their order makes no difference.
+        ...(access ? [[...access].sort()] : []),
+      ]),
     )
     .digest('base64url')
   const metadata = { ...ownMetadata, [PATH]: path.slice(-MAX_PATH), [DIGEST]: digest }

@@ -19,7 +19,10 @@ export function createRest(signal: AbortSignal) {
   }
 }
 
-/** The pieces of a text of so many UTF-16 code units, more than 1,000, cut at white space, if there is any, and never within a surrogate pair. */
+/**
+ * Cuts a text into pieces of up to `size` UTF-16 code units (more than 1,000), at white space if there is any, never
+ * within a surrogate pair.
+ */
 export function* piecesOf(text: string, size = PIECE): Generator<string> {
   let start = 0
   while (text.length - start > size) {

@@ -8,7 +8,7 @@ import { decoded } from './decoded.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import type { Protocol } from './protocol.ts'
 
-// To import it reads all that it exports, and for that loads undici, which no other part needs: 3 MB.
+// An import reads every export of the module, which loads undici: 3 MB that nothing here needs.
 const http = process.getBuiltinModule('node:http')
 
 /**

@@ -2,7 +2,7 @@ import { noteMark, ruby, subscript, superscript } from '../marks.ts'
 import { orderedLabel } from '../numbering.ts'
 import type { PageElement } from './html-page.ts'
 
-/** By a word, by so much that no picture is set so, or moved up. */
+/** By keyword, by more than pictures are raised, or by a relative position. */
 const RAISED =
   /vertical-align\s*:\s*(?:super|[2-9]\d%|0?\.[2-9]\d*(?:r?em|ex)|[3-9](?:px|pt))|position\s*:\s*relative[^}]*?[;\s]top\s*:\s*-/i
 const LOWERED = /vertical-align\s*:\s*sub/i

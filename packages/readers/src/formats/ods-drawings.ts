@@ -6,9 +6,9 @@ const CONTENT = 'content.xml'
 const STYLES = 'styles.xml'
 
 /**
- * An OpenDocument spreadsheet without what is drawn on it, which is read separately, with marks around signs above the
- * line, and with formulas where there are no values: the library takes the text of a frame in a cell for that of the cell, knows no such signs, and demands a part that is
- * optional. Any other file as it is.
+ * An OpenDocument spreadsheet as the library can read it: without drawings, whose text it would take for that of a cell;
+ * with marks around superscripts and subscripts; with formulas as the text of cells without a value; and with the part
+ * for styles, which it demands. Any other file as it is.
  */
 export async function withoutDrawings(bytes: Buffer): Promise<Buffer> {
   if (!bytes.subarray(0, ZIP_MARK.length).equals(ZIP_MARK)) return bytes

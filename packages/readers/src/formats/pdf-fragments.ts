@@ -177,7 +177,7 @@ const isReprint = (
 /** The upright fragments of a page, and its rotated texts, in the order of the file. */
 export function toFragments(items: readonly ParsedItem[], view: readonly number[]) {
   const upright: Fragment[] = []
-  const turned: { text: string; at: readonly number[] }[] = []
+  const rotated: { text: string; at: readonly number[] }[] = []
   for (const { str, width, height, transform } of items) {
     const text = tidy(str)
     if (text === '') continue
@@ -185,9 +185,9 @@ export function toFragments(items: readonly ParsedItem[], view: readonly number[
     const [a = 0, b = 0, , , left = 0, base = 0] = at
     if (a > 0 && Math.abs(b) <= a * 0.1) {
       upright.push({ text, left, right: left + width, base, height: height || a })
-    } else if (!isReprint(turned, text, at)) {
-      turned.push({ text, at })
+    } else if (!isReprint(rotated, text, at)) {
+      rotated.push({ text, at })
     }
   }
-  return { upright, rotated: turned.map(({ text }) => text) }
+  return { upright, rotated: rotated.map(({ text }) => text) }
 }
