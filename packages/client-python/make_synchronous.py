@@ -17,7 +17,7 @@ WORDS = [
     (r"\bAsyncIterator\b", "Iterator"),
     (r"asynccontextmanager", "contextmanager"),
     (r"asyncio\.sleep", "sleep"),
-    (r"^import asyncio\n", "from time import sleep\n"),
+    (r"^import asyncio\n", ""),
     (r"^from collections.abc import Awaitable\n", ""),
     (r"__a(iter|enter|exit)__", r"__\1__"),
     (r"\ba(close|read|iter_lines|iter_bytes)\b", r"\1"),
@@ -29,9 +29,22 @@ WORDS = [
 
 def make(source: Path) -> str:
     text = source.read_text()
+    waits = "import asyncio\n" in text
     for pattern, word in WORDS:
         text = re.sub(pattern, word, text, flags=re.MULTILINE)
-    return text
+    if waits:
+        text, has_clock = re.subn("^(from time import .*)$", r"\1, sleep", text, flags=re.MULTILINE)
+        if not has_clock:
+            text = text.replace("from typing ", "from time import sleep\nfrom typing ", 1)
+    return re.sub(r"^(from \S+ import )(.+)$", sort_names, text, flags=re.MULTILINE)
+
+
+def sort_names(line: re.Match[str]) -> str:
+    if line[2] == "(":
+        return line[0]
+    # Constants first, then classes, then functions.
+    order = lambda name: (not name.isupper(), name[0].islower(), name)
+    return line[1] + ", ".join(sorted(line[2].split(", "), key=order))
 
 
 if __name__ == "__main__":

@@ -62,19 +62,19 @@ const NamedAgent = z
     model: boundedText(200)
       .min(1)
       .optional()
-      .describe('The chat model, from the server that has `CHAT_MODEL`.'),
+      .describe('Chat model, on the server of `CHAT_BASE_URL`. Not set: `CHAT_MODEL`.'),
     tools: z
       .array(z.enum(SWITCH_NAMES))
       .optional()
-      .describe('The only built-in tools it has, of those that are on.'),
-    skills: Names.optional().describe('The only skills it has, by their names.'),
+      .describe('Built-in tools it may use, of those that are on. Not set: all.'),
+    skills: Names.optional().describe('Skills it may use, by name. Not set: all.'),
     mcpServers: Names.optional().describe(
-      'The only MCP servers whose tools it has, by their names.',
+      'MCP servers whose tools it may use, by name. Not set: all.',
     ),
-    plugins: Names.optional().describe('The only plugins whose tools it has, by their names.'),
+    plugins: Names.optional().describe('Plugins whose tools it may use, by name. Not set: all.'),
     limits: Limits.optional().describe('Limits for answering one question.'),
     access: Access.optional().describe(
-      'The people who may use it: `user:<id>`, `group:<id>`. Without it, everybody. API keys may use every agent.',
+      'People who may use it: `user:<id>`, `group:<id>`. Not set: everybody. API keys may use every agent.',
     ),
   })
   .meta({ id: 'NamedAgent' })
@@ -122,13 +122,13 @@ export const AgentConfiguration = z
     sandbox: SandboxSection.default('auto').describe('Where code is run, and its limits.'),
     limits: Limits.prefault({}).describe('Limits for answering one question.'),
     agents: z
-      .record(AgentName, NamedAgent)
+      .record(AgentName, NamedAgent.describe('An agent, under the name that clients choose.'))
       .refine((agents) => Object.keys(agents).length <= MAX_AGENTS, {
         error: `must not have more than ${MAX_AGENTS}`,
       })
       .default({})
       .describe(
-        'Further agents by name, which clients choose as their model: each with its prompt, and some of the tools, skills and connections of this file.',
+        'Further agents by name, which clients choose as their model. Each has its own prompt, and all of this file’s tools, skills and connections unless it lists some.',
       ),
   })
   .superRefine(({ name, agents, mcpServers }, context) => {

@@ -870,7 +870,7 @@ export interface components {
              * @description When the key was created.
              */
             createdAt: string;
-            /** @description The id of the key or person that created it; absent if it was the SERVER_API_KEY. Revoked or removed, they take it along. */
+            /** @description Identifier of the key or person that created it; absent for the SERVER_API_KEY. It is revoked together with that key, or removed together with that person. */
             createdBy?: string;
             /**
              * Format: date-time
@@ -903,7 +903,7 @@ export interface components {
              * @description When the key was created.
              */
             createdAt: string;
-            /** @description The id of the key or person that created it; absent if it was the SERVER_API_KEY. Revoked or removed, they take it along. */
+            /** @description Identifier of the key or person that created it; absent for the SERVER_API_KEY. It is revoked together with that key, or removed together with that person. */
             createdBy?: string;
             /**
              * Format: date-time
@@ -1001,22 +1001,22 @@ export interface components {
         AuditEntry: {
             /** @description The `operationId` of a change or an export, or `signIn`, `signInFailed`, `signOut`, `read`. */
             action: string;
-            /** @description From where; absent for what a run did. */
+            /** @description Address of the caller; absent for what a run did. */
             address?: string;
             /**
              * Format: date-time
              * @description When it happened.
              */
             at: string;
-            /** @description Counts up; a gap is an entry that was never written. */
+            /** @description Number of the entry, in order; a gap is an entry that was never written. */
             number: number;
             /** @description The HTTP status of the answer, if there is one. */
             status?: number;
-            /** @description Identifiers of what it was done to, and names of what was changed; no content. */
+            /** @description Identifiers of the objects concerned, and names of the fields that changed; no content. */
             targets: {
                 [key: string]: string | string[];
             };
-            /** @description The person, `user:…`; the key, `key:…`; `master` for the SERVER_API_KEY; `stranger` for who was not let in. */
+            /** @description The person, `user:…`; the key, `key:…`; `master` for the SERVER_API_KEY; `stranger` for a caller that was refused. */
             who: string;
         };
         AuditPage: {
@@ -3195,11 +3195,11 @@ export interface components {
             questions: components["schemas"]["JudgedQuestion"][];
         };
         KnownPerson: {
-            /** @description As the issuer has told it, to read alone: it identifies nobody. */
+            /** @description Address that the issuer gives, only to be shown: it identifies nobody. */
             email?: string;
             /**
              * Format: date-time
-             * @description When they first came.
+             * @description When they first signed in.
              */
             firstSeenAt: string;
             /** @description Their groups when they were last seen. */
@@ -3208,10 +3208,10 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When they were last here, accurate to ten minutes.
+             * @description When they last made a request, accurate to ten minutes.
              */
             lastSeenAt: string;
-            /** @description As the issuer has told it; it may change. */
+            /** @description Name that the issuer gives; it may change. */
             name?: string;
         };
         /** @description The line was refused; the other lines are not affected. */
@@ -3928,7 +3928,7 @@ export interface components {
         PeopleList: {
             /** @description Of the next page; absent on the last one. */
             nextCursor?: string;
-            /** @description In the order in which they first came. */
+            /** @description In the order in which they first signed in. */
             people: components["schemas"]["KnownPerson"][];
         };
         PersonRemoved: {
@@ -3945,7 +3945,7 @@ export interface components {
             };
             /** @description Identifier of the person, `user:` and what the issuer calls them. */
             id: string;
-            /** @description What was theirs alone. */
+            /** @description What belonged to them alone. */
             removed: {
                 /** @description Files that answers made, stored responses and waiting runs. */
                 artifacts: number;

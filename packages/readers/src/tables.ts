@@ -23,23 +23,23 @@ export async function tablesOfWorkbook(
   const sheets = await readWorkbook(bytes, { formulas })
   return sheets.map((sheet) => ({
     sheet: sheet.sheet,
-    tables: sheetTables(sheet.rows).map((table) => withUnits(table, sheet, formulas)),
+    tables: sheetTables(sheet.rows).map((table) => withUnits(table, sheet)),
   }))
 }
 
-async function formulasOf(bytes: Buffer): Promise<Formulas> {
-  if (!bytes.subarray(0, ZIP_MARK.length).equals(ZIP_MARK)) return new Map()
+async function formulasOf(bytes: Buffer): Promise<Formulas | undefined> {
+  if (!bytes.subarray(0, ZIP_MARK.length).equals(ZIP_MARK)) return undefined
   const { formulasOfXlsx } = await import('./formats/workbook-formulas.ts')
   const { mainPartOf } = await import('./formats/ooxml.ts')
   const zip = await openZip(bytes)
   const main = await mainPartOf(zip)
-  if (main?.kind !== 'workbook') return new Map()
+  if (main?.kind !== 'workbook') return undefined
   const { sheetPaths } = await import('./formats/sheet-parts.ts')
   return formulasOfXlsx(zip, await sheetPaths(zip, main.path), main.path)
 }
 
 /** A column with numbers in several units becomes texts, as adding them up would be wrong. */
-function withUnits(table: SheetTable, sheet: WorkbookSheet, formulas: Formulas): WorkbookTable {
+function withUnits(table: SheetTable, sheet: WorkbookSheet): WorkbookTable {
   const { first, left = 0, rows, head = [] } = table
   const height = rows.length
   const isWithin = (at: { row: number; column: number }) =>
@@ -59,7 +59,7 @@ function withUnits(table: SheetTable, sheet: WorkbookSheet, formulas: Formulas):
     sheet.repeated.filter(isWithin).map(({ column }) => nameOf(column - left)),
   )
   const uncalculated = new Set(
-    (formulas.get(sheet.sheet) ?? []).filter(isWithin).map(({ column }) => nameOf(column - left)),
+    sheet.formulas.filter(isWithin).map(({ column }) => nameOf(column - left)),
   )
   return {
     ...table,

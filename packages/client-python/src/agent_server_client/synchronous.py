@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from time import sleep
-from collections.abc import Iterator, Callable, Mapping, Sequence
-from time import monotonic
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import monotonic, sleep
 from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote
 
@@ -218,7 +217,7 @@ class Documents:
         return Pages("documents", read)
 
     def collections(self) -> Sequence[Collection]:
-        """The collections that have documents, ``default`` first."""
+        """The collections that you may see, ``default`` first."""
         answer = self._transport.json(Request("GET", "/collections"))
         return cast("Sequence[Collection]", answer["collections"])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from time import sleep
-from collections.abc import Generator, Iterator, Callable
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from time import sleep
 from typing import Any, Generic, TypeVar, cast
 
 import httpx

@@ -40,7 +40,7 @@ function withFormula(tag: string, formula: string): string {
 export function uncalculatedSheets(content: string): Set<string> {
   const names = new Set<string>()
   for (const sheet of content.split(/(?=<table:table\s)/).slice(1)) {
-    const [, name = ''] = /^[^<>]*table:name="([^"<>]*)"/.exec(sheet) ?? []
+    const [, name = ''] = /^<[^<>]*table:name="([^"<>]*)"/.exec(sheet) ?? []
     if (sheet.search(UNCALCULATED) >= 0) names.add(unescapeXml(name))
   }
   return names

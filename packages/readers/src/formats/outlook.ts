@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { isKnown } from '../decode-text.ts'
 import { ExtractionError, nestedTooDeeply, oneLine } from '../extracted.ts'
 import { MAX_DEPTH, MAX_WITHIN } from '../within.ts'
+import { decompressRtf, pageWithin } from './outlook-rtf.ts'
+import { extractRtf } from './rtf.ts'
+import { encodingOfCodePage } from './rtf-code-pages.ts'
 
 // Messages of Outlook: [MS-OXMSG] and the properties of [MS-OXPROPS].
 
 const SUBJECT = '0037'
 const [SENDER, SENDER_ADDRESS, SENT_FOR] = ['0C1A', '5D01', '0042']
 const [DISPLAY_TO, DISPLAY_CC] = ['0E04', '0E03']
-const [BODY, HTML] = ['1000', '1013']
+const [BODY, HTML, RICH_TEXT] = ['1000', '1013', '1009']
 const [DATA, LONG_NAME, SHORT_NAME, MEDIA_TYPE, CONTENT_ID] = [
   '3701',
   '3707',
@@ -52,15 +54,16 @@ function mailOf(streams: Streams, folder: string, depth: number): string[] {
   if (depth > MAX_DEPTH) throw nestedTooDeeply()
   const header = depth === 0 ? FILE_HEADER : WITHIN_HEADER
   const properties = fixedProperties(streams.get(`${folder}__properties_version1.0`), header)
-  const encoding = encodingOfCodePage(properties.get(CODE_PAGE)?.readUInt32LE(0))
+  const codePage = properties.get(CODE_PAGE)?.readUInt32LE(0) ?? 0
+  const encoding = encodingOfCodePage(codePage) ?? 'windows-1252'
   const textOf = (property: string, at = folder) => readText(streams, at, property, encoding)
   const sender = oneLine(textOf(SENDER) || textOf(SENT_FOR))
   const address = oneLine(textOf(SENDER_ADDRESS))
-  const html = streams.get(`${folder}__substg1.0_${HTML}0102`) ?? Buffer.from(textOf(HTML))
+  const body = bodyIn(streams, folder, textOf)
   const boundary = randomUUID()
   const date = properties.get(SENT_AT) ?? properties.get(RECEIVED_AT)
   const parts = [
-    ...alternatives(Buffer.from(textOf(BODY)), html),
+    ...alternatives(body),
     ...attachmentsIn(streams, folder)
       .slice(0, MAX_WITHIN)
       .map((at) => attachment(streams, at, textOf, depth)),
@@ -79,6 +82,26 @@ function mailOf(streams: Streams, folder: string, depth: number): string[] {
   ]
 }
 
+interface Body {
+  plain: Buffer
+  html: Buffer
+  /** That of the page, if it is known. */
+  charset?: string
+}
+
+/** The text and the page of a message; where it has neither, those of its rich text. */
+function bodyIn(streams: Streams, folder: string, textOf: (property: string) => string): Body {
+  const plain = textOf(BODY)
+  const html = streams.get(`${folder}__substg1.0_${HTML}0102`) ?? Buffer.from(textOf(HTML))
+  const packed = streams.get(`${folder}__substg1.0_${RICH_TEXT}0102`)
+  if (plain.trim() !== '' || html.length > 0 || !packed) return { plain: Buffer.from(plain), html }
+  const rtf = decompressRtf(packed)
+  const page = pageWithin(rtf)
+  return page === undefined
+    ? { plain: Buffer.from(extractRtf(rtf).text), html }
+    : { plain: html, html: Buffer.from(page), charset: 'utf-8' }
+}
+
 const field = (name: string, value: string) => (value === '' ? [] : [`${name}: ${value}`])
 
 /** Outlook separates names with semicolons; a name may have a comma, which separates those of a mail. */
@@ -92,11 +115,12 @@ const namesIn = (list: string) =>
 
 const quoted = (name: string) => `"${name.replaceAll(/["\\]/g, '')}"`
 
-function alternatives(plain: Buffer, html: Buffer): string[][] {
+function alternatives({ plain, html, charset }: Body): string[][] {
+  const page = `Content-Type: text/html${charset === undefined ? '' : `; charset=${charset}`}`
   const boundary = randomUUID()
   const texts = [
     ...(plain.length > 0 ? [['Content-Type: text/plain; charset=utf-8', ...coded(plain)]] : []),
-    ...(html.length > 0 ? [['Content-Type: text/html', ...coded(html)]] : []),
+    ...(html.length > 0 ? [[page, ...coded(html)]] : []),
   ]
   if (texts.length === 0) return []
   const parts = texts.flatMap((text) => [`--${boundary}`, ...text])
@@ -153,21 +177,6 @@ function readText(streams: Streams, at: string, property: string, encoding: stri
   const narrow = streams.get(`${at}__substg1.0_${property}001E`)
   return narrow ? new TextDecoder(encoding).decode(narrow) : ''
 }
-
-/** The name of a code page, for texts that are not in Unicode. */
-function encodingOfCodePage(codePage = 0): string {
-  const names = [CODE_PAGES.get(codePage), `windows-${codePage}`, 'windows-1252']
-  return names.find((name) => name !== undefined && isKnown(name)) ?? 'windows-1252'
-}
-
-const CODE_PAGES = new Map([
-  [65_001, 'utf-8'],
-  [932, 'shift_jis'],
-  [936, 'gb18030'],
-  [949, 'euc-kr'],
-  [950, 'big5'],
-  [20_866, 'koi8-r'],
-])
 
 /** The values of the properties of fixed length, by their tags. */
 function fixedProperties(stream: Buffer = Buffer.alloc(0), header: number): Map<number, Buffer> {

@@ -1,11 +1,11 @@
 import type * as Library from '@e965/xlsx'
 import type { CellObject, Range, WorkSheet } from '@e965/xlsx'
 import { subscript, superscript, withoutMarks } from '../marks.ts'
+import { isOldWorkbook } from '../refusals.ts'
 import { type Cell, MAX_COLUMNS, type TableRow, toText } from '../sheet-tables.ts'
 import { dateAt, dayZeroOf, type NumberFormat, numberFormatOf } from './number-format.ts'
 import { withoutDrawings } from './ods-drawings.ts'
-import type { Formula, Formulas } from './workbook-formulas.ts'
-import { localName, readXml } from './xml.ts'
+import { type Formula, type Formulas, formulasOfCells } from './workbook-formulas.ts'
 
 /** Places from 0. */
 interface Place {
@@ -18,6 +18,8 @@ export interface WorkbookSheet {
   isHidden: boolean
   /** A merged cell has its value in each of its rows, and in each of its columns if it is not alone in its row. */
   rows: TableRow[]
+  /** Those that are shown, since no values are stored with them. */
+  formulas: readonly Formula[]
   /** Numbers that are repeated because their cells are merged: they count once. */
   repeated: Place[]
   /** The unit in which a number is shown, such as % or €. */
@@ -31,8 +33,8 @@ export interface WorkbookSheet {
 interface ReadingOptions {
   /** Whether numbers with a unit become texts, as they are shown. */
   asShown?: boolean
-  /** Formulas that are shown, since no values are stored with them. */
-  formulas?: Formulas
+  /** Formulas without stored values; those of XLS are found here. */
+  formulas?: Formulas | undefined
 }
 
 /**
@@ -41,30 +43,34 @@ interface ReadingOptions {
  */
 export async function readWorkbook(
   bytes: Buffer,
-  { asShown = false, formulas }: ReadingOptions = {},
+  { asShown = false, formulas: known }: ReadingOptions = {},
 ): Promise<WorkbookSheet[]> {
   // Imported on demand, since other modules use only `rowsToText`.
   const { read, SSF, utils } = await import('@e965/xlsx')
+  const isOld = isOldWorkbook(bytes)
   const workbook = read(await withoutDrawings(bytes), {
     type: 'buffer',
     dense: true,
     cellNF: true,
     cellText: asShown,
-    cellHTML: false,
-    cellFormula: false,
+    cellHTML: true,
+    cellFormula: isOld,
   })
   const { SheetNames: names, Sheets: sheets, Workbook: about } = workbook
   const cells = cellReader(SSF, dayZeroOf(about?.WBProps?.date1904), asShown)
+  const formulas = known ?? formulasOfCells(isOld ? sheets : {})
   return names.map((sheet, place) => {
     const data: WorkSheet['!data'] = sheets[sheet]?.['!data'] ?? []
     const rows = Array.from(data, (row) =>
       row ? Array.from(row.slice(0, MAX_COLUMNS), cells.valueOf) : EMPTY_ROW,
     )
-    for (const formula of formulas?.get(sheet) ?? []) addFormula(rows, formula)
+    const shown = formulas.get(sheet) ?? []
+    for (const formula of shown) addFormula(rows, formula)
     return {
       sheet,
       isHidden: Boolean(about?.Sheets?.[place]?.Hidden),
       rows,
+      formulas: shown,
       repeated: fillMerged(rows, sheets[sheet]?.['!merges'] ?? []),
       unitAt: (row, column) => cells.unitOf(data[row]?.[column]),
       shownAt: (row, column) => cells.shownAs(data[row]?.[column]),
@@ -112,31 +118,30 @@ function cellReader(SSF: typeof Library.SSF, dayZero: number, asShown: boolean) 
   }
 }
 
-/** Where signs above or below the line are told, these are kept apart: of XLSX by its runs, of ODS by marks. */
-function stringOf({ r: runs }: CellObject, value: string): string {
-  if (typeof runs !== 'string' || !runs.includes('vertAlign')) return withoutMarks(value)
+/**
+ * Where signs are above or below the line, these are kept apart: of XLSX by its HTML, of ODS by marks. The library does
+ * not escape the text of that HTML: a tag is what the value does not have.
+ */
+function stringOf({ h: html = '' }: CellObject, value: string): string {
+  if (!/<su[bp]>/.test(html)) return withoutMarks(value)
   let text = ''
-  let script: string | undefined
-  let isText = false
-  readXml(runs, {
-    open(name, attributes) {
-      if (localName(name) === 'r') script = undefined
-      if (localName(name) === 'vertAlign') script = attributes.val
-      isText = localName(name) === 't'
-    },
-    text(words) {
-      if (isText) text += SCRIPTS.get(script ?? '')?.(words) ?? words
-    },
-    close() {
-      isText = false
-    },
-  })
+  let at = 0
+  let script: ((text: string) => string) | undefined
+  for (const [piece] of html.matchAll(/<[^<>]*>|[^<]+|</g)) {
+    const isTag = !value.startsWith(piece, at)
+    if (isTag && SCRIPT_TAG.test(piece)) script = SCRIPTS.get(piece)
+    const words = isTag ? textOfTag(piece) : piece
+    text += words === '' ? '' : (script?.(words) ?? words)
+    at += words.length
+  }
   return withoutMarks(text)
 }
 
+const textOfTag = (tag: string) => (tag === '<br/>' ? '\n' : '')
+const SCRIPT_TAG = /^<\/?su[bp]>$/
 const SCRIPTS = new Map([
-  ['superscript', superscript],
-  ['subscript', subscript],
+  ['<sup>', superscript],
+  ['<sub>', subscript],
 ])
 
 function addFormula(rows: Cell[][], { row, column, formula, isZero }: Formula): void {

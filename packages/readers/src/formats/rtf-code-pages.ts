@@ -11,8 +11,16 @@ const ENCODINGS: ReadonlyMap<number, string> = new Map([
   [10_007, 'x-mac-cyrillic'],
   [20_866, 'koi8-r'],
   [21_866, 'koi8-u'],
+  ...[2, 3, 4, 5, 6, 7, 8, 13, 15].map((n) => [28_590 + n, `iso-8859-${n}`] as const),
+  [28_591, 'windows-1252'],
+  [50_220, 'iso-2022-jp'],
+  [51_932, 'euc-jp'],
+  [51_949, 'euc-kr'],
+  [54_936, 'gb18030'],
   [65_001, 'utf-8'],
 ])
+export const encodingOfCodePage = (codePage: number) => ENCODINGS.get(codePage)
+
 /** That of Western Windows. */
 export const WESTERN = 1_252
 export const MACINTOSH = 10_000
@@ -36,6 +44,24 @@ export const CODE_PAGE_OF_CHARSET: ReadonlyMap<number, number> = new Map([
 ])
 
 const RUN_BYTES = 4_096
+const MAX_FONTS = 10_000
+
+/** The fonts of the document and their code pages. */
+export function createFonts() {
+  const codePages = new Map<number, number>()
+  const fonts = {
+    current: 0,
+    usual: 0,
+    usualCodePage: WESTERN,
+    codePageOf: (font: number) => codePages.get(font) ?? fonts.usualCodePage,
+    /** The font that is current has this code page. */
+    name(codePage: number | undefined): void {
+      if (codePage !== undefined && codePages.size < MAX_FONTS)
+        codePages.set(fonts.current, codePage)
+    },
+  }
+  return fonts
+}
 
 /** Decodes bytes that come in pieces; a character may consist of several bytes. `onGuess` receives unknown code pages. */
 export function createDecoder(onGuess: (codePage: number) => void) {
@@ -48,7 +74,7 @@ export function createDecoder(onGuess: (codePage: number) => void) {
   const decoderOf = (page: number) => {
     const cached = decoders.get(page)
     if (cached) return cached
-    const encoding = ENCODINGS.get(page)
+    const encoding = encodingOfCodePage(page)
     if (encoding === undefined) onGuess(page)
     const decoder = new TextDecoder(encoding ?? 'windows-1252')
     decoders.set(page, decoder)

@@ -7,12 +7,11 @@ import {
   newForm,
   resultOf,
 } from './rtf-asides.ts'
-import { createDecoder, WESTERN } from './rtf-code-pages.ts'
+import { createDecoder, createFonts, WESTERN } from './rtf-code-pages.ts'
 import { createRtfText, type ParagraphFormat } from './rtf-text.ts'
 
 /** Real files nest up to a few dozen groups. */
 const MAX_DEPTH = 1_000
-const MAX_FONTS = 10_000
 /** UTF-16 code units. */
 const MAX_COMMENT = 2_000
 const MAX_AUTHOR = 100
@@ -58,21 +57,6 @@ const newGroup = (): Group => ({
 })
 
 export type RtfDocument = ReturnType<typeof createRtfDocument>
-
-/** The fonts of the document and their code pages. */
-function createFonts() {
-  const codePages = new Map<number, number>()
-  const fonts = {
-    current: 0,
-    usual: 0,
-    usualCodePage: WESTERN,
-    codePageOf: (font: number) => codePages.get(font) ?? fonts.usualCodePage,
-    name(codePage: number): void {
-      if (codePages.size < MAX_FONTS) codePages.set(fonts.current, codePage)
-    },
-  }
-  return fonts
-}
 
 /** The groups, fonts and text of rich text as it is read. */
 export function createRtfDocument() {
@@ -154,7 +138,7 @@ export function createRtfDocument() {
     },
     /** The font that follows has this code page. */
     nameFont(codePage: number | undefined): void {
-      if (group.sink === 'fonts' && codePage !== undefined) fonts.name(codePage)
+      if (group.sink === 'fonts') fonts.name(codePage)
     },
     useFont: (font: number) =>
       group.sink === 'fonts'

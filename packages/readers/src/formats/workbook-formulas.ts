@@ -1,3 +1,4 @@
+import type { CellObject, WorkSheet } from '@e965/xlsx'
 import type { ZipArchive } from '../zip-archive.ts'
 import { unescapeXml } from './xml.ts'
 
@@ -44,6 +45,37 @@ export async function formulasOfXlsx(
   )
   return new Map(shown.filter(([, formulas]) => formulas.length > 0))
 }
+
+/**
+ * Those of XLS, where programs that do not calculate write an empty text or 0 for each value. Where any formula has
+ * another one, these were calculated; and without numbers everything may well be 0.
+ */
+export function formulasOfCells(sheets: Readonly<Record<string, WorkSheet>>): Formulas {
+  const cells = () => Object.values(sheets).values().flatMap(cellsIn)
+  if (cells().some(isCalculated) || !cells().some(isNumber)) return new Map()
+  const formulas = Object.entries(sheets).map(([name, sheet]) => {
+    const shown = cellsIn(sheet)
+      .flatMap(({ row, column, f, v }) =>
+        f === undefined ? [] : [{ row, column, isZero: v === 0, formula: `=${f}` }],
+      )
+      .take(MAX_FORMULAS)
+    return [name, Array.from(shown)] as const
+  })
+  return new Map(formulas.filter(([, shown]) => shown.length > 0))
+}
+
+interface PlacedCell extends Partial<CellObject> {
+  row: number
+  column: number
+}
+
+const isCalculated = ({ f, v = '' }: PlacedCell) => f !== undefined && v !== '' && v !== 0
+const isNumber = ({ f, v }: PlacedCell) => f === undefined && typeof v === 'number' && v !== 0
+
+const cellsIn = ({ '!data': rows = [] }: WorkSheet) =>
+  rows
+    .values()
+    .flatMap((cells = [], row) => cells.values().map((cell, column) => ({ ...cell, row, column })))
 
 interface SheetFormulas {
   /** Those without a value, or with 0. */

@@ -8,7 +8,7 @@ import {
 import { type SheetTable, sheetTables, type TableRow, toText } from '../sheet-tables.ts'
 import { chartToText } from './chart.ts'
 import type { ShowPicture } from './image.ts'
-import { readWorkbook } from './read-workbook.ts'
+import { readWorkbook, type WorkbookSheet } from './read-workbook.ts'
 import type { PartsOfSheets, SheetParts } from './sheet-parts.ts'
 import type { Formulas } from './workbook-formulas.ts'
 
@@ -20,7 +20,7 @@ export async function extractWorkbook(
   bytes: Buffer,
   parts: PartsOfSheets,
   show: ShowPicture = async () => '',
-  formulas: Formulas = new Map(),
+  formulas?: Formulas,
 ): Promise<Extracted> {
   const text = createBoundedText()
   const hidden: string[] = []
@@ -49,7 +49,7 @@ export async function extractWorkbook(
   const warnings = [
     ...warningOf('hidden_sheets', 'Hidden sheets', hidden),
     ...warningOf('hidden_cells', 'Hidden rows or columns', partlyHidden),
-    ...uncalculated(formulas),
+    ...uncalculated(formulas, sheets),
   ]
   return {
     text: text.toString(),
@@ -74,9 +74,14 @@ function warningOf(code: string, what: string, sheets: readonly string[]): Readi
   return [{ code, message: `${what} were read, too: ${sheets.join(', ').slice(0, MAX_NAMES)}` }]
 }
 
-function uncalculated(formulas: Formulas): ReadingWarning[] {
-  const names = [...formulas.keys()].join(', ').slice(0, MAX_NAMES)
-  if (formulas.size === 0) return []
+function uncalculated(
+  formulas: Formulas | undefined,
+  sheets: readonly WorkbookSheet[],
+): ReadingWarning[] {
+  const own = sheets.flatMap(({ sheet, formulas: shown }) => (shown.length > 0 ? [sheet] : []))
+  const all = [...new Set([...(formulas?.keys() ?? []), ...own])]
+  const names = all.join(', ').slice(0, MAX_NAMES)
+  if (all.length === 0) return []
   const advice = 'open the file in a spreadsheet program, save it and send it again'
   return [
     {

@@ -102,6 +102,43 @@ describe('A message of Outlook', () => {
     expect((await extractFile(file)).text).toMatch(/^# Киль\n\n\s*Порт/)
   })
 
+  it('may have its text as rich text alone, which is compressed', async () => {
+    // The example of [MS-OXRTFCP], 3.
+    const packed =
+      '2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0'
+    const file = message({
+      [PROPERTIES]: properties(32)[1],
+      '__substg1.0_10090102': Buffer.from(packed, 'hex'),
+    })
+    expect((await extractFile(file)).text).toContain('hello world')
+  })
+
+  it('may have a page within rich text, of which the page is read', async () => {
+    const page = String.raw`{\rtf1\ansi\ansicpg1252\fromhtml1 {\fonttbl{\f0\fcharset204 Arial;}{\f1 Arial;}}
+{\*\generator Any;}{\*\htmltag64 <p title="a \{1\}">}\htmlrtf {\htmlrtf0 Fee \u8364 ?47 \u8211\'96 \f0\'cf\'ee\'f0\'f2
+{\*\htmltag84 &lt;}5\htmlrtf\par not this}\htmlrtf0 {\*\mhtmltag2 <p>}{\*\htmltag72 </p>}\f1 M\'f6we}`
+    const head = Buffer.alloc(16)
+    head.write('MELA', 8)
+    const file = message({
+      [PROPERTIES]: properties(32)[1],
+      '__substg1.0_10090102': Buffer.concat([head, Buffer.from(page)]),
+    })
+    const { text: words } = await extractFile(file)
+    expect(words.replaceAll(/\s+/g, ' ')).toContain('Fee €47 – Порт<5')
+    expect(words).toContain('Möwe')
+    expect(words).not.toMatch(/Any|title|not this/)
+  })
+
+  it('is read as far as compressed text that breaks off goes', async () => {
+    const broken = '2d0000002b0000004c5a4675f1c5c7a703000a00726370673132354232'
+    const file = message({
+      [PROPERTIES]: properties(32)[1],
+      ...Object.fromEntries([text('0037', 'Ferry')]),
+      '__substg1.0_10090102': Buffer.from(broken, 'hex'),
+    })
+    expect((await extractFile(file)).text).toMatch(/^# Ferry/)
+  })
+
   it('is damaged without its properties', async () => {
     const file = message({ [`within/${PROPERTIES}`]: Buffer.alloc(32) })
     await expect(extractFile(file)).rejects.toMatchObject({ code: 'damaged_file' })

@@ -1,4 +1,4 @@
-import { type BookType, utils, write } from '@e965/xlsx'
+import { type BookType, CFB, utils, write } from '@e965/xlsx'
 import { strToU8, unzipSync, type Zippable, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { extractFile } from '../../src/extract-file.ts'
@@ -6,6 +6,7 @@ import { readWorkbook } from '../../src/formats/read-workbook.ts'
 import type { PartsOfSheets } from '../../src/formats/sheet-parts.ts'
 import { extractWorkbook, rowsToText } from '../../src/formats/xlsx.ts'
 import type { TableRow } from '../../src/sheet-tables.ts'
+import { tablesOfWorkbook } from '../../src/tables.ts'
 import { sourceFile } from '../source-file.ts'
 
 const NO_PARTS: PartsOfSheets = new Map()
@@ -106,6 +107,76 @@ it('Formulas without stored values are shown, with a warning', async () => {
   ])
 })
 
+describe('A workbook of Excel 97 with formulas', () => {
+  const record = (type: number, ...data: number[]) =>
+    Buffer.from([type & 0xff, type >> 8, data.length & 0xff, data.length >> 8, ...data])
+  const label = (column: number, word: string) =>
+    record(0x204, 0, 0, column, 0, 0, 0, word.length, 0, 0, ...Buffer.from(word))
+  const number = (row: number, column: number, value: number) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleLE(value)
+    return record(0x203, row, 0, column, 0, 0, 0, ...bytes)
+  }
+  /** `=A2*2` with a value that is stored. */
+  const formula = (row: number, column: number, value: readonly number[]) => {
+    const tokens = [0x44, row, 0, 0, 0xc0, 0x1e, 2, 0, 0x05]
+    const flags = [0, 0, 0, 0, 0, 0]
+    return record(0x6, row, 0, column, 0, 0, 0, ...value, ...flags, tokens.length, 0, ...tokens)
+  }
+  const [begin, end] = [record(0x809, 0, 6, 5, 0, ...Array(12).fill(0)), record(0xa)]
+  const beginSheet = record(0x809, 0, 6, 0x10, 0, ...Array(12).fill(0))
+  const EMPTY = [3, 0, 0, 0, 0, 0, 0xff, 0xff]
+  const ZERO = [0, 0, 0, 0, 0, 0, 0, 0]
+  const FOUR = [0, 0, 0, 0, 0, 0, 0x10, 0x40]
+
+  function workbook(...values: (readonly number[])[]) {
+    const name = [4, 0, ...Buffer.from('Sums')]
+    const start = begin.length + 4 + 6 + name.length + end.length
+    const sheet = record(0x85, start, 0, 0, 0, 0, 0, ...name)
+    const cells = [label(0, 'Qty'), label(1, 'Total')]
+    for (const [place, value] of values.entries()) {
+      cells.push(number(place + 1, 0, place + 2), formula(place + 1, 1, value))
+    }
+    const container = CFB.utils.cfb_new()
+    const stream = Buffer.concat([begin, sheet, end, beginSheet, ...cells, end])
+    CFB.utils.cfb_add(container, '/Workbook', stream)
+    return sourceFile('sums.xls', Buffer.from(CFB.write(container, { type: 'buffer' })))
+  }
+
+  it.each([
+    ['shown where no values are stored', [EMPTY, EMPTY], ['=A2*2', '=A3*2']],
+    ['shown where 0 is stored for each', [ZERO, ZERO], ['=A2*2', '=A3*2']],
+    ['not shown where any has another value', [FOUR, ZERO], ['4', '0']],
+  ])('They are %s', async (_, values, shown) => {
+    const { text, warnings } = await extractFile(workbook(...values))
+    expect(Array.from(text.matchAll(/Total: (.*)/g), ([, value]) => value)).toEqual(shown)
+    const isWarned = shown[0]?.startsWith('=') === true
+    expect(warnings?.map(({ code }) => code)).toEqual(
+      isWarned ? ['uncalculated_formulas'] : undefined,
+    )
+  })
+
+  it('SQL sees the formulas, too, with a remark', async () => {
+    const [sheet] = await tablesOfWorkbook(workbook(EMPTY).bytes)
+    expect(sheet?.tables[0]).toMatchObject({
+      rows: [[2, '=A2*2']],
+      remarks: ['Formulas whose values the file does not have (Total)'],
+    })
+  })
+})
+
+it('Superscripts in strings that stand in their cells are kept apart', async () => {
+  const book = utils.book_new(utils.aoa_to_sheet([['Fee']]), 'Dues')
+  const parts: Zippable = unzipSync(write(book, { type: 'buffer' }))
+  const path = 'xl/worksheets/sheet1.xml'
+  const raised = '<r><rPr><vertAlign val="superscript"/></rPr><t>2</t></r>'
+  const cell = `<c r="A2" t="inlineStr"><is><r><t>45 &lt;crowns&gt;</t></r>${raised}</is></c>`
+  const xml = Buffer.from(unzipSync(write(book, { type: 'buffer' }))[path] ?? []).toString()
+  parts[path] = strToU8(xml.replace('</sheetData>', `<row r="2">${cell}</row></sheetData>`))
+  const { text } = await extractFile(sourceFile('dues.xlsx', zipSync(parts)))
+  expect(text).toContain('45 <crowns>^2')
+})
+
 it.each([
   ['shown if the program asks to calculate them', ['0', '0'], 'fullCalcOnLoad="1"', '=A2*9'],
   ['values if any other has one', ['0', '27'], 'fullCalcOnLoad="1"', '0'],
@@ -184,7 +255,8 @@ it('Formulas of OpenDocument without values are shown, too', async () => {
   )
   const { text, warnings } = await extractFile(sourceFile('fees.ods', zipSync(parts)))
   expect(text).toContain('- Qty: 2; Fee: =A2*9\n- Qty: 3; Fee: =SUM(A2:A3)&"!"\n')
-  expect(warnings).toEqual([expect.objectContaining({ code: 'uncalculated_formulas' })])
+  const message = expect.stringMatching(/shown as formulas: Fees\./)
+  expect(warnings).toEqual([{ code: 'uncalculated_formulas', message }])
 })
 
 it('Files that are embedded in a sheet follow it', async () => {

@@ -11,7 +11,7 @@ export type Scope = (typeof SCOPES)[number]
 /** The maximum number of keys, including expired ones. */
 export const MAX_KEYS = 200
 
-/** How the id of a key begins that a program got by OAuth. */
+/** The prefix of the ids of keys that programs get by OAuth. */
 export const GRANT_PREFIX = 'oauth'
 export const isGrant = ({ id }: { id: string }) => id.startsWith(GRANT_PREFIX)
 
@@ -153,7 +153,7 @@ export const ApiKey = z
       .string()
       .optional()
       .describe(
-        'The id of the key or person that created it; absent if it was the SERVER_API_KEY. Revoked or removed, they take it along.',
+        'Identifier of the key or person that created it; absent for the SERVER_API_KEY. It is revoked together with that key, or removed together with that person.',
       ),
     lastUsedAt: z.iso
       .datetime()

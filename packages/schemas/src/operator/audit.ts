@@ -32,14 +32,16 @@ export const AuditExportQuery = z.object(FILTERS)
 
 export const AuditEntry = z
   .object({
-    number: z.int().describe('Counts up; a gap is an entry that was never written.'),
+    number: z
+      .int()
+      .describe('Number of the entry, in order; a gap is an entry that was never written.'),
     at: z.iso.datetime().describe('When it happened.'),
     who: z
       .string()
       .describe(
-        'The person, `user:…`; the key, `key:…`; `master` for the SERVER_API_KEY; `stranger` for who was not let in.',
+        'The person, `user:…`; the key, `key:…`; `master` for the SERVER_API_KEY; `stranger` for a caller that was refused.',
       ),
-    address: z.string().optional().describe('From where; absent for what a run did.'),
+    address: z.string().optional().describe('Address of the caller; absent for what a run did.'),
     action: z
       .string()
       .describe(
@@ -48,7 +50,9 @@ export const AuditEntry = z
     status: z.int().optional().describe('The HTTP status of the answer, if there is one.'),
     targets: z
       .record(z.string(), z.union([z.string(), z.array(z.string())]))
-      .describe('Identifiers of what it was done to, and names of what was changed; no content.'),
+      .describe(
+        'Identifiers of the objects concerned, and names of the fields that changed; no content.',
+      ),
   })
   .meta({ id: 'AuditEntry' })
 

@@ -12,14 +12,16 @@ export const PersonParams = z.object({ id: Id })
 export const KnownPerson = z
   .object({
     id: Id,
-    name: z.string().optional().describe('As the issuer has told it; it may change.'),
+    name: z.string().optional().describe('Name that the issuer gives; it may change.'),
     email: z
       .string()
       .optional()
-      .describe('As the issuer has told it, to read alone: it identifies nobody.'),
+      .describe('Address that the issuer gives, only to be shown: it identifies nobody.'),
     groups: z.array(z.string()).describe('Their groups when they were last seen.'),
-    firstSeenAt: z.iso.datetime().describe('When they first came.'),
-    lastSeenAt: z.iso.datetime().describe('When they were last here, accurate to ten minutes.'),
+    firstSeenAt: z.iso.datetime().describe('When they first signed in.'),
+    lastSeenAt: z.iso
+      .datetime()
+      .describe('When they last made a request, accurate to ten minutes.'),
   })
   .meta({ id: 'KnownPerson' })
 
@@ -30,7 +32,7 @@ export const PeopleQuery = z.object({
 
 export const PeopleList = z
   .object({
-    people: z.array(KnownPerson).describe('In the order in which they first came.'),
+    people: z.array(KnownPerson).describe('In the order in which they first signed in.'),
     nextCursor: z.string().optional().describe('Of the next page; absent on the last one.'),
   })
   .meta({ id: 'PeopleList' })
@@ -42,7 +44,7 @@ export const PersonRemoval = z.object({
       .string()
       .max(300)
       .regex(/^user:.*\S/, 'must be a person, such as user:7c1e'),
-  ).describe('The person to whom documents and collections belong from then on; nobody if absent.'),
+  ).describe('The person who gets their documents and collections; nobody if absent.'),
 })
 
 const Count = z.int().min(0)
@@ -60,7 +62,7 @@ export const PersonRemoved = z
         artifacts: Count.describe('Files that answers made, stored responses and waiting runs.'),
         keys: Count.describe('API keys that they have made as an administrator.'),
       })
-      .describe('What was theirs alone.'),
+      .describe('What belonged to them alone.'),
     handedOn: z
       .object({
         to: z.string().optional().describe('`handTo`; absent for nobody.'),
