@@ -1,3 +1,4 @@
+import { basename, extname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { SetupError } from '@agent-server/lib/errors.ts'
 import { boundedText } from '@agent-server/lib/fields.ts'
@@ -51,8 +52,11 @@ const AgentName = z
     /^[A-Za-z\d][\w.-]{0,63}$/,
     'must start with a letter or digit, followed by up to 63 of A-Z a-z 0-9 _ . -',
   )
+/** What a plugin is called whose module has this path. */
+export const pluginName = (path: string) => basename(path, extname(path)).toLowerCase()
+
 const MAX_AGENTS = 50
-const Names = z.array(boundedText(200)).max(500)
+const Names = z.array(boundedText(200).trim()).max(500)
 
 /** Another agent of the file: what it leaves out is as for the file's own agent. */
 const NamedAgent = z
@@ -131,16 +135,29 @@ export const AgentConfiguration = z
         'Further agents by name, which clients choose as their model. Each has its own prompt, and all of this file’s tools, skills and connections unless it lists some.',
       ),
   })
-  .superRefine(({ name, agents, mcpServers }, context) => {
-    for (const [other, { mcpServers: used = [] }] of Object.entries(agents)) {
+  .superRefine(({ name, agents, mcpServers, plugins }, context) => {
+    const pluginNames = plugins.map(pluginName)
+    for (const [other, { mcpServers: servers = [], plugins: used = [] }] of Object.entries(
+      agents,
+    )) {
       if (other === name || other === `${name}-plain`) {
         const message = 'is the name of the file’s own agent'
         context.addIssue({ code: 'custom', path: ['agents', other], message })
       }
-      for (const [index, server] of used.entries()) {
-        if (Object.hasOwn(mcpServers, server)) continue
-        const path = ['agents', other, 'mcpServers', index]
-        context.addIssue({ code: 'custom', path, message: 'is no connection of this file' })
+      const references = [
+        ...servers.map((server, index) => ({
+          path: ['mcpServers', index],
+          isKnown: Object.hasOwn(mcpServers, server),
+          message: 'is no connection of this file',
+        })),
+        ...used.map((plugin, index) => ({
+          path: ['plugins', index],
+          isKnown: pluginNames.includes(plugin),
+          message: 'is no plugin of this file',
+        })),
+      ]
+      for (const { path, message } of references.filter(({ isKnown }) => !isKnown)) {
+        context.addIssue({ code: 'custom', path: ['agents', other, ...path], message })
       }
     }
   })

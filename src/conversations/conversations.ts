@@ -3,6 +3,7 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import { principalsOf } from '@agent-server/schemas/visibility.ts'
+import { type PageQuery, pageOf } from '@agent-server/wire'
 import type {
   ConversationStore,
   NewItem,
@@ -25,6 +26,10 @@ interface NewConversation {
   title?: string | undefined
   metadata: Record<string, string>
   first?: NewItems | undefined
+}
+
+interface ItemsQuery extends PageQuery {
+  branches?: boolean | undefined
 }
 
 interface ListQuery {
@@ -131,15 +136,8 @@ function createItems(
   const append = async (id: string, { items, question }: NewItems, caller: Caller) => {
     await store.add(refOf(id, caller), { items, question: question || undefined })
   }
-  /** The items of the current branch. */
-  const branch = async (id: string, caller: Caller): Promise<StoredItem[]> => {
-    const { conversation, ref } = await getReadable(id, caller)
-    return withholding.items(await store.branch(ref, conversation.lastItem ?? ''), caller)
-  }
-
   return {
     append,
-    branch,
     /** Like `append`; returns the new items. */
     async addItems(id: string, newItems: NewItems, caller: Caller): Promise<StoredItem[]> {
       await append(id, newItems, caller)
@@ -147,10 +145,12 @@ function createItems(
       const stored = newItems.items.map(({ id }) => store.item({ ...ref, item: id }))
       return (await Promise.all(stored)).flatMap((item) => item ?? [])
     },
-    /** The items of all branches, in the order in which they were added. */
-    async allItems(id: string, caller: Caller): Promise<StoredItem[]> {
-      const { ref } = await getReadable(id, caller)
-      return withholding.items(await store.items(ref), caller)
+    /** A page of the items of the current branch or, with `branches`, of all, in the order in which they were added. */
+    async listItems(id: string, { branches, ...query }: ItemsQuery, caller: Caller) {
+      const { conversation, ref } = await getReadable(id, caller)
+      const last = conversation.lastItem ?? ''
+      const page = pageOf(await (branches ? store.items(ref) : store.branch(ref, last)), query)
+      return { ...page, data: await withholding.items(page.data, caller) }
     },
     /** Throws `conversation_not_found`, and `item_not_found`. */
     async getItem(id: string, itemId: string, caller: Caller): Promise<StoredItem> {

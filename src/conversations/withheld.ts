@@ -2,26 +2,9 @@ import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import { forCallerById } from '@agent-server/schemas/visibility.ts'
+import type { HiddenDocuments } from '../documents/hidden-documents.ts'
 import type { StoredItem } from '../stores/conversation-store.ts'
-import type { DocumentStore } from '../stores/document-store.ts'
 import { readAnswer } from './answer-record.ts'
-
-/** Which of these documents a caller may not read any more, or that are gone; none for whoever rights do not concern. */
-export type HiddenDocuments = (
-  ids: readonly string[],
-  caller: Caller,
-) => Promise<ReadonlySet<string>>
-
-export function createHiddenDocuments(store: Pick<DocumentStore, 'get'>): HiddenDocuments {
-  return async (ids, caller) => {
-    const visibility = forCallerById(caller)
-    if (visibility.rights === 'all') return new Set()
-    const isHidden = async (id: string) => (await store.get(visibility, id)) === undefined
-    const distinct = [...new Set(ids)]
-    const hidden = await Promise.all(distinct.map(isHidden))
-    return new Set(distinct.filter((_, i) => hidden[i]))
-  }
-}
 
 /** What stands for words of a document that its reader may not read any more. */
 const WITHHELD = 'Withheld: you may not read all documents that this may have come from.'

@@ -4,6 +4,7 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import { createLimiter, type Limiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { CollectionStore } from '../stores/collection-store.ts'
 import type { ConversationRef, ConversationStore } from '../stores/conversation-store.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 import { type DocumentLookup, documentPages } from '../stores/lookup.ts'
@@ -106,7 +107,7 @@ function createTurns() {
 }
 
 interface Sweeping {
-  store: Pick<DocumentStore, 'list'>
+  store: Pick<DocumentStore, 'list'> & { collections: Pick<CollectionStore, 'forgetAccess'> }
   lookup: Pick<DocumentLookup, 'goneConversations'>
   documents: Pick<AllDocuments, 'remove'>
   log: Pick<Log, 'warn'>
@@ -114,7 +115,7 @@ interface Sweeping {
 
 /**
  * Deletes the documents of conversations that no longer exist, for whatever reason; until then they are visible to
- * nobody. Begins with those that an earlier process left behind.
+ * nobody. Begins with those that an earlier process left behind. Forgets lists of readers that no document has, too.
  */
 export function createConversationSweep({ store, lookup, documents, log }: Sweeping) {
   const closing = new AbortController()
@@ -138,6 +139,7 @@ export function createConversationSweep({ store, lookup, documents, log }: Sweep
   const sweep = async (): Promise<void> => {
     const conversations = await lookup.goneConversations(everything(), SWEPT, closing.signal)
     for (const conversation of conversations) await removeAll(conversation)
+    await store.collections.forgetAccess()
   }
 
   const run = async (): Promise<void> => {

@@ -42,30 +42,34 @@ export function createOwnDocuments(
   const refTo = (conversation: string) => ({ id: conversation, owner })
 
   // Verified here too, because a stream or an upload may outlive its key.
-  const create: Documents['create'] = async (content, idempotencyKey, digest) => {
-    await verify()
-    const { conversation } = content
-    // A person's id may have colons, too.
-    const keysOf = person ? encodeURIComponent(person.id) : owner
-    const ownKey = keysOf && idempotencyKey ? `${keysOf}:${idempotencyKey}` : idempotencyKey
-    const placed = placeInCollection(content, await shared.writable(), writer)
-    const add = () =>
-      documents.create({ ...placed, creator: person?.id, sender: share }, ownKey, digest)
-    return conversation === undefined
-      ? add()
-      : conversationDocuments.add(refTo(conversation), content, add)
-  }
-  const put: Documents['put'] = async (idOrOwnId, content) => {
-    await verify()
-    if (content.conversation !== undefined) {
-      throw refusal('conversation', 'can be given only with POST /documents')
+  const createWithin =
+    (writable: SharedCollections['writable']): Documents['create'] =>
+    async (content, idempotencyKey, digest) => {
+      await verify()
+      const { conversation } = content
+      // A person's id may have colons, too.
+      const keysOf = person ? encodeURIComponent(person.id) : owner
+      const ownKey = keysOf && idempotencyKey ? `${keysOf}:${idempotencyKey}` : idempotencyKey
+      const placed = placeInCollection(content, await writable(), writer)
+      const add = () =>
+        documents.create({ ...placed, creator: person?.id, sender: share }, ownKey, digest)
+      return conversation === undefined
+        ? add()
+        : conversationDocuments.add(refTo(conversation), content, add)
     }
-    const existing = await find(idOrOwnId)
-    if (existing) await requireOwn(existing.id)
-    const placed = placeInCollection(content, await shared.writable(), writer)
-    const id = existing?.id ?? newId(idOrOwnId, placed)
-    return documents.put(changes, id, { ...placed, creator: person?.id, sender: share })
-  }
+  const putWithin =
+    (writable: SharedCollections['writable']): Documents['put'] =>
+    async (idOrOwnId, content) => {
+      await verify()
+      if (content.conversation !== undefined) {
+        throw refusal('conversation', 'can be given only with POST /documents')
+      }
+      const existing = await find(idOrOwnId)
+      if (existing) await requireOwn(existing.id)
+      const placed = placeInCollection(content, await writable(), writer)
+      const id = existing?.id ?? newId(idOrOwnId, placed)
+      return documents.put(changes, id, { ...placed, creator: person?.id, sender: share })
+    }
   return {
     async find(idOrOwnId) {
       const document = await find(idOrOwnId)
@@ -73,9 +77,13 @@ export function createOwnDocuments(
     },
     get: async (idOrOwnId) => (await shownTo())(await get(idOrOwnId)),
     idToChange,
-    create,
-    put,
-    createAll: (items) => storeAll(items, { create, put }),
+    create: createWithin(shared.writable),
+    put: putWithin(shared.writable),
+    async createAll(items) {
+      const names = await shared.writable()
+      const writable = async () => names
+      return storeAll(items, { create: createWithin(writable), put: putWithin(writable) })
+    },
     awaitCompletion: documents.awaitCompletion,
     async list(query, signal) {
       const { conversation } = query
@@ -145,13 +153,14 @@ function createFinding(documents: AllDocuments, caller: Caller, shared: SharedCo
   /** Who may read a document is shown to whoever may change that. */
   const shownTo = async () => {
     const roles = await shared.roles()
+    if (rights === 'all' || !roles) return (document: Document) => document
     return (document: Document): Document => {
       const { access: _, creator, ...others } = document
       const collection = String(document.metadata?.[COLLECTION] ?? DEFAULT_COLLECTION)
-      const role = roles?.get(collection) ?? 'reader'
+      const role = roles.get(collection) ?? 'reader'
       const mayAdd = collection === DEFAULT_COLLECTION || role !== 'reader'
-      const isOwn = creator === caller.person?.id && mayAdd
-      return !roles || isOwn || role === 'owner' ? document : others
+      const isOwn = creator === rights.person && mayAdd
+      return isOwn || role === 'owner' ? document : others
     }
   }
   return { find, get, idToChange, requireOwn, newId, shownTo }

@@ -63,8 +63,14 @@ function createSeen({ store, lookup }: Omit<Dependencies, 'documents'>, caller: 
   }
   /** Throws `collection_not_found`. */
   const get = async (name: string, signal: AbortSignal): Promise<Collection> => {
-    const one = (await all(signal)).find((each) => each.name === name)
-    if (one) return one
+    const [documents, stored, own] = await Promise.all([
+      lookup.countDocuments(visibility, within({ collection: name }), signal),
+      store.get(name),
+      roles(),
+    ])
+    const row = isWithinKey(name) && (own?.has(name) ?? true) ? stored : undefined
+    const isTheirDefault = own !== undefined && name === DEFAULT_COLLECTION && isWithinKey(name)
+    if (documents > 0 || row || isTheirDefault) return toCollection({ name, documents, row, own })
     throw new AppError('collection_not_found', `There is no collection "${name}"`, {
       param: 'name',
     })
@@ -115,6 +121,13 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
         if (rights === 'all') return true
         const role = (await roles())?.get(name) ?? 'reader'
         return role !== 'reader' || addIfFree(store, name, rights.person)
+      },
+      /**
+       * Ends that a person owns a collection, so that it no longer counts as one of theirs. For others the name stays
+       * reserved: nobody but them may give it to anybody.
+       */
+      async release(name: string): Promise<void> {
+        if (rights !== 'all') await store.remove(name)
       },
       /**
        * Who may read a document of it without `access` that the caller takes out to `default`: whoever could before,

@@ -37,6 +37,8 @@ export interface CollectionStore {
   change(name: string, lists: Partial<RoleLists>): Promise<StoredCollection | undefined>
   /** Documents that are in it stay. Returns whether it existed. */
   remove(name: string): Promise<boolean>
+  /** Forgets the lists of readers that documents had and none has any more. */
+  forgetAccess(): Promise<void>
 }
 
 export const MAX_SHARED = 10_000

@@ -240,6 +240,11 @@ export interface DocumentStore extends FileStore, SourceStore {
    */
   put(visibility: Visibility, document: NewDocument, before?: Version): Promise<StoredDocument>
   get(visibility: Visibility, id: string): Promise<StoredDocument | undefined>
+  /** Those of these documents that there are, by their ids. */
+  getAll(
+    visibility: Visibility,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, StoredDocument>>
   /** Whether there is a document that was stored with this idempotency key. */
   hasKey(key: string): Promise<boolean>
   /** Throws the reason of `signal`; `invalid_request` with param `cursor` if that is unknown or of another order. */

@@ -2,6 +2,7 @@ import { Collection } from '@agent-server/schemas/collection.ts'
 import { Document, DocumentCreated } from '@agent-server/schemas/document.ts'
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { failureOf } from '../support/failure.ts'
 import { speakingFor } from '../support/people.ts'
@@ -32,6 +33,8 @@ async function withKey(key: object, person?: string): Promise<Request> {
       },
     })
 }
+
+const Made = z.object({ id: z.string() })
 
 const create = (request: Request, body: object) => request('/collections', { body })
 const patch = (request: Request, name: string, body: object) =>
@@ -256,4 +259,16 @@ describe('One person', () => {
     expect(refused).toMatchObject({ status: 400, code: 'invalid_request' })
     expect((await create(ada, { name: newName() })).status).toBe(201)
   })
+})
+
+it('A person who deletes a vector store no longer owns a collection, and others may have the name', async () => {
+  const name = newName()
+  const store = Made.parse(await (await ada('/v1/vector_stores', { body: { name } })).json()).id
+  expect((await create(mallory, { name })).status).toBe(409)
+  const document = await add(ada, { collection: name })
+  expect((await ada(`/v1/vector_stores/${store}`, { method: 'DELETE' })).status).toBe(200)
+  expect((await ada(`/collections/${name}`)).status).toBe(404)
+  expect((await create(mallory, { name })).status).toBe(201)
+  expect((await mallory(`/documents/${document}`)).status).toBe(404)
+  expect((await ada(`/documents/${document}`)).status).toBe(200)
 })

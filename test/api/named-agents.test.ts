@@ -183,6 +183,8 @@ describe('A configuration', () => {
       { agents: { a: { mcpServers: ['crm'] } } },
       'agents.a.mcp',
     ],
+    ['names a plugin that it lacks', { agents: { a: { plugins: ['crm'] } } }, 'agents.a.plugins.0'],
+    ['names a tool that there is not', { agents: { a: { tools: ['crm'] } } }, 'agents.a.tools.0'],
     ['has a name that no model can have', { agents: { 'a b': {} } }, 'agents'],
     ['gives access to nobody', { agents: { a: { access: ['everybody'] } } }, 'agents.a.access.0'],
   ])('is refused if it %s', async (_case, agent, field) => {

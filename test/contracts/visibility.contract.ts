@@ -116,6 +116,7 @@ const countOf =
 /** Of how many documents each method gives something. */
 const READS: Record<Exclude<Reads, 'lookup.goneConversations'>, Read> = {
   get: countOf((store, of, id) => store.get(of, id)),
+  getAll: async (store, of) => (await store.getAll(of, [...IDS, 'unknown'])).size,
   list: async (store, of) => (await store.list(of, { limit: 99 })).documents.length,
   countListed: (store, of) => store.countListed(of, {}),
   listChunks: countOf((store, of, documentId) => store.listChunks(of, { documentId, limit: 9 })),

@@ -70,6 +70,8 @@ export interface SharedCollections {
   requireOwner(name: string, signal: AbortSignal): Promise<void>
   /** Makes a person the owner of a new collection. Returns whether the caller may add documents to it. */
   claim(name: string): Promise<boolean>
+  /** Ends that a person owns a collection; the caller is one of its owners. */
+  release(name: string): Promise<void>
   /** Who may read a document without `access` that is taken out of this collection; undefined for whoever reads the default one. */
   readersOutside(name: string): Promise<string[] | undefined>
 }

@@ -19,10 +19,17 @@ export function toList<Item extends { id: string }>(data: Item[], has_more: bool
   return { object: 'list' as const, data, first_id: first, last_id: last, has_more }
 }
 
+/** Which page of a list; `after` is the id of an item. */
+export interface PageQuery {
+  limit: number
+  order: 'asc' | 'desc'
+  after?: string | undefined
+}
+
 /** One page of all the items. Throws AppError `invalid_request` if `after` is not one of them. */
 export function pageOf<Item extends { id: string }>(
   items: readonly Item[],
-  { limit, order, after }: { limit: number; order: 'asc' | 'desc'; after?: string | undefined },
+  { limit, order, after }: PageQuery,
 ) {
   const all = order === 'asc' ? items : items.toReversed()
   const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1

@@ -39,7 +39,7 @@ export {
   WHOLE_CORPUS,
   withinStores,
 } from './file-search.ts'
-export { listOf, pageOf, toList } from './list-page.ts'
+export { listOf, type PageQuery, pageOf, toList } from './list-page.ts'
 export { refuseMissing } from './missing-endpoints.ts'
 export { createModels, type Models, plainName } from './models.ts'
 export {

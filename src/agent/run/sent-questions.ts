@@ -38,7 +38,7 @@ export type SentQuestions = ReturnType<typeof createSentQuestions>
  * what the prompt cache of the model's server holds. A conversation is recognised by its owner and its messages. What
  * is forgotten, or came from a document that has changed since then, is sent without passages.
  */
-export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
+export function createSentQuestions(documents: Pick<DocumentStore, 'getAll'>) {
   /** The least recently used first. */
   const cache = new Map<string, SentQuestion>()
   let total = 0
@@ -88,8 +88,7 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
     hits: readonly Source[],
   ): Promise<(hit: Source) => boolean> {
     const ids = [...new Set(hits.map(({ documentId }) => documentId))]
-    const results = await Promise.all(ids.map((id) => documents.get(visibility, id)))
-    const served = new Map(ids.map((id, index) => [id, results[index]]))
+    const served = await documents.getAll(visibility, ids)
     return ({ id, documentId }) => {
       const document = served.get(documentId)
       return document !== undefined && id.startsWith(`${document.id}-${document.servedRevision}-`)

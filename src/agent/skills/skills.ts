@@ -50,6 +50,8 @@ export function createSkills({ settings, read, log }: Dependencies) {
   /** In the order of the configuration, regardless of which source loaded first. */
   let resolved: ResolvedSkill[] = []
   let active: Skill[] = []
+  /** What agents name that have only some of them. */
+  const chosen = new Set<string>()
 
   async function loadOne(source: string, options: LoadOptions, signal: AbortSignal): Promise<void> {
     const reading = untilAborted(read(source, options, signal), signal).catch((error: unknown) =>
@@ -94,8 +96,12 @@ export function createSkills({ settings, read, log }: Dependencies) {
     },
     ...viewOf(() => active),
     /** What an agent sees that has only the skills with these names; all without names. */
-    only: (names: readonly string[] | undefined) =>
-      viewOf(() => (names ? active.filter(({ name }) => names.includes(name)) : active)),
+    only(names: readonly string[] | undefined) {
+      for (const name of names ?? []) chosen.add(name)
+      return viewOf(() => (names ? active.filter(({ name }) => names.includes(name)) : active))
+    },
+    /** What agents name that no source has. */
+    unknown: () => [...chosen].filter((name) => !resolved.some(({ skill }) => skill.name === name)),
     records: (): SkillRecord[] => [
       ...resolved.map(toRecord),
       ...settings.sources.flatMap((source) =>
@@ -115,7 +121,8 @@ const LOADING_MS = 60_000
 
 /** Reads the skills that need no request, and the others once it is started. */
 export async function openSkills(parts: Parameters<typeof createSkills>[0]) {
-  const { sources } = parts.settings
+  const { settings, log } = parts
+  const { sources } = settings
   const skills = createSkills(parts)
   const closing = new AbortController()
   const load = (sources: readonly string[], options: LoadOptions, signal: AbortSignal) => {
@@ -127,7 +134,11 @@ export async function openSkills(parts: Parameters<typeof createSkills>[0]) {
   return {
     ...skills,
     /** Reads the remote sources; until then, their copies are used. */
-    start: () => load(sources.filter(isRemoteSource), {}, closing.signal),
+    async start(): Promise<void> {
+      await load(sources.filter(isRemoteSource), {}, closing.signal)
+      const unknown = skills.unknown()
+      if (unknown.length > 0) log.warn({ skills: unknown }, 'agents name skills that are not there')
+    },
     /** Reads one source again, or all. Throws `invalid_request` for one that is not configured. */
     async reload({ source, accept }: SkillReload, signal: AbortSignal): Promise<SkillList> {
       if (source !== undefined && !sources.includes(source)) {

@@ -1,9 +1,10 @@
-import { basename, dirname, extname, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
 import { z } from 'zod'
+import { pluginName } from '../configuration.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,32}$/
@@ -65,7 +66,7 @@ export async function loadPlugins({
 }: Dependencies): Promise<Plugins> {
   const loaded: LoadedPlugin[] = []
   for (const path of paths) {
-    const name = basename(path, extname(path)).toLowerCase()
+    const name = pluginName(path)
     const before = existing?.loaded.find((one) => one.path === path && one.state === 'on')
     try {
       if (loaded.some((other) => other.name === name)) throw new Error('Its name is taken')

@@ -3,7 +3,7 @@ import { groupRoutes } from '@agent-server/http/reference.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
 import { ChatFrame } from '@agent-server/schemas/chat.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
-import { pageOf, toList } from '@agent-server/wire'
+import { toList } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { Answers } from '../../conversations/answers.ts'
 import { type Conversations, refOf } from '../../conversations/conversations.ts'
@@ -150,9 +150,8 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       querystring: ConversationItemsQuery,
       response: { 200: ConversationItemList.describe('A page of items.'), ...errorResponses(404) },
     },
-    async handler({ params: { id }, query: { branches, ...query }, caller }) {
-      const read = branches ? conversations.allItems : conversations.branch
-      const page = pageOf(await read(id, caller), query)
+    async handler({ params: { id }, query, caller }) {
+      const page = await conversations.listItems(id, query, caller)
       return { ...page, data: page.data.map(toItem) }
     },
   })

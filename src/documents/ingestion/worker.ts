@@ -202,10 +202,11 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
     },
     /**
      * How many documents to claim on top where all slots are taken for long, and whose not: as many again, of which a
-     * sender may have no more than are still free for others.
+     * sender may have no more than are still free for others; their texts may be as long again, too.
      */
     roomForOthers() {
-      const free = Math.max(0, 2 * concurrency - underWay.size)
+      const hasRoom = characters < 2 * MAX_CHARACTERS
+      const free = hasRoom ? Math.max(0, 2 * concurrency - underWay.size) : 0
       const except = Array.from(bySender).filter(([, held]) => held >= free)
       return { limit: Math.ceil(free / 2), except: except.map(([sender]) => sender) }
     },

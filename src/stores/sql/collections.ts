@@ -9,6 +9,7 @@ import {
   type RoleLists,
   type StoredCollection,
 } from '../collection-store.ts'
+import { forgetAccess } from './access.ts'
 import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
 import { integer, oneOf, optionalText, type Read, type Row, type Tx, text } from './query.ts'
@@ -113,6 +114,8 @@ export function createCollectionWrites(dialect: Dialect) {
 
     reserveCollections: (tx: Tx, names: readonly string[]): Promise<void> =>
       reserveNames(tx, dialect, names),
+
+    forgetAccess: (tx: Tx): Promise<void> => forgetAccess(tx, dialect),
 
     removeCollection: async (tx: Tx, name: string): Promise<boolean> =>
       (await tx.run('DELETE FROM collections WHERE name = $1', [name])) > 0,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { batched } from '@agent-server/lib/batches.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata, toPlace } from '@agent-server/lib/labels.ts'
 import { reserveOf } from '@agent-server/lib/limiter.ts'
@@ -42,10 +43,15 @@ const COUNTS = `SELECT ${['pending', 'processing', 'ready', 'failed', 'chunks', 
   .map((name) => `CAST(sum(${name}) AS bigint) AS ${name}`)
   .join(', ')} FROM counts`
 
+const IDS_PER_READ = 500
+
 /** Queries for documents. Each is a single statement, and so sees a consistent state. */
 export function createDocumentReads(
   read: Read,
-): Pick<DocumentStore, 'get' | 'hasKey' | 'readableCollections' | 'identity' | 'counts'> {
+): Pick<
+  DocumentStore,
+  'get' | 'getAll' | 'hasKey' | 'readableCollections' | 'identity' | 'counts'
+> {
   const { rolesOf } = createCollectionReads(read)
   return {
     readableCollections: async (principals) => [...(await rolesOf(principals)).keys()],
@@ -56,6 +62,20 @@ export function createDocumentReads(
         LEFT JOIN sources ON document = number WHERE id = $1 AND ${sql}`
       const [row] = await read(statement(query), values)
       return row && toDocument(row)
+    },
+
+    async getAll(visibility, ids) {
+      const documents = new Map<string, StoredDocument>()
+      for (const batch of batched(ids, IDS_PER_READ)) {
+        const { sql, values } = visibleTo(visibility, { values: batch, testing: 'each' })
+        const query = `SELECT documents.*, source FROM documents
+          LEFT JOIN sources ON document = number
+          WHERE id IN (${batch.map((_, i) => `$${i + 1}`).join(', ')}) AND ${sql}`
+        for (const row of await read({ unprepared: query }, values)) {
+          documents.set(text(row, 'id'), toDocument(row))
+        }
+      }
+      return documents
     },
 
     hasKey: async (key) => (await read(KEY, [key])).length > 0,

@@ -10,7 +10,7 @@ import type {
   StagedChunks,
 } from '../document-store.ts'
 import type { FileNotes } from '../file-store.ts'
-import { forgetAccess, keepAccess } from './access.ts'
+import { keepAccess } from './access.ts'
 import { MAX_KEY_MINUTES } from './chunks.ts'
 import {
   CONTENT_NAMES,
@@ -85,7 +85,6 @@ export function createClaimWrites(dialect: Dialect) {
   return {
     /** Puts the claims of `owner` back, and those whose leases have expired. Returns how many. */
     async recoverJobs(tx: Tx, owner: string): Promise<number> {
-      await forgetAccess(tx, dialect)
       const documents = (await tx.all(LOST, [owner])).map((row) => integer(row, 'document'))
       if (documents.length === 0) return 0
       const releases = documents.flatMap((document) => [

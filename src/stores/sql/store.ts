@@ -237,6 +237,7 @@ function createServerStores(
       reserve: write.reserveCollections,
       change: write.changeCollection,
       remove: write.removeCollection,
+      forgetAccess: write.forgetAccess,
     },
     collectionNames: { ...createNameReads(read), set: write.nameCollection },
     keys: {

@@ -43,7 +43,7 @@ export const UNWATCHED = {
   limiter: createRunLimiter(UNCOUNTED),
   endSession: () => undefined,
   pauses: createPauses(createMemoryArtifactStore(), async () => new Set()),
-  sentQuestions: createSentQuestions({ get: async () => undefined }),
+  sentQuestions: createSentQuestions({ getAll: async () => new Map() }),
   links: 'all' as const,
   hosts: [],
   isStopWord: (word: string) => ['when', 'does', 'is', 'the'].includes(word),

@@ -14,16 +14,17 @@ const assistant = (content: string): ModelMessage => ({ role: 'assistant', conte
 
 /** An agent whose one document is served in the given revision, or gone. */
 function agentWith(revisionOf: () => number | undefined, contextTokens = 32_768) {
-  const get = async (_visibility: Visibility, id: string) => {
-    const document = {
-      id: id.replace(/^doc_|-1-0$/g, ''),
-      servedRevision: revisionOf(),
-    } as Partial<StoredDocument>
-    // Only what the questions look at.
-    return document.servedRevision === undefined ? undefined : (document as StoredDocument)
+  const getAll = async (_visibility: Visibility, ids: readonly string[]) => {
+    const servedRevision = revisionOf()
+    const documents = ids.map((id) => {
+      const document = { id: id.replace(/^doc_|-1-0$/g, ''), servedRevision }
+      // Only what the questions look at.
+      return [id, document as Partial<StoredDocument> as StoredDocument] as const
+    })
+    return new Map(servedRevision === undefined ? [] : documents)
   }
   const answers = Array.from({ length: 12 }, () => says('Yes.'))
-  const sentQuestions = createSentQuestions({ get })
+  const sentQuestions = createSentQuestions({ getAll })
   const agent = createAgentForTest({ answers, found: [CHUNK], sentQuestions, contextTokens })
   return {
     /** Asks, and returns what the model was sent. */
@@ -76,7 +77,9 @@ describe('The second question of a conversation', () => {
 describe('Of many conversations', () => {
   const served = { id: 'doc_a-1-0', servedRevision: 1 } as Partial<StoredDocument>
   // Only what the questions look at.
-  const questions = createSentQuestions({ get: async () => served as StoredDocument })
+  const questions = createSentQuestions({
+    getAll: async (_, ids) => new Map(ids.map((id) => [id, served as StoredDocument])),
+  })
   const hit = { ...hitOf('a-1-0'), id: 'doc_a-1-0-1-0' }
   const of = (id: string) => ({ caller: { ...MASTER, key: { id, name: id } } })
   const keep = (first: string, more = {}, content = 'as sent') =>

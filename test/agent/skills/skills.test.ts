@@ -27,6 +27,13 @@ async function load(found: Record<string, Skill[] | Error>, settings: object = {
 }
 
 describe('the sources of skills', () => {
+  it('lack what agents name that no skill is called', async () => {
+    const { skills } = await load({ a: [skillOf('tides')] })
+    skills.only(['tides', 'winds'])
+    skills.only(undefined)
+    expect(skills.unknown()).toEqual(['winds'])
+  })
+
   it('are used in the order of the configuration; of equal names only the first', async () => {
     const { skills, states } = await load({
       one: [skillOf('a', { source: 'one' })],

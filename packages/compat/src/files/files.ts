@@ -98,15 +98,20 @@ export class StoreFiles {
       )
     }
     await this.readFile(store, id)
-    await this.takeOut(collection, await this.#documents.get(id), signal)
+    const readers = await this.#shared.readersOutside(collection)
+    await this.takeOut(collection, await this.#documents.get(id), readers, signal)
     return { id, object: 'vector_store.file.deleted', deleted: true as const }
   }
 
-  /** Moves a document to the default collection, where nobody may read it who could not before. */
-  async takeOut(collection: string, document: Document, signal: AbortSignal): Promise<void> {
-    const isInDefault = collection === DEFAULT_COLLECTION
-    const keepsReaders = document.access !== undefined || isInDefault
-    const access = keepsReaders ? undefined : await this.#shared.readersOutside(collection)
+  /** Moves a document to the default collection, where nobody may read it but its readers before. */
+  async takeOut(
+    collection: string,
+    document: Document,
+    readers: string[] | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const keepsReaders = document.access !== undefined || collection === DEFAULT_COLLECTION
+    const access = keepsReaders ? undefined : readers
     const change = { metadata: movedTo(DEFAULT_COLLECTION), access }
     await this.#documents.patch(document.id, change, signal)
   }

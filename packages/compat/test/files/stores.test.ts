@@ -39,7 +39,8 @@ function everFull(total: number) {
       names: async () => undefined,
       requireOwner: async () => undefined,
       claim: refused,
-      readersOutside: refused,
+      release: async () => undefined,
+      readersOutside: async () => [],
     },
     names: { list: async () => new Map(), set: async () => undefined },
     files: {
