@@ -233,7 +233,11 @@ function Foot() {
         <Icon name="reference" />
         API reference
       </a>
-      {person.value && <p class="hint">{person.value.name ?? person.value.id}</p>}
+      {person.value && (
+        <p class="hint" title={`Signed in as ${person.value.id}`}>
+          {person.value.name ?? person.value.id}
+        </p>
+      )}
       <SignOut />
       <span class="version">{version.value}</span>
     </div>

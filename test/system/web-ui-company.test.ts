@@ -83,6 +83,9 @@ describe.skipIf(!hasBrowser)('Somebody with an account of the company (needs Chr
     await goTo(page, 'Documents')
     await page.getByRole('link', { name: 'Owls' }).click()
     await page.getByRole('heading', { name: 'Owls' }).waitFor()
+    for (const name of ['Edit', 'Delete', 'Access', 'Replace file']) {
+      expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0)
+    }
     await goTo(page, 'Collections')
     await page.getByText('1 document').waitFor()
     expect(await page.getByRole('link', { name: 'key' }).count()).toBe(0)

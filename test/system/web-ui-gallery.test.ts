@@ -134,6 +134,7 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
         await page.getByRole('heading', { name: 'Passages' }).waitFor()
       },
     ],
+    ['access', (page) => press(page, 'Access')],
   ],
   collections: [
     ['list', (page) => page.getByRole('link', { name: 'handbooks' }).waitFor()],
@@ -142,6 +143,13 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
       async (page) => {
         await page.getByRole('button', { name: 'Rename handbooks' }).click()
         await confirmTitle(page).waitFor()
+      },
+    ],
+    [
+      'access',
+      async (page) => {
+        await closeDialog(page)
+        await page.getByRole('button', { name: 'Access to handbooks' }).click()
       },
     ],
   ],
@@ -213,11 +221,12 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
         const narrow = page.getByRole('button', { name: 'Conversations', exact: true })
         if (await narrow.isVisible()) await narrow.click()
         await page
-          .getByRole('button', { name: /^Rename, export/ })
+          .getByRole('button', { name: /^Rename, share/ })
           .first()
           .click()
       },
     ],
+    ['share', (page) => page.getByRole('dialog').getByRole('button', { name: 'Share' }).click()],
     [
       'run',
       async (page) => {
@@ -303,7 +312,10 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
   feedback: [
     ['list', (page) => page.getByRole('heading', { name: 'Feedback', level: 1 }).waitFor()],
   ],
-  activity: [['graphs', (page) => page.locator('.graph-now').first().waitFor()]],
+  activity: [
+    ['graphs', (page) => page.locator('.graph-now').first().waitFor()],
+    ['audit', (page) => page.getByRole('radio', { name: 'Audit log' }).check()],
+  ],
   deploy: [
     ['empty', (page) => page.getByText('Choose a target').waitFor()],
     [

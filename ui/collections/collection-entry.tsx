@@ -10,6 +10,7 @@ import { Confirm, Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { may } from '../session.ts'
+import { CollectionAccessDialog, sharedWith } from './access-dialog.tsx'
 import { CollectionField } from './collection-chooser.tsx'
 import {
   countDoomed,
@@ -25,6 +26,7 @@ export function CollectionEntry({ collection }: { collection: Collection }) {
   const { name, documents } = collection
   const failure = useSignal('')
   const isRenaming = useSignal(false)
+  const isSharing = useSignal(false)
   const doomed = useSignal<number | undefined>(undefined)
   const act = async (work: () => Promise<unknown>) => {
     await attempt(failure, work)
@@ -44,12 +46,24 @@ export function CollectionEntry({ collection }: { collection: Collection }) {
     <li class="panel row spread">
       <span>
         <a href={addressOf({ ...readShown(''), collection: name })}>{name}</a>{' '}
-        <span class="hint">{counted(documents, 'document')}</span>
+        <span class="hint">
+          {[counted(documents, 'document'), sharedWith(collection)].filter(Boolean).join(', ')}
+        </span>
       </span>
       <span class="row tight">
         {may('chat') && (
           <Button icon="ask" class="quiet" about={`about ${name}`} onClick={() => askAbout(name)}>
             Ask
+          </Button>
+        )}
+        {mayManage(collection) && (
+          <Button
+            icon="share"
+            class="quiet"
+            about={`to ${name}`}
+            onClick={() => (isSharing.value = true)}
+          >
+            Access
           </Button>
         )}
         {mayManage(collection) && name !== DEFAULT && (
@@ -77,6 +91,9 @@ export function CollectionEntry({ collection }: { collection: Collection }) {
         )}
       </span>
       <ErrorNote message={failure.value} />
+      {isSharing.value && (
+        <CollectionAccessDialog collection={collection} onClose={() => (isSharing.value = false)} />
+      )}
       {isRenaming.value && (
         <RenameDialog
           name={name}

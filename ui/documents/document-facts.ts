@@ -1,7 +1,18 @@
 import type { Document, DocumentPatch } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
+import { collections } from '../collections/collections.ts'
+import { may } from '../session.ts'
 
 export type MetadataValue = string | number | boolean
+
+/** Whether the reader may change it: they alone are told of who added it and of its own access. */
+export function mayChange({ creator, access, metadata }: Document): boolean {
+  if (may('admin') || creator !== undefined || access !== undefined) return true
+  const collection = metadata?.collection ?? 'default'
+  return (
+    collections.value?.some(({ name, role }) => name === collection && role === 'owner') ?? false
+  )
+}
 
 /** What a typed value is stored as. What was a text stays one, whatever it looks like. */
 export function typedValue(typed: string, before?: MetadataValue): MetadataValue {

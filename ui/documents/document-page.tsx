@@ -2,7 +2,9 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Chunk, Document } from '../../packages/client/src/agent-server.ts'
 import { API, attempt, client, messageOf } from '../api.ts'
+import { refreshCollections } from '../collections/collections.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
+import { principalName } from '../parts/access-list.tsx'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
 import { Button } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -11,8 +13,10 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { DocumentView } from '../reader/document-view.tsx'
 import type { Range } from '../reader/find-words.ts'
 import { placesIn, routeQuery } from '../route.ts'
+import { DocumentAccessDialog, readersOf } from './access-dialog.tsx'
 import { canRetry } from './bulk-work.ts'
 import { EditForm, ReplaceButton } from './change-document.tsx'
+import { mayChange } from './document-facts.ts'
 import { isUnsettled, listAddress } from './document-list.ts'
 import { DeleteDialog, DocumentStatusMark, titleOf } from './one-document.tsx'
 
@@ -27,6 +31,7 @@ export function DocumentPage({ id }: { id: string }) {
   const failure = useSignal('')
   const isLeaving = useSignal(false)
   const isEditing = useSignal(false)
+  const isSharing = useSignal(false)
   const read = async () => {
     try {
       document.value = await client.documents.get(id)
@@ -39,7 +44,10 @@ export function DocumentPage({ id }: { id: string }) {
   }
   const named = placesIn(routeQuery.value)
   const places = named.length > 0 ? named : [{ start: 0, end: 0 }]
-  useEffect(() => void read(), [])
+  useEffect(() => {
+    void refreshCollections()
+    void read()
+  }, [])
   useEffect(() => {
     if (!document.value || !isUnsettled(document.value)) return
     const timer = setTimeout(() => void read(), POLL_MS)
@@ -64,6 +72,7 @@ export function DocumentPage({ id }: { id: string }) {
             onRetry={() => void act(() => client.documents.retry(id))}
             onRefresh={() => void act(() => client.documents.refresh(id))}
             onEdit={() => (isEditing.value = true)}
+            onShare={() => (isSharing.value = true)}
             onReplaced={() => void read()}
             onFailure={(message) => (failure.value = message)}
             onDelete={() => (isLeaving.value = true)}
@@ -89,6 +98,13 @@ export function DocumentPage({ id }: { id: string }) {
           )}
           <Chunks key={document.value.servedRevision} document={document.value} />
         </>
+      )}
+      {isSharing.value && document.value && (
+        <DocumentAccessDialog
+          document={document.value}
+          onChanged={() => void read()}
+          onClose={() => (isSharing.value = false)}
+        />
       )}
       {isLeaving.value && document.value && (
         <DeleteDialog
@@ -132,11 +148,13 @@ function Head(properties: {
   onRetry: () => void
   onRefresh: () => void
   onEdit: () => void
+  onShare: () => void
   onReplaced: () => void
   onFailure: (message: string) => void
   onDelete: () => void
 }) {
-  const { document, onRetry, onRefresh, onEdit, onReplaced, onFailure, onDelete } = properties
+  const { document, onRetry, onRefresh, onEdit, onShare } = properties
+  const { onReplaced, onFailure, onDelete } = properties
   const { id, error, file } = document
   return (
     <>
@@ -153,25 +171,34 @@ function Head(properties: {
               Download original
             </a>
           )}
-          {document.source && (
-            <Button icon="refresh" onClick={onRefresh}>
-              Fetch again
-            </Button>
+          {mayChange(document) && (
+            <>
+              {document.source && (
+                <Button icon="refresh" onClick={onRefresh}>
+                  Fetch again
+                </Button>
+              )}
+              {canRetry(document) && (
+                <Button icon="retry" onClick={onRetry}>
+                  Retry
+                </Button>
+              )}
+              {!document.source && (
+                <ReplaceButton document={document} onChanged={onReplaced} onFailure={onFailure} />
+              )}
+              {document.conversation === undefined && (
+                <Button icon="share" onClick={onShare}>
+                  Access
+                </Button>
+              )}
+              <Button icon="edit" onClick={onEdit}>
+                Edit
+              </Button>
+              <Button icon="delete" class="danger" onClick={onDelete}>
+                Delete
+              </Button>
+            </>
           )}
-          {canRetry(document) && (
-            <Button icon="retry" onClick={onRetry}>
-              Retry
-            </Button>
-          )}
-          {!document.source && (
-            <ReplaceButton document={document} onChanged={onReplaced} onFailure={onFailure} />
-          )}
-          <Button icon="edit" onClick={onEdit}>
-            Edit
-          </Button>
-          <Button icon="delete" class="danger" onClick={onDelete}>
-            Delete
-          </Button>
         </div>
       </div>
       {error && <ErrorNote message={`${error.message} (${error.code})`} />}
@@ -180,7 +207,8 @@ function Head(properties: {
 }
 
 function Facts({ document }: { document: Document }) {
-  const { id, url, file, source, metadata = {}, chunks, characters, pictures, createdAt } = document
+  const { id, url, file, source, metadata = {}, chunks, characters, pictures } = document
+  const { createdAt, creator } = document
   return (
     <dl class="facts panel">
       <dt>Status</dt>
@@ -225,7 +253,16 @@ function Facts({ document }: { document: Document }) {
         </>
       )}
       <dt>Added</dt>
-      <dd>{formatDate(createdAt)}</dd>
+      <dd>
+        {formatDate(createdAt)}
+        {creator !== undefined && ` by ${principalName(creator)}`}
+      </dd>
+      {mayChange(document) && document.conversation === undefined && (
+        <>
+          <dt>Who may read it</dt>
+          <dd>{readersOf(document)}</dd>
+        </>
+      )}
       {Object.entries(metadata).map(([name, value]) => (
         <>
           <dt key={name}>{name}</dt>

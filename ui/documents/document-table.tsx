@@ -10,6 +10,7 @@ import { VirtualList } from '../parts/virtual-list.tsx'
 import { href } from '../route.ts'
 import { canRetry } from './bulk-work.ts'
 import { chooseColumn, chosenColumns, columnChoices, columnOf, MAX_COLUMNS } from './columns.ts'
+import { mayChange } from './document-facts.ts'
 import type { DocumentListing } from './document-list.ts'
 import { showInstead } from './filters.tsx'
 import { DocumentStatusMark, titleOf } from './one-document.tsx'
@@ -179,6 +180,7 @@ function Row(properties: { list: DocumentListing; document: Document } & RowActi
   const { list, document, onDelete, onEdit, onRetry } = properties
   const { id, chunks, error, status } = document
   const title = titleOf(document)
+  const isOwn = mayChange(document)
   // Shown during a retry, too: it explains why it takes so long.
   const reason = status === 'ready' ? undefined : error?.message
   return (
@@ -220,11 +222,20 @@ function Row(properties: { list: DocumentListing; document: Document } & RowActi
       })}
       <DocumentStatusMark document={document} />
       <div class="document-actions">
-        {canRetry(document) && (
+        {isOwn && canRetry(document) && (
           <RowAction icon="retry" name="Retry" title={title} onClick={() => onRetry(document)} />
         )}
-        <RowAction icon="edit" name="Edit" title={title} onClick={() => onEdit(document)} />
-        <RowAction icon="delete" name="Delete" title={title} onClick={() => onDelete(document)} />
+        {isOwn && (
+          <>
+            <RowAction icon="edit" name="Edit" title={title} onClick={() => onEdit(document)} />
+            <RowAction
+              icon="delete"
+              name="Delete"
+              title={title}
+              onClick={() => onDelete(document)}
+            />
+          </>
+        )}
       </div>
     </div>
   )

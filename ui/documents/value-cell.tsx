@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Document } from '../../packages/client/src/agent-server.ts'
 import { client, isChangedMeanwhile, messageOf } from '../api.ts'
 import { bound } from '../parts/controls.tsx'
-import { saveFacts, typedValue } from './document-facts.ts'
+import { mayChange, saveFacts, typedValue } from './document-facts.ts'
 import type { DocumentListing } from './document-list.ts'
 import { titleOf } from './one-document.tsx'
 
@@ -18,6 +18,7 @@ interface CellProperties {
 export function ValueCell({ list, document, field }: CellProperties) {
   const isEditing = useSignal(false)
   const value = document.metadata?.[field]
+  if (!mayChange(document)) return <span class="hint document-value">{value?.toString()}</span>
   if (isEditing.value) {
     return (
       <ValueField
