@@ -14,6 +14,8 @@ const FALLBACK = 'windows-1252'
 const MAX_FEW = 4
 /** Confidence out of 100 below which an encoding is a guess, as it always is for a short text. */
 const SURE = 40
+/** Bytes beyond ASCII below which any encoding is a guess. */
+const ENOUGH = 16
 /** Minimum share of characters that are plausible in a text: in the right encoding nearly all are. */
 const LIKELY = 0.9
 const POSSIBLE = 0.5
@@ -82,12 +84,18 @@ export async function encodingOf(
 
 async function guessed(sample: Buffer, onGuess: (encoding: string) => void) {
   const { name, confidence } = await likeliest(sample)
-  if (name === undefined || confidence >= SURE) return name
+  if (name === undefined) return name
+  if (confidence >= SURE) {
+    if (beyondAsciiIn(sample) < ENOUGH) onGuess(name)
+    return name
+  }
   // A few letters are in too many encodings to be told apart by how often they occur.
   const guess = isWestern(sample) ? FALLBACK : name
   onGuess(guess)
   return guess
 }
+
+const beyondAsciiIn = (sample: Buffer) => sample.reduce((sum, byte) => sum + (byte >> 7), 0)
 
 /** Whether there are few words beyond ASCII, all of which would be of Latin letters, most of them those of ASCII. */
 function isWestern(sample: Buffer): boolean {
@@ -175,7 +183,8 @@ async function candidates(sample: Buffer) {
 function shareOfText(sample: Buffer, encoding: string): number {
   let text: string
   try {
-    text = new TextDecoder(encoding, { fatal: true }).decode(sample, { stream: true })
+    const isCut = sample.length === SAMPLE_BYTES
+    text = new TextDecoder(encoding, { fatal: true }).decode(sample, { stream: isCut })
   } catch {
     return 0
   }

@@ -205,3 +205,13 @@ describe('What is no text', () => {
 it('A text is not decoded where it can only be too long', async () => {
   await expect(decodeText(Buffer.alloc(200_000_001, 'x'))).rejects.toThrow(/50 million characters/)
 })
+
+it.each([
+  ['one Cyrillic word', 'cff0e8e2e5f2', 'windows-1251'],
+  ['one Danish word', 'c672f8', 'windows-1252'],
+])('The encoding of %s is a guess, and none in which it would break off', async (_, hex, guess) => {
+  const guesses: string[] = []
+  const text = await decodeText(Buffer.from(hex, 'hex'), (encoding) => guesses.push(encoding))
+  expect(guesses).toEqual([guess])
+  expect(text).not.toContain('\ufffd')
+})

@@ -1,4 +1,8 @@
-const THINK = '<think>'
+/** The marks in which models think: most in the first, and others, or by their prompts, in the rest. */
+const THINKING = ['think', 'thinking', 'thought', 'reasoning', 'seed:think'].map((name) => ({
+  begin: `<${name}>`,
+  end: `</${name}>`,
+}))
 const END_OF_THINKING = '</think>'
 
 interface Said {
@@ -28,8 +32,8 @@ export const isThinker = (model: string): boolean =>
 const MAX_KEPT = 1_000_000
 
 /**
- * Separates the thinking that a model writes before its answer, between `<think>` and `</think>`. Some servers leave
- * out the first mark: where a model is known for that, or begins as if it thought, its answers begin as thinking, and
+ * Separates the thinking that a model writes before its answer, between `<think>` and `</think>` or similar marks. Some
+ * servers leave out the first mark: where a model is known for that, or begins as if it thought, its answers begin as thinking, and
  * what has no end is text.
  */
 export class ThinkingSplitter {
@@ -39,6 +43,7 @@ export class ThinkingSplitter {
   /** Whether the space between the thinking and the answer is being skipped. */
   #isBetween = false
   #isMarked = false
+  #endMark = END_OF_THINKING
   #hasLoneEnd = false
   /** The thinking without a mark. */
   #assumed = ''
@@ -77,10 +82,13 @@ export class ThinkingSplitter {
 
   #begin(): void {
     const begun = this.#held.trimStart()
-    this.#isMarked = begun.startsWith(THINK)
-    if (this.#isMarked) this.#held = begun.slice(THINK.length)
-    if (this.#isMarked) this.#phase = 'thinking'
-    else if (!THINK.startsWith(begun)) {
+    const marks = THINKING.find(({ begin }) => begun.startsWith(begin))
+    this.#isMarked = marks !== undefined
+    if (marks) {
+      this.#held = begun.slice(marks.begin.length)
+      this.#endMark = marks.end
+      this.#phase = 'thinking'
+    } else if (!THINKING.some(({ begin }) => begin.startsWith(begun))) {
       const lower = begun.toLowerCase()
       const isAloud = BEGINNINGS.some((each) => lower.startsWith(each))
       const mayBecome = !isAloud && BEGINNINGS.some((each) => each.startsWith(lower))
@@ -90,10 +98,10 @@ export class ThinkingSplitter {
   }
 
   #takeThought(): string {
-    const end = this.#held.indexOf(END_OF_THINKING)
-    if (end === -1) return this.#takeAllBut(END_OF_THINKING)
+    const end = this.#held.indexOf(this.#endMark)
+    if (end === -1) return this.#takeAllBut(this.#endMark)
     const thought = this.#take(end)
-    this.#take(END_OF_THINKING.length)
+    this.#take(this.#endMark.length)
     this.#phase = 'answer'
     this.#isBetween = true
     this.#hasLoneEnd ||= !this.#isMarked
