@@ -9,7 +9,7 @@ import type { TrueDocument, Truth } from './truth.ts'
 import type { World } from './world.ts'
 
 /** One request of a person about a document, and what came back. */
-interface Exchange {
+export interface Exchange {
   call: RightsCall
   person: TestPerson
   document: TrueDocument
@@ -66,7 +66,7 @@ async function personalOperations(server: TestServer): Promise<ContractOperation
   return operationsOf(await readContract(server)).filter(isPersonal)
 }
 
-async function ask(
+export async function ask(
   server: TestServer,
   operation: ContractOperation,
   call: RightsCall,
@@ -90,7 +90,7 @@ function createJudge({ documents, truth }: Pick<World, 'documents' | 'truth'>) {
 
   /** Whether an answer names a document that its reader may not read. */
   const namesHidden = ({ text, person, sent }: Exchange) =>
-    [...new Set(text.match(/zq[0-9a-z]+x/g))].some((word) => {
+    wordsIn(text).some((word) => {
       const named = byWord.get(word)
       return named && !truth.reads(person, named) && !sent.includes(word)
     })
@@ -111,8 +111,11 @@ function createJudge({ documents, truth }: Pick<World, 'documents' | 'truth'>) {
   }
 }
 
+/** The words of documents in an answer. */
+export const wordsIn = (text: string) => [...new Set(text.match(/zq[0-9a-z]+x/g))]
+
 /** Whether an answer has the document's text or facts, rather than the word that was asked for. */
-const saysMore = ({ text, document: { word } }: Exchange) =>
+export const saysMore = ({ text, document: { word } }: Pick<Exchange, 'text' | 'document'>) =>
   new RegExp(`Report ${word}|which ${word} is|"keeper": ?"${word}"`).test(text)
 
 interface Pairs {
