@@ -3,7 +3,6 @@ import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { loadEnvFile } from '@agent-server/lib/env-file.ts'
-import { secretsIn } from '@agent-server/lib/environment.ts'
 import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import { logIgnored } from '@agent-server/lib/ignore.ts'
 import { freeMemoryWhenIdle } from '@agent-server/lib/processes/free-memory.ts'
@@ -34,6 +33,7 @@ import {
   VARIABLE_NAMES,
 } from './config.ts'
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
+import { secretsInLog } from './secrets-in-log.ts'
 import { createLogSender, startTelemetry } from './telemetry.ts'
 
 /** New files and folders are for this user alone. */
@@ -165,7 +165,7 @@ function toFailed(error: unknown, last: Address | undefined): Phase {
   const ends = !last && (then ? then === 'exit' : NODE_ENV === 'production')
   const isForOperator = error instanceof SetupError || error instanceof AppError
   const wrong = error instanceof Error ? explainListening(error) : undefined
-  const reason = isForOperator ? error.message : (wrong ?? explainPath(error))
+  const reason = hideSecrets((isForOperator ? error.message : (wrong ?? explainPath(error))) ?? '')
   if (!reason || ends || (UI === 'off' && !last)) throw error
   process.stderr.write(`${reason}\n`)
   return { state: 'failed', reason }
@@ -288,6 +288,7 @@ function loadEnvironment(given: NodeJS.ProcessEnv): void {
   Object.assign(process.env, given)
   for (const name of VARIABLE_NAMES) if (process.env[name] === '') delete process.env[name]
   loadEnvFile('.env', process.env)
+  neverShow(secretsInLog(process.env))
 }
 
 const PRETTY = {
@@ -308,7 +309,6 @@ function createLog({ LOG_LEVEL: level }: Config, activity?: ProcessParts['activi
   const outputs = [output, activity, createLogSender(process.env)].filter(
     (each) => each !== undefined,
   )
-  neverShow(secretsIn(process.env, VARIABLE_NAMES, []).flatMap((value) => [value, ...inUrl(value)]))
   const streams = outputs.map((each) => ({ level: 'trace' as const, stream: withoutSecrets(each) }))
   const log = pino(options, pino.multistream(streams))
   logIgnored(log)
@@ -318,12 +318,6 @@ function createLog({ LOG_LEVEL: level }: Config, activity?: ProcessParts['activi
 /** At the border, since a secret may be in a cause or a stack of whatever is logged. */
 function withoutSecrets(to: Pick<DestinationStream, 'write'>): DestinationStream {
   return { write: (line) => void to.write(hideSecrets(line)) }
-}
-
-/** The passwords and the queries in a URL. */
-function inUrl(value: string): string[] {
-  const { password = '', search = '', searchParams } = URL.parse(value) ?? {}
-  return [password, search, ...(searchParams?.values() ?? [])]
 }
 
 /** Aborted by the first signal to stop; a second one ends the process at once. */
@@ -376,7 +370,8 @@ async function closeOn(
 try {
   await main()
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? explain(error) : String(error)}\n`)
+  const words = error instanceof Error ? explain(error) : String(error)
+  process.stderr.write(`${hideSecrets(words)}\n`)
   process.exit(error instanceof StoppedEarly ? 0 : 1)
 }
 

@@ -28,16 +28,22 @@ export interface KeyUse {
 /** A key with its use, if it was used at all. */
 export type UsedKey = StoredKey & { use: KeyUse | undefined }
 
+/** How many keys made by OAuth there may be, of the key that allowed them and of all. */
+export interface GrantBounds {
+  ofOne: number
+  inAll: number
+}
+
 /** The API keys, shared by all servers on the store: each sees at once what another has changed. */
 export interface KeyStore {
   /** The oldest first. */
   list(): Promise<UsedKey[]>
   find(id: string): Promise<UsedKey | undefined>
   /**
-   * Throws `too_many_keys` if there are `most` already. Returns false, without a change, if the key or person that
-   * creates it does not exist any more.
+   * Throws `too_many_keys` if there are `most` already, or as many keys made by OAuth as `grants` allows. Returns false,
+   * without a change, if the key or person that creates it does not exist any more.
    */
-  add(key: StoredKey, most: number): Promise<boolean>
+  add(key: StoredKey, most: number, grants?: GrantBounds): Promise<boolean>
   /**
    * Gives a key another secret and expiry, if its digest is still `digest`; returns whether it was. So of several
    * servers that present the same digest, one succeeds.

@@ -3,6 +3,7 @@ import type { KeyStore, StoredKey } from '../../src/stores/key-store.ts'
 import { type StoreData, useStores } from './open-store.ts'
 
 const MOST = 5
+const MANY = 100
 const keyOf = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
   id,
   name: `Key ${id}`,
@@ -67,6 +68,22 @@ export function describeKeyStore(name: string, createData: () => Promise<StoreDa
         { reason: { code: 'too_many_keys' } },
       ])
       expect(await keys.list()).toHaveLength(3)
+    })
+
+    it('takes no more keys made by OAuth than one key or all may allow, however many come at once', async () => {
+      const { keys } = await openData()
+      for (const id of ['a', 'b']) await keys.add(keyOf(id), MANY)
+      const of = async (createdBy: string | undefined, ofOne: number) => {
+        const added = await Promise.allSettled(
+          Array.from({ length: 20 }, (_, n) =>
+            keys.add(keyOf(`oauth${createdBy}${n}`, { createdBy }), MANY, { ofOne, inAll: 8 }),
+          ),
+        )
+        return added.filter(({ status }) => status === 'fulfilled').length
+      }
+      expect(await of('a', 3)).toBe(3)
+      expect(await of('b', 3)).toBe(3)
+      expect(await of(undefined, 3)).toBe(2)
     })
 
     it('removes a key with its use and those that it created, and takes none from it afterwards', async () => {

@@ -5,8 +5,9 @@ const MIN_HALVED = 20
 /** Secrets that are remembered, the newest. */
 const MAX_SECRETS = 500
 const HIDDEN = '[secret]'
-/** The keys that the server issues. */
-const ISSUED_KEY = /ask_(?:oauth)?[0-9a-f]{12}_[\w-]{43}/g
+/** The keys that the server issues, the sessions of people, and the tokens of issuers, which are JSON in Base64. */
+const ISSUED =
+  /ask_(?:oauth)?[0-9a-f]{12}_[\w-]{43}|person\.[\w-]{43}|eyJ[\w-]{10,}(?:\.[\w-]*){1,4}/g
 
 /** How each secret may be written, the whole ones first. */
 const formsBySecret = new Map<string, readonly string[]>()
@@ -23,33 +24,64 @@ export function neverShow(values: readonly (string | undefined)[]): void {
 
 /** The text without any of the secrets, however they are encoded in it. */
 export function hideSecrets(text: string): string {
-  let shown = text.replaceAll(ISSUED_KEY, HIDDEN)
+  let shown = text.replaceAll(ISSUED, HIDDEN)
   for (const forms of formsBySecret.values()) {
     for (const form of forms) if (shown.includes(form)) shown = shown.replaceAll(form, HIDDEN)
   }
   return shown
 }
 
-function formsOf(secret: string): string[] {
+/** As itself, and as texts within other texts have it: in JSON, in a URL, in a form, in a web page. */
+const WRITINGS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  inJson,
+  (text) => inJson(text).replaceAll(/[^ -~]/g, (sign) => `\\u${hexOf(sign.charCodeAt(0), 4)}`),
+  encodeURIComponent,
+  (text) => encodeURIComponent(text).replaceAll(/%../g, (sign) => sign.toLowerCase()),
+  (text) => new URLSearchParams([['', text]]).toString().slice(1),
+  (text) => text.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign),
+]
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+const hexOf = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
+
+function formsOf(value: string): string[] {
+  // A header or a URL may have half a sign, which a URL cannot.
+  const secret = value.toWellFormed()
+  const once = WRITINGS.map((write) => write(secret))
+  const twice = once.flatMap((text) => WRITINGS.map((write) => write(text)))
   const middle = Math.ceil(secret.length / 2)
   const halves = secret.length < MIN_HALVED ? [] : [secret.slice(0, middle), secret.slice(middle)]
-  const forms = [
-    secret,
-    encodeURIComponent(secret),
-    new URLSearchParams([['', secret]]).toString().slice(1),
-    ...[0, 1, 2].flatMap((offset) => encodedAt(secret, offset)),
-    Buffer.from(secret).toString('hex'),
-    ...halves,
+  const bytes = Buffer.from(secret)
+  return [
+    ...new Set([
+      ...twice,
+      ...once.flatMap((text) => [0, 1, 2].flatMap((offset) => encodedAt(text, offset))),
+      bytes.toString('hex'),
+      bytes.toString('hex').toUpperCase(),
+      bytes.join(),
+      Array.from(bytes, (byte) => hexOf(byte, 2)).join(' '),
+      ...halves.flatMap((half) => WRITINGS.map((write) => write(half))),
+    ]),
   ]
-  const asJson = forms.map((form) => JSON.stringify(form).slice(1, -1))
-  return [...new Set([...forms, ...asJson])]
 }
 
 /** What is the same of its Base64, whatever stands before and after it. */
 function encodedAt(secret: string, offset: number): string[] {
   const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)])
   const [start, end] = [Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6)]
-  return (['base64', 'base64url'] as const).map((encoding) =>
-    bytes.toString(encoding).slice(start, end),
-  )
+  return (['base64', 'base64url'] as const).flatMap((encoding) => {
+    const text = bytes.toString(encoding).slice(start, end)
+    return [text, encodeURIComponent(text)]
+  })
 }

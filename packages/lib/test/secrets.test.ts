@@ -6,6 +6,7 @@ const SECRET = 'S3cr3t/with+odd "signs" & ünïcode=='
 const WORD = 'sk-0123456789abcdefghijklmnop'
 neverShow([SECRET, `Bearer ${WORD}`, undefined, 'short'])
 
+const lower = (sign: string) => sign.toLowerCase()
 const basic = (text: string) => Buffer.from(text).toString('base64')
 
 it.each([
@@ -15,6 +16,16 @@ it.each([
   ['in a form', new URLSearchParams({ token: SECRET }).toString()],
   ['in JSON', JSON.stringify({ token: SECRET })],
   ['in JSON within JSON', JSON.stringify({ body: JSON.stringify({ token: WORD }) })],
+  ['with signs in JSON within JSON', JSON.stringify({ body: JSON.stringify({ token: SECRET }) })],
+  ['in JSON of ASCII', JSON.stringify(SECRET).replace('ü', '\\u00fc').replace('ï', '\\u00ef')],
+  ['in a URL within a URL', encodeURIComponent(`/next?token=${encodeURIComponent(SECRET)}`)],
+  ['in a URL with small letters', encodeURIComponent(SECRET).replaceAll(/%../g, lower)],
+  ['in a web page', `<p>${SECRET.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}</p>`],
+  ['in Base64 of JSON', basic(JSON.stringify({ token: SECRET }))],
+  ['in Base64 in a URL', encodeURIComponent(basic(`a:${SECRET}`))],
+  ['as a buffer in JSON', JSON.stringify(Buffer.from(`(${SECRET})`))],
+  ['as a printed buffer', (Buffer.from(SECRET).toString('hex').match(/../g) ?? []).join(' ')],
+  ['in capital hexadecimal digits', Buffer.from(SECRET).toString('hex').toUpperCase()],
   ['in Base64', basic(SECRET)],
   ['in Base64 with one letter before it', basic(`:${WORD}`)],
   ['in Base64 between others', basic(`me:${WORD}, and more`)],
@@ -31,8 +42,12 @@ it.each([
   }
 })
 
-it('A key that the server issues is hidden, whoever sends it', () => {
-  expect(hideSecrets(`got ask_0123456789ab_${'A'.repeat(43)}.`)).toBe('got [secret].')
+it('A key, a session and a token are hidden that the server or an issuer gives out', () => {
+  const session = `person.${'A'.repeat(43)}`
+  const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
+  for (const secret of [`ask_0123456789ab_${'A'.repeat(43)}`, session, token]) {
+    expect(hideSecrets(`got ${secret}, and more`)).toBe('got [secret], and more')
+  }
 })
 
 it('Other words are shown, and so is a value that is too short to be a secret', () => {

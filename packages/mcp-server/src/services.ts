@@ -55,8 +55,15 @@ export interface StoredKey {
 export interface KeyStore {
   list(): Promise<StoredKey[]>
   find(id: string): Promise<StoredKey | undefined>
-  /** Throws `too_many_keys`; returns false if the key that creates it does not exist any more. */
-  add(key: StoredKey, most: number): Promise<boolean>
+  /**
+   * Throws `too_many_keys`, also for more keys made by OAuth than `grants` allows; returns false if the key that
+   * creates it does not exist any more.
+   */
+  add(
+    key: StoredKey,
+    most: number,
+    grants?: { ofOne: number; inAll: number },
+  ): Promise<boolean>
   /** Gives a key another secret if its digest is still `digest`; returns whether it was. */
   renew(id: string, digest: string, next: Pick<StoredKey, 'digest' | 'expiresAt'>): Promise<boolean>
   /** Returns whether it existed. */

@@ -4,12 +4,14 @@ import type {
   PeopleList,
   PersonRemoved,
 } from '@agent-server/schemas/operator/people.ts'
-import type { ConversationStore } from '../../stores/conversation-store.ts'
+import { CONVERSATION_BOUNDS, type ConversationStore } from '../../stores/conversation-store.ts'
 import type { PeopleStore, StoredPerson } from '../../stores/people-store.ts'
 import type { People } from './people.ts'
 
 /** Conversations that are removed one after the other before the next are looked up. */
 const BATCH = 100
+/** Whoever adds more meanwhile does not keep it from ending: the store removes the rest at once. */
+const MAX_BATCHES = CONVERSATION_BOUNDS.maximumCount / BATCH
 
 interface Dependencies {
   store: PeopleStore
@@ -32,7 +34,7 @@ export function createPeopleAdmin(dependencies: Dependencies) {
   const { store, conversations, conversationDeleted, people } = dependencies
 
   const removeConversations = async (owner: string) => {
-    for (;;) {
+    for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
       const page = await conversations.list(owner, { limit: BATCH })
       for (const { id } of page) {
         await conversations.remove({ id, owner })

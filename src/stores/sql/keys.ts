@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { KeyStore, KeyUse, StoredKey, UsedKey } from '../key-store.ts'
+import { GRANT_PREFIX } from '@agent-server/schemas/operator/api-key.ts'
+import type { GrantBounds, KeyStore, KeyUse, StoredKey, UsedKey } from '../key-store.ts'
 import { reserveNames } from './collections.ts'
 import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
 import { dropOwnerless } from './conversations.ts'
@@ -64,9 +65,27 @@ const ADD_USE = `INSERT INTO api_key_use AS kept (key, last_used_at, day, tokens
     tokens = CASE WHEN excluded.day > kept.day THEN excluded.tokens
       WHEN excluded.day = kept.day THEN kept.tokens + excluded.tokens ELSE kept.tokens END`
 
+const GRANTS = `SELECT count(*) AS n, count(CASE WHEN coalesce(created_by, '') = $1 THEN 1 END) AS own
+  FROM api_keys WHERE id LIKE '${GRANT_PREFIX}%'`
+
+async function refuseMore(
+  tx: Tx,
+  createdBy: string | undefined,
+  { ofOne, inAll }: GrantBounds,
+): Promise<void> {
+  const grants = await tx.one(GRANTS, [createdBy ?? ''])
+  if (integer(grants, 'own') < ofOne && integer(grants, 'n') < inAll) return
+  throw new AppError('too_many_keys', 'Too many programs have access: revoke one first')
+}
+
 export function createApiKeyWrites(dialect: Dialect) {
   return {
-    async addKey(tx: Tx, key: StoredKey, most: number): Promise<boolean> {
+    async addKey(
+      tx: Tx,
+      key: StoredKey,
+      most: number,
+      grants?: GrantBounds,
+    ): Promise<boolean> {
       await dialect.exclude(tx, 'api-keys')
       const { createdBy, createdByPerson } = key
       if (createdBy !== undefined && !(await tx.one(KEY_EXISTS, [createdBy]))) return false
@@ -77,6 +96,7 @@ export function createApiKeyWrites(dialect: Dialect) {
         const message = `There are ${most} keys already: revoke one first`
         throw new AppError('too_many_keys', message)
       }
+      if (grants) await refuseMore(tx, createdBy, grants)
       await insertInto(tx, 'api_keys', writeAll(KEY, key))
       await reserveNames(tx, dialect, key.collections ?? [])
       return true

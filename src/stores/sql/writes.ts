@@ -3,7 +3,7 @@ import { createArtifactWrites } from './artifacts.ts'
 import { createAuditWrites } from './audit.ts'
 import { createKeyWrites, createVectorWrites } from './chunks.ts'
 import { createClock } from './clock.ts'
-import { NAME_WRITES } from './collection-names.ts'
+import { createNameWrites } from './collection-names.ts'
 import { createCollectionWrites } from './collections.ts'
 import { createContextWrites } from './contexts.ts'
 import { createConversationWrites } from './conversations.ts'
@@ -33,7 +33,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createEndWrites(dialect),
     ...FILE_WRITES,
     dropForgotten: createForgottenFiles(clock),
-    ...NAME_WRITES,
+    ...createNameWrites(dialect),
     ...createCollectionWrites(dialect),
     ...createAcceptedWrites(dialect),
     ...createApiKeyWrites(dialect),

@@ -16,8 +16,7 @@ export const ACCESS_SECONDS = 3_600
 /** How long an unused refresh token can be used. */
 export const REFRESH_MS = 30 * 24 * 3_600_000
 /** Keys made by OAuth: of one key that allows them, and of all. */
-const MAX_OF_ONE = 20
-const MAX_GRANTS = 100
+const MOST = { ofOne: 20, inAll: 100 }
 
 interface Dependencies {
   store: KeyStore
@@ -39,15 +38,11 @@ export type Grants = ReturnType<typeof createGrants>
  */
 export function createGrants({ store, log, now = Date.now }: Dependencies) {
   /** Removes grants that were never exchanged, or not refreshed in time. */
-  const currentGrants = async (): Promise<StoredKey[]> => {
-    const current: StoredKey[] = []
-    for (const key of (await store.list()).filter(isGrant)) {
-      const { createdAt, expiresAt = 0 } = key
+  const removeOld = async (): Promise<void> => {
+    for (const { id, createdAt, expiresAt = 0 } of (await store.list()).filter(isGrant)) {
       const graceMs = expiresAt > createdAt + CODE_MS ? REFRESH_MS : 0
-      if (expiresAt + graceMs > now()) current.push(key)
-      else await store.remove(key.id)
+      if (expiresAt + graceMs <= now()) await store.remove(id)
     }
-    return current
   }
 
   return {
@@ -58,11 +53,7 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
         throw new AppError('insufficient_scope', 'This key cannot allow what the program asks for')
       }
       const maker = caller.key && (await store.find(caller.key.id))
-      const grants = await currentGrants()
-      const ofCaller = grants.filter(({ createdBy }) => createdBy === caller.key?.id)
-      if (ofCaller.length >= MAX_OF_ONE || grants.length >= MAX_GRANTS) {
-        throw new AppError('too_many_keys', 'Too many programs have access: revoke one first')
-      }
+      await removeOld()
       const id = GRANT_PREFIX + randomBytes(6).toString('hex')
       // Of a secret that is never disclosed.
       const digest = digestOf(randomBytes(32).toString('base64url'))
@@ -79,7 +70,7 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
         createdBy: caller.key?.id,
         digest,
       }
-      if (!(await store.add(key, MAX_KEYS)))
+      if (!(await store.add(key, MAX_KEYS, MOST)))
         throw new AppError('unauthorized', 'The key was revoked')
       log.info({ made: { id, name, scopes }, by: caller.key?.id }, 'access allowed by OAuth')
       return { id, digest }
