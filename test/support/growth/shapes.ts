@@ -53,9 +53,22 @@ export const SHAPES: readonly string[] = [
   'a ',
   'A1-',
   '漢',
+  '<… ',
+  '</… ',
+  '<…\u200b',
+  '[… ',
+  '[…1,',
+  '(…a ',
+  '"… ',
+  '`… ',
+  '&…a',
+  '#… ',
+  '|… ',
+  'a…\n ',
 ]
 
-/** A shape repeated until it fills so many UTF-16 code units. */
+/** A shape repeated until it fills so many UTF-16 code units; what stands before `…` comes once. */
 export function filled(shape: string, length: number): string {
-  return shape.repeat(Math.ceil(length / shape.length)).slice(0, length)
+  const [repeated = '', once = ''] = shape.split('…').toReversed()
+  return (once + repeated.repeat(Math.ceil(length / repeated.length))).slice(0, length)
 }
