@@ -30,6 +30,8 @@ export type UsedKey = StoredKey & { use: KeyUse | undefined }
 
 /** How many keys made by OAuth there may be, of the key that allowed them and of all. */
 export interface GrantBounds {
+  /** How their ids begin. */
+  prefix: string
   ofOne: number
   inAll: number
 }

@@ -76,7 +76,11 @@ export function describeKeyStore(name: string, createData: () => Promise<StoreDa
       const of = async (createdBy: string | undefined, ofOne: number) => {
         const added = await Promise.allSettled(
           Array.from({ length: 20 }, (_, n) =>
-            keys.add(keyOf(`oauth${createdBy}${n}`, { createdBy }), MANY, { ofOne, inAll: 8 }),
+            keys.add(keyOf(`oauth${createdBy}${n}`, { createdBy }), MANY, {
+              prefix: 'oauth',
+              ofOne,
+              inAll: 8,
+            }),
           ),
         )
         return added.filter(({ status }) => status === 'fulfilled').length

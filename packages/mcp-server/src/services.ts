@@ -62,7 +62,7 @@ export interface KeyStore {
   add(
     key: StoredKey,
     most: number,
-    grants?: { ofOne: number; inAll: number },
+    grants?: { prefix: string; ofOne: number; inAll: number },
   ): Promise<boolean>
   /** Gives a key another secret if its digest is still `digest`; returns whether it was. */
   renew(id: string, digest: string, next: Pick<StoredKey, 'digest' | 'expiresAt'>): Promise<boolean>

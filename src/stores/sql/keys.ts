@@ -1,5 +1,4 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { GRANT_PREFIX } from '@agent-server/schemas/operator/api-key.ts'
 import type { GrantBounds, KeyStore, KeyUse, StoredKey, UsedKey } from '../key-store.ts'
 import { reserveNames } from './collections.ts'
 import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
@@ -66,26 +65,21 @@ const ADD_USE = `INSERT INTO api_key_use AS kept (key, last_used_at, day, tokens
       WHEN excluded.day = kept.day THEN kept.tokens + excluded.tokens ELSE kept.tokens END`
 
 const GRANTS = `SELECT count(*) AS n, count(CASE WHEN coalesce(created_by, '') = $1 THEN 1 END) AS own
-  FROM api_keys WHERE id LIKE '${GRANT_PREFIX}%'`
+  FROM api_keys WHERE id LIKE $2`
 
 async function refuseMore(
   tx: Tx,
   createdBy: string | undefined,
-  { ofOne, inAll }: GrantBounds,
+  { prefix, ofOne, inAll }: GrantBounds,
 ): Promise<void> {
-  const grants = await tx.one(GRANTS, [createdBy ?? ''])
+  const grants = await tx.one(GRANTS, [createdBy ?? '', `${prefix}%`])
   if (integer(grants, 'own') < ofOne && integer(grants, 'n') < inAll) return
   throw new AppError('too_many_keys', 'Too many programs have access: revoke one first')
 }
 
 export function createApiKeyWrites(dialect: Dialect) {
   return {
-    async addKey(
-      tx: Tx,
-      key: StoredKey,
-      most: number,
-      grants?: GrantBounds,
-    ): Promise<boolean> {
+    async addKey(tx: Tx, key: StoredKey, most: number, grants?: GrantBounds): Promise<boolean> {
       await dialect.exclude(tx, 'api-keys')
       const { createdBy, createdByPerson } = key
       if (createdBy !== undefined && !(await tx.one(KEY_EXISTS, [createdBy]))) return false

@@ -16,7 +16,7 @@ export const ACCESS_SECONDS = 3_600
 /** How long an unused refresh token can be used. */
 export const REFRESH_MS = 30 * 24 * 3_600_000
 /** Keys made by OAuth: of one key that allows them, and of all. */
-const MOST = { ofOne: 20, inAll: 100 }
+const MOST = { prefix: GRANT_PREFIX, ofOne: 20, inAll: 100 }
 
 interface Dependencies {
   store: KeyStore
