@@ -6,7 +6,7 @@ import { startServer } from '../support/server.ts'
 const browser = useBrowser()
 
 it.skipIf(!hasBrowser)(
-  'The audit log is read page by page, filtered, and exported as it is filtered (needs Chromium)',
+  'Activity shows the audit log page by page, filtered and exported, and a row for each run (needs Chromium)',
   async () => {
     const server = await startServer()
     const ada = speakingFor(server, { name: 'ada' })
@@ -43,6 +43,17 @@ it.skipIf(!hasBrowser)(
 
     await entries.getByRole('link', { name: id }).click()
     await page.getByRole('heading', { name: 'Owls' }).waitFor()
+
+    await server.request('/chat', {
+      body: { messages: [{ role: 'user', content: 'When do owls hunt?' }] },
+    })
+    await page.goto(`${server.url}/#/activity`)
+    await page.getByRole('radio', { name: 'Runs' }).first().check()
+    const run = page.locator('.runs li')
+    await expect.poll(() => run.innerText()).toMatch(/Complete.*When do owls hunt\?.*\d s/s)
+    await expectAccessible(page, 'runs')
+    await run.getByRole('link', { name: 'When do owls hunt?' }).click()
+    await page.getByRole('heading', { name: 'Run', exact: true }).waitFor()
     expect(complaints).toEqual([])
   },
 )

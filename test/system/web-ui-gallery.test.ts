@@ -148,7 +148,8 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
     [
       'access',
       async (page) => {
-        await closeDialog(page)
+        // Escape empties the field first.
+        await press(page, 'Cancel')
         await page.getByRole('button', { name: 'Access to handbooks' }).click()
       },
     ],
@@ -226,7 +227,7 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
           .click()
       },
     ],
-    ['share', (page) => page.getByRole('dialog').getByRole('button', { name: 'Share' }).click()],
+    ['share', (page) => page.locator('dialog form').getByText('Share').click()],
     [
       'run',
       async (page) => {

@@ -30,6 +30,38 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     expect(complaints).toEqual([])
   })
 
+  it('is as wide as its edge is dragged or moved by keys, and closes at its corner', async () => {
+    const { page } = await openAnswer(browser, 'On Saturdays the library opens at ten [1].')
+    await page.getByRole('button', { name: 'Source 1' }).click()
+    const reader = page.getByRole('complementary', { name: 'Handbook' })
+    await reader.locator('mark').first().waitFor()
+    const widthOf = async () => (await reader.boundingBox())?.width ?? 0
+    const before = await widthOf()
+    const edge = reader.getByRole('separator', { name: 'Width of the document' })
+    const box = await edge.boundingBox()
+    if (!box) throw new Error('There is no edge')
+    await page.mouse.move(box.x + box.width / 2, box.y + 300)
+    await page.mouse.down()
+    await page.mouse.move(box.x - 150, box.y + 300, { steps: 3 })
+    await page.mouse.up()
+    await expect.poll(widthOf).toBeGreaterThan(before + 100)
+    const dragged = await widthOf()
+    await page.mouse.move(box.x + 150, box.y + 300)
+    expect(await widthOf()).toBe(dragged)
+    await edge.focus()
+    for (let n = 0; n < 20; n += 1) await page.keyboard.press('ArrowRight')
+    await expect.poll(() => edge.getAttribute('aria-valuenow')).toBe('25')
+    await expect.poll(widthOf).toBeLessThan(before)
+    const close = await reader.getByRole('button', { name: 'Close' }).boundingBox()
+    const corner = await reader.boundingBox()
+    if (!close || !corner) throw new Error('There is no corner')
+    expect(close.y - corner.y).toBeLessThan(24)
+    expect(corner.x + corner.width - close.x - close.width).toBeLessThan(24)
+    await expectAccessible(page, 'reader-narrow')
+    await press(page, 'Close')
+    await reader.waitFor({ state: 'detached' })
+  })
+
   it('keeps the citation where it is in the window, and looks active, while it is open', async () => {
     const lines = Array.from(
       { length: 40 },

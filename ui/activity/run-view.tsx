@@ -127,6 +127,9 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   abandoned: 'Stopped because the client disconnected',
 }
 
+/** How a run ends that went well. */
+export const GOOD_ENDS = ['stop', 'tool_calls', 'approval_required']
+
 /** How a run ended, in words. */
 export const outcomeOf = ({ outcome }: Pick<Run, 'outcome'>): string =>
   OUTCOMES[outcome] ?? outcome.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase())

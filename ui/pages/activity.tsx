@@ -2,7 +2,8 @@ import { useSignal } from '@preact/signals'
 import { AuditLog } from '../activity/audit.tsx'
 import { type Occurrence, occurrences, useActivity } from '../activity/follow.ts'
 import { Graphs } from '../activity/graphs.tsx'
-import { outcomeOf, RunView } from '../activity/run-view.tsx'
+import { RunList } from '../activity/run-list.tsx'
+import { GOOD_ENDS, outcomeOf, RunView } from '../activity/run-view.tsx'
 import { counted, formatNumber, formatSeconds, formatTime } from '../format.ts'
 import { bound, Choice } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -22,6 +23,7 @@ const MAX_SHOWN = 200
 
 const VIEWS = [
   ['', 'Events'],
+  ['runs', 'Runs'],
   ['audit', 'Audit log'],
 ] as const
 
@@ -31,7 +33,8 @@ export function ActivityPage({ id }: { id?: string | undefined }) {
   const answerId = query.get('answer') ?? undefined
   if (id !== undefined || answerId !== undefined)
     return <RunView key={id ?? answerId} id={id} answerId={answerId} />
-  const view = query.get('view') ?? ''
+  const asked = query.get('view')
+  const view = VIEWS.find(([one]) => one === asked)?.[0] ?? ''
   return (
     <>
       <div class="page-head">
@@ -45,7 +48,9 @@ export function ActivityPage({ id }: { id?: string | undefined }) {
           }
         />
       </div>
-      {view === 'audit' ? <AuditLog /> : <WholeActivity />}
+      {view === 'audit' && <AuditLog />}
+      {view === 'runs' && <RunList />}
+      {view === '' && <WholeActivity />}
     </>
   )
 }
@@ -166,8 +171,6 @@ interface Line {
   details?: string | undefined
 }
 
-/** How a run ends that went well. */
-const GOOD_ENDS = ['stop', 'tool_calls', 'approval_required']
 const SEVERE = ['error', 'fatal']
 
 function describe(event: Occurrence): Line {

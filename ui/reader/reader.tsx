@@ -8,6 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { documentAddress } from '../route.ts'
 import { onSignOut } from '../session.ts'
 import { DocumentView } from './document-view.tsx'
+import { ReaderEdge } from './reader-edge.tsx'
 
 /** An open passage, and the statement that cites it. */
 export interface Cited {
@@ -102,6 +103,7 @@ export function Reader({ hit, quotes }: Cited) {
   }, [])
   return (
     <aside class="reader" aria-labelledby="reader-title">
+      <ReaderEdge />
       <div class="reader-head">
         <h2 ref={heading} id="reader-title" tabIndex={-1} dir="auto">
           {titleOf(hit)}
@@ -112,10 +114,13 @@ export function Reader({ hit, quotes }: Cited) {
             <Icon name="open" />
             Open document
           </a>
-          <Button icon="cancel" class="quiet" onClick={closeReader}>
-            Close
-          </Button>
         </div>
+        <Button
+          icon="cancel"
+          class="quiet icon-only close"
+          aria-label="Close"
+          onClick={closeReader}
+        />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards scroll what has the focus */}
       <section class="reader-body" aria-label="Content of the document" tabIndex={0}>
