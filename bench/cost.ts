@@ -6,6 +6,7 @@ import type { CorpusDocument } from './support/corpus.ts'
 import { startEmbedder } from './support/embedder-process.ts'
 import { post, prepare, stream } from './support/http-client.ts'
 import { ingest, untilEmbedded } from './support/ingest.ts'
+import { passagesFrom } from './support/made-up-passages.ts'
 import { processorMs } from './support/processor-time.ts'
 import { KEY, startServer } from './support/server-process.ts'
 import { round } from './support/statistics.ts'
@@ -21,7 +22,6 @@ const [TOLERANCE, TOLERANCE_ELSEWHERE] = [1.2, 1.6]
 const MORE_ROUNDS = 3
 const AT_ONCE = 8
 const PASSAGES = 1_000
-const WORDS_OF_A_PASSAGE = 150
 const TIMES = { queries: 1_000, deltas: 300, chats: 100, documents: 200, abstracts: 8 }
 /** Between two deltas, so that each is a piece of its own. */
 const DELTA_MS = 2
@@ -152,20 +152,6 @@ async function atOnce(count: number, call: (at: number) => Promise<void>): Promi
   }
   await Promise.all(Array.from({ length: AT_ONCE }, callAll))
   return count
-}
-
-/** Passages of made-up words, some of them frequent: the same for a seed on every machine. */
-function passagesFrom(seed: number, count: number): CorpusDocument[] {
-  let state = seed
-  const random = () => {
-    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x6d2b79f5
-    return ((state ^ (state >>> 13)) >>> 0) / 2 ** 32
-  }
-  const word = () => Math.floor(20_000 * random() ** 3 + 46_656).toString(36)
-  return Array.from({ length: count }, (_, place) => ({
-    title: `Passage ${seed} ${place}`,
-    text: Array.from({ length: WORDS_OF_A_PASSAGE }, word).join(' '),
-  }))
 }
 
 /** Strings, objects, numbers and hashes, as in the server. */

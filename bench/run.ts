@@ -15,6 +15,7 @@ import { memory } from './memory.ts'
 import { peers } from './peers.ts'
 import { query } from './query.ts'
 import { queryWhileIngesting } from './query-while-ingesting.ts'
+import { rights } from './rights.ts'
 import { searchIndex } from './search-index.ts'
 import { searchVectors } from './search-vectors.ts'
 import { streams } from './streams.ts'
@@ -28,6 +29,7 @@ const BENCHMARKS = {
   'agent-loop': agentLoop,
   streams,
   query,
+  rights,
   ingestion,
   'query-while-ingesting': queryWhileIngesting,
   'search-index': searchIndex,

@@ -29,7 +29,8 @@ async function send(url: string, document: CorpusDocument): Promise<void> {
   }
 }
 
-async function untilIdle(url: string): Promise<void> {
+/** Resolves once no document waits any more. Throws if one has failed. */
+export async function untilIdle(url: string): Promise<void> {
   for (;;) {
     const { pending, processing, failed } = await countDocuments(url)
     if (failed > 0) throw new Error(`${failed} documents failed`)
