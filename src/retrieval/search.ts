@@ -84,7 +84,6 @@ export interface Retrieval<Query extends SearchedFor = Search> {
 export function createRetrieval(dependencies: Dependencies): Retrieval {
   const { index, store, analyseQuery, termsOfChunk, embedding, hasAllVectors, reranking } =
     dependencies
-  const minLimit = embedding ? MIN_FUSED : 0
 
   /** Not while vectors are incomplete: half of them would find half of the chunks, and nobody would notice. */
   const embed = async (text: string, signal?: AbortSignal, sender?: string) =>
@@ -98,7 +97,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     signal?: AbortSignal,
   ) => {
     const isStale = createStaleness()
-    let limit = Math.max(count + SPARE_MATCHES, minLimit)
+    let limit = Math.max(count + SPARE_MATCHES, query.mode === 'hybrid' ? MIN_FUSED : 0)
     for (;;) {
       const { candidates, exhausted, degraded } = await index.search(
         visibility,

@@ -311,6 +311,40 @@ export function describeVisibility(on: StoreFixture): void {
       expect(await store.delete(visibility, seen)).toEqual([])
     })
 
+    it('is read anew after every change of who may see what, and after nothing else', async () => {
+      const store = await fill()
+      const of = forCaller(person('eve', 'staff', 'hr'))
+      const idsOf = async (keys: Uint32Array) => {
+        const { chunks } = await store.readChunks(everything(), [...keys])
+        return chunks.map(({ documentId }) => documentId).toSorted()
+      }
+      const seen = await store.visibleKeys(of)
+      expect(await idsOf(seen)).toEqual(['in-red', 'in-red-before'])
+      await store.audit.append([{ at: 1, who: 'user:eve', action: 'read', targets: {} }])
+      await store.people.see({
+        id: 'user:eve',
+        groups: ['staff'],
+        name: undefined,
+        email: undefined,
+      })
+      expect(await store.visibleKeys(of)).toBe(seen)
+      const changes: [() => Promise<unknown>, string[]][] = [
+        [() => store.patchLabels(everything(), 'in-red-before', { access: [] }), ['in-red']],
+        [() => store.collections.change('red', { reader: [] }), []],
+        [() => store.collections.change('red', { owner: ['group:hr'] }), ['in-red']],
+        [
+          () => store.patchLabels(everything(), 'in-blue', { access: ['group:hr'] }),
+          ['in-blue', 'in-red'],
+        ],
+        [() => store.delete(everything(), 'in-blue'), ['in-red']],
+        [() => store.collections.remove('red'), []],
+      ]
+      for (const [change, ids] of changes) {
+        await change()
+        expect(await idsOf(await store.visibleKeys(of))).toEqual(ids)
+      }
+    })
+
     it('of a conversation goes with it, and its documents are found to be left over', async () => {
       const store = await fill()
       const gone = (of: Visibility) => store.lookup.goneConversations(of, 9, signal)

@@ -8,6 +8,8 @@ import type { StoredChunk } from '../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')
 const VECTOR = Float32Array.of(1)
+/** Three, and some to spare; only what is fused needs more. */
+const LIMIT_ALONE = 19
 
 const chunkOf = (key: number): StoredChunk => ({
   key,
@@ -126,11 +128,15 @@ describe('A search by meaning', () => {
     expect((await createForTest({}).ask({ mode: 'lexical' })).found).toEqual([1, 2, 3])
   })
 
-  it.each(['dense', 'hybrid', undefined] as const)('asks the index for it: %s', async (mode) => {
+  it.each([
+    ['dense', 'dense', LIMIT_ALONE],
+    ['hybrid', 'hybrid', 100],
+    [undefined, 'hybrid', 100],
+  ] as const)('asks the index for it: %s', async (mode, chosen, limit) => {
     const { ask, asked } = createForTest({ vector: VECTOR })
     expect(await ask({ mode })).toMatchObject({ degraded: false })
     const terms = analyser.query('text')
-    expect(asked).toMatchObject([{ mode: mode ?? 'hybrid', terms, limit: 100 }])
+    expect(asked).toMatchObject([{ mode: chosen, terms, limit }])
     expect(await asked[0]?.vector).toEqual(VECTOR)
   })
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { composed } from '@agent-server/lib/fields.ts'
+import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import {
   type Caller,
@@ -35,18 +36,31 @@ function personIn(headers: IncomingHttpHeaders): Person {
   if (!id || id.includes(',')) {
     throw refusal('Agent-User', 'must be the id of one person; send %2C for a comma in it')
   }
-  const groups = (headerOf(headers, GROUPS) ?? '').split(',').map((group) => group.trim())
-  const named = groups.filter((group) => group !== '')
+  return {
+    id: `user:${decoded('Agent-User', id, MAX_PERSON_LENGTH)}`,
+    groups: groupsIn(headerOf(headers, GROUPS) ?? ''),
+    isAdministrator: false,
+  }
+}
+
+/** Of the headers that came last: a person sends the same with each request. */
+const lastGroups = new Map<string, readonly string[]>()
+const MAX_LAST_GROUPS = 500
+
+function groupsIn(header: string): readonly string[] {
+  const last = lastGroups.get(header)
+  if (last) return last
+  const named = header
+    .split(',')
+    .map((group) => group.trim())
+    .filter((group) => group !== '')
   if (named.length > MAX_GROUPS) {
     throw refusal('Agent-User-Groups', `must be at most ${MAX_GROUPS} groups`)
   }
-  return {
-    id: `user:${decoded('Agent-User', id, MAX_PERSON_LENGTH)}`,
-    groups: [
-      ...new Set(named.map((group) => decoded('Agent-User-Groups', group, MAX_GROUP_LENGTH))),
-    ],
-    isAdministrator: false,
-  }
+  const groups = named.map((group) => decoded('Agent-User-Groups', group, MAX_GROUP_LENGTH))
+  const different = [...new Set(groups)]
+  keepNewest(lastGroups, header, different, MAX_LAST_GROUPS)
+  return different
 }
 
 function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {

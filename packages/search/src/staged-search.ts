@@ -70,6 +70,7 @@ export function createSearch(stages: Stages): ChunkIndex['search'] {
 }
 
 function isSame(some: Uint32Array, others: Uint32Array | undefined): boolean {
+  if (some === others) return true
   return some.length === others?.length && some.every((key, place) => key === others[place])
 }
 

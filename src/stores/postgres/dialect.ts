@@ -34,6 +34,7 @@ function lockOf(what: Exclusive): [number, number] {
 
 export const POSTGRES: Dialect = {
   isIn: (parameter, type = 'bigint') => `= ANY (${parameter}::${type}[])`,
+  hasOneOf: (column, parameter) => `coalesce(${column}::jsonb ?| ${parameter}::text[], false)`,
   locking: (options = '') => `FOR UPDATE ${options}`,
   async exclude(tx, what, shared) {
     const name = shared ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'

@@ -3,9 +3,11 @@ import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { LockName, SharedStore } from '../opened-store.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
+import { noteChange } from '../sql/counts.ts'
 import { createLookup } from '../sql/lookup.ts'
 import { createStore } from '../sql/store.ts'
-import { callsOf, createWrites, runWrite, type WriteName } from '../sql/writes.ts'
+import { createVisibleKeys } from '../sql/visible-keys.ts'
+import { callsOf, createWrites, isVisible, runWrite, type WriteName } from '../sql/writes.ts'
 import { awaitDatabase, holdLock, type StartDeadline } from './connection.ts'
 import { refuseHalfCorpus } from './corpus.ts'
 import { openDatabase } from './database.ts'
@@ -72,7 +74,11 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   const database = openDatabase({ url, size: poolSize, log })
   const writes = createWrites(POSTGRES, queueLimit)
   const write = callsOf(writes, (each) =>
-    database.transaction((tx) => runWrite(writes, tx, each), LONG_MS[each.name]),
+    database.transaction(async (tx) => {
+      const output = await runWrite(writes, tx, each)
+      if (isVisible(each)) await noteChange(tx, POSTGRES)
+      return output
+    }, LONG_MS[each.name]),
   )
   // These run before anything is started that would have to be stopped if they fail, as on a standby.
   await write.check()
@@ -102,8 +108,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
 
   return {
     ...store,
-    visibleKeys: (visibility, signal) =>
-      unlessAborted(() => readVisibleKeys(read, POSTGRES, visibility), signal),
+    visibleKeys: createVisibleKeys(read, (of) => readVisibleKeys(read, POSTGRES, of)),
     withExclusiveLock: (name, work, signal) => holdLock({ url, lock: lockOf(name) }, work, signal),
     replacement: {
       ...replacement,

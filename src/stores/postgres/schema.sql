@@ -145,7 +145,7 @@ CREATE TABLE key_marks (
 );
 
 -- Polled, and exact without a scan. Each connection counts in a row of its own, so that commits do not wait for one
--- another; a row alone may fall below nothing, their sum never.
+-- another; a row alone may fall below nothing, their sum never. `changes` grows with every write that may change what somebody sees.
 CREATE TABLE counts (
   slot integer PRIMARY KEY,
   pending bigint NOT NULL DEFAULT 0,
@@ -153,7 +153,8 @@ CREATE TABLE counts (
   ready bigint NOT NULL DEFAULT 0,
   failed bigint NOT NULL DEFAULT 0,
   chunks bigint NOT NULL DEFAULT 0,
-  jobs bigint NOT NULL DEFAULT 0
+  jobs bigint NOT NULL DEFAULT 0,
+  changes bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 INSERT INTO counts (slot) SELECT generate_series(0, 63);
 

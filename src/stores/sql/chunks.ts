@@ -42,19 +42,19 @@ const COLUMNS = `chunks.key, chunks.revision, ordinal, start, "end", heading, te
 /** Queries for chunks. Each is a single statement, and so sees a consistent state. */
 export function createChunkReads(
   read: Read,
-  { isIn }: Dialect,
+  dialect: Dialect,
 ): Pick<DocumentStore, 'readChunks' | 'listChunks'> {
   return {
     async readChunks(visibility, keys) {
       const chunks = new Map<number, StoredChunk | undefined>()
       for (const batch of batched(keys, MAX_CHUNKS_PER_READ)) {
         if (chunks.size > 0) await setImmediate()
-        const { sql, values, statement } = visibleTo(visibility, {
+        const { sql, values, statement } = visibleTo(dialect, visibility, {
           values: [batch],
           testing: 'each',
         })
         const query = `SELECT ${COLUMNS}, (${sql}) AS is_visible
-          FROM chunks JOIN documents ON number = document WHERE chunks.key ${isIn('$1')}`
+          FROM chunks JOIN documents ON number = document WHERE chunks.key ${dialect.isIn('$1')}`
         for (const row of await read(statement(query), values)) {
           chunks.set(integer(row, 'key'), row.is_visible ? toChunk(row) : undefined)
         }
@@ -68,7 +68,7 @@ export function createChunkReads(
     async listChunks(visibility, { documentId, limit, cursor }) {
       const after = cursor === undefined ? undefined : decodeCursor(CHUNK_LIST, cursor, isInteger)
       const length = Math.max(1, Math.min(limit, MAX_CHUNKS_PER_READ))
-      const { sql, values, statement } = visibleTo(visibility, {
+      const { sql, values, statement } = visibleTo(dialect, visibility, {
         values: [after?.number ?? EVERY_ORDINAL, documentId, length + 1],
         testing: 'each',
       })
@@ -124,7 +124,7 @@ export async function readVisibleKeys(
   dialect: Dialect,
   visibility: Visibility,
 ): Promise<Uint32Array> {
-  const { sql, values } = visibleTo(visibility)
+  const { sql, values } = visibleTo(dialect, visibility)
   const unprepared = `SELECT ${LISTED} FROM ${dialect.keysOf.chunks}
     WHERE document IN (SELECT number FROM documents WHERE ${sql})`
   return toKeys(await read({ unprepared }, values, KEYS_MS))

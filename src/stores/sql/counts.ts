@@ -5,6 +5,14 @@ import type { Tx } from './query.ts'
 /** By how much the numbers of documents of a status, of chunks and of jobs change. */
 export type Changes = Partial<Record<DocumentStatus | 'chunks' | 'jobs', number>>
 
+/** Grows with every commit that may have changed what somebody sees. */
+export const CHANGES = 'SELECT CAST(sum(changes) AS bigint) AS changes FROM counts'
+
+/** Comes last in a transaction, for the same reason as `count`. */
+export async function noteChange(tx: Tx, { slot }: Pick<Dialect, 'slot'>): Promise<void> {
+  await tx.run(`UPDATE counts SET changes = changes + 1 WHERE slot = ${slot}`)
+}
+
 /**
  * Counts in the row of this connection, so that commits do not wait for one another; only the sum of all rows means
  * something. Comes last in a transaction, as the row stays locked until it ends.

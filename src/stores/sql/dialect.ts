@@ -21,6 +21,8 @@ export type Exclusive =
 export interface Dialect {
   /** Completes a condition: "is one of the numbers, or texts, in the array `parameter`". */
   isIn(parameter: `$${number}`, type?: 'bigint' | 'text'): string
+  /** Whether the JSON array of texts in a column, which may be NULL, has one of the texts in the array `parameter`. */
+  hasOneOf(column: string, parameter: `$${number}`): string
   /** Ends a query whose rows nobody else may change before this transaction ends: `FOR UPDATE` and its options. */
   locking(options?: string): string
   /** Waits until no other transaction holds this; shared holders exclude only exclusive ones. */

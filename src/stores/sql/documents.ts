@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { batched } from '@agent-server/lib/batches.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata, toPlace } from '@agent-server/lib/labels.ts'
 import { reserveOf } from '@agent-server/lib/limiter.ts'
@@ -7,7 +6,6 @@ import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { MetadataPatch } from '@agent-server/schemas/metadata.ts'
 import {
   type DocumentStatus,
-  type DocumentStore,
   documentNotFound,
   type Idempotency,
   idempotencyConflict,
@@ -19,7 +17,7 @@ import {
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
 import { keepAccess, takenOut } from './access.ts'
-import { createCollectionReads, reserveForDocument } from './collections.ts'
+import { reserveForDocument } from './collections.ts'
 import {
   contentColumns,
   documentColumns,
@@ -34,70 +32,8 @@ import { type Changes, count } from './counts.ts'
 import type { Dialect } from './dialect.ts'
 import { FILE_WRITES } from './files.ts'
 import { insertMetadata, patchedPlace, patchReplacement } from './labels.ts'
-import { Conflict, integer, optionalInteger, type Read, type Row, type Tx, text } from './query.ts'
+import { Conflict, integer, optionalInteger, type Row, type Tx, text } from './query.ts'
 import { visibleTo } from './visible.ts'
-
-const KEY = 'SELECT 1 AS one FROM idempotency_keys WHERE key = $1'
-const IDENTITY = `SELECT value FROM meta WHERE name = 'identity'`
-const COUNTS = `SELECT ${['pending', 'processing', 'ready', 'failed', 'chunks', 'jobs']
-  .map((name) => `CAST(sum(${name}) AS bigint) AS ${name}`)
-  .join(', ')} FROM counts`
-
-const IDS_PER_READ = 500
-
-/** Queries for documents. Each is a single statement, and so sees a consistent state. */
-export function createDocumentReads(
-  read: Read,
-): Pick<
-  DocumentStore,
-  'get' | 'getAll' | 'hasKey' | 'readableCollections' | 'identity' | 'counts'
-> {
-  const { rolesOf } = createCollectionReads(read)
-  return {
-    readableCollections: async (principals) => [...(await rolesOf(principals)).keys()],
-
-    async get(visibility, id) {
-      const { sql, values, statement } = visibleTo(visibility, { values: [id], testing: 'each' })
-      const query = `SELECT documents.*, source FROM documents
-        LEFT JOIN sources ON document = number WHERE id = $1 AND ${sql}`
-      const [row] = await read(statement(query), values)
-      return row && toDocument(row)
-    },
-
-    async getAll(visibility, ids) {
-      const documents = new Map<string, StoredDocument>()
-      for (const batch of batched(ids, IDS_PER_READ)) {
-        const { sql, values } = visibleTo(visibility, { values: batch, testing: 'each' })
-        const query = `SELECT documents.*, source FROM documents
-          LEFT JOIN sources ON document = number
-          WHERE id IN (${batch.map((_, i) => `$${i + 1}`).join(', ')}) AND ${sql}`
-        for (const row of await read({ unprepared: query }, values)) {
-          documents.set(text(row, 'id'), toDocument(row))
-        }
-      }
-      return documents
-    },
-
-    hasKey: async (key) => (await read(KEY, [key])).length > 0,
-
-    identity: async () => String(integer((await read(IDENTITY))[0], 'value')),
-
-    async counts() {
-      const [row] = await read(COUNTS)
-      const of = (name: string) => integer(row, name)
-      return {
-        documents: {
-          pending: of('pending'),
-          processing: of('processing'),
-          ready: of('ready'),
-          failed: of('failed'),
-        },
-        chunks: of('chunks'),
-        jobs: of('jobs'),
-      }
-    },
-  }
-}
 
 /**
  * Far from the limit no write waits for another: there are fewer connections than this that could add documents
@@ -220,7 +156,10 @@ export function createEndWrites(dialect: Dialect) {
 /** Finds a document, locks its row, and tells whether it is visible and whether it has a job. */
 function createLock(dialect: Dialect) {
   return async (tx: Tx, visibility: Visibility, id: string) => {
-    const { sql, values, statement } = visibleTo(visibility, { values: [id], testing: 'each' })
+    const { sql, values, statement } = visibleTo(dialect, visibility, {
+      values: [id],
+      testing: 'each',
+    })
     const locked = `SELECT documents.*, now_ms() AS now, (${sql}) AS is_visible
       FROM documents WHERE id = $1 ${dialect.locking()}`
     // Two statements: one would see the job as it was before it waited for the lock.

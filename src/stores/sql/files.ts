@@ -6,6 +6,7 @@ import { isObject } from '@agent-server/lib/text/json.ts'
 import { repack } from '../chunk-codec.ts'
 import { DamagedFile, type FileStore } from '../file-store.ts'
 import type { Clock } from './clock.ts'
+import type { Dialect } from './dialect.ts'
 import { bytes, integer, type Read, type Row, type Tx, type Value } from './query.ts'
 import { visibleTo } from './visible.ts'
 
@@ -58,6 +59,7 @@ interface FileWriter {
 /** The original files of documents, and staged uploads. */
 export function createFiles(
   read: Read,
+  dialect: Dialect,
   { beginFile, addPiece, dropStaged }: FileWriter,
 ): Omit<FileStore, 'noteFile'> {
   // One row if the file exists, whether or not it has such a piece.
@@ -103,7 +105,7 @@ export function createFiles(
     readStaged: piecesOf,
 
     async readFile(visibility, documentId, revision) {
-      const { sql, values, statement } = visibleTo(visibility, {
+      const { sql, values, statement } = visibleTo(dialect, visibility, {
         values: [documentId, revision],
         testing: 'each',
       })

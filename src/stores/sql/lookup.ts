@@ -40,25 +40,25 @@ export function createLookup(ask: Ask, dialect: Dialect) {
   const { pageOf, countOf, ...lists } = createLists(ask, dialect)
   return {
     ...lists,
-    ...createTextReads(ask),
+    ...createTextReads(ask, dialect),
 
     async findDocuments(
       visibility: Visibility,
       { filter, tabular, ...page }: LookupQuery,
       signal?: AbortSignal,
     ) {
-      const { sql, values } = visibleTo(visibility, { filter })
+      const { sql, values } = visibleTo(dialect, visibility, { filter })
       const served = tabular ? `${SERVED} AND ${isTable(dialect)}` : SERVED
       return pageOf({ sql: `${served} AND ${sql}`, values }, page, signal)
     },
 
     async countDocuments(visibility: Visibility, filter: Filter | undefined, signal?: AbortSignal) {
-      const { sql, values } = visibleTo(visibility, { filter })
+      const { sql, values } = visibleTo(dialect, visibility, { filter })
       return countOf({ sql: `${SERVED} AND ${sql}`, values }, signal)
     },
 
     async collections(visibility: Visibility, limit: number, signal?: AbortSignal) {
-      const { sql, values } = visibleTo(visibility)
+      const { sql, values } = visibleTo(dialect, visibility)
       const query = `SELECT collection, count(*) AS documents FROM documents
         WHERE ${SERVED} AND collection IS NOT NULL AND ${sql}
         GROUP BY collection ORDER BY documents DESC, collection LIMIT $${values.length + 1}`
@@ -70,7 +70,7 @@ export function createLookup(ask: Ask, dialect: Dialect) {
     },
 
     async goneConversations(visibility: Visibility, limit: number, signal?: AbortSignal) {
-      const { sql, values } = visibleTo(visibility)
+      const { sql, values } = visibleTo(dialect, visibility)
       const query = `SELECT DISTINCT conversation FROM documents
         WHERE conversation IS NOT NULL AND ${sql} AND NOT EXISTS (
           SELECT 1 FROM conversations WHERE id = documents.conversation)
@@ -84,7 +84,7 @@ export function createLookup(ask: Ask, dialect: Dialect) {
       { filter, limit }: LookupQuery,
       signal?: AbortSignal,
     ) {
-      const { sql, values } = visibleTo(visibility, { filter })
+      const { sql, values } = visibleTo(dialect, visibility, { filter })
       const query = `SELECT name, kind, count(*) AS documents, min(number) AS least_number,
           max(number) AS most_number, min(string) AS least_string,
           max(string) AS most_string
@@ -96,7 +96,7 @@ export function createLookup(ask: Ask, dialect: Dialect) {
 
     async metadataValues(visibility: Visibility, query: ValueQuery, signal?: AbortSignal) {
       const { field, filter, characters, inOrder, limit } = query
-      const { sql, values } = visibleTo(visibility, { filter })
+      const { sql, values } = visibleTo(dialect, visibility, { filter })
       const expression = characters ? `substr(string, 1, ${Math.trunc(characters)})` : 'string'
       const statement = `SELECT kind, number AS counted_number, ${expression} AS counted_string,
           count(*) AS documents
@@ -115,9 +115,12 @@ export function createLookup(ask: Ask, dialect: Dialect) {
   } satisfies DocumentLookup & Pick<DocumentStore, 'list' | 'countListed'>
 }
 
-function createTextReads(ask: Ask) {
+function createTextReads(ask: Ask, dialect: Dialect) {
   const servedText = async (visibility: Visibility, id: string, signal?: AbortSignal) => {
-    const { sql, values, statement } = visibleTo(visibility, { values: [id], testing: 'each' })
+    const { sql, values, statement } = visibleTo(dialect, visibility, {
+      values: [id],
+      testing: 'each',
+    })
     const query = statement(`SELECT number, contents.text, contents.digest FROM documents
       JOIN contents ON document = number AND contents.revision = served_revision
       WHERE id = $1 AND ${sql}`)
@@ -287,7 +290,7 @@ function toListCondition(
   { filter, conversation, status, title, mediaType, sha256 }: DocumentSelection,
   dialect: Dialect,
 ): Selected {
-  const { sql, values } = visibleTo(visibility, { filter })
+  const { sql, values } = visibleTo(dialect, visibility, { filter })
   const parts = [sql]
   if (conversation !== undefined) parts.push(`conversation = $${values.push(conversation)}`)
   if (status !== undefined) {

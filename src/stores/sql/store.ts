@@ -13,7 +13,7 @@ import { createCollectionReads } from './collections.ts'
 import { createPictureCount } from './contexts.ts'
 import { createConversationReads } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
-import { createDocumentReads } from './documents.ts'
+import { createDocumentReads } from './document-reads.ts'
 import { createQuestionReads } from './evaluation.ts'
 import { createEvaluationReads } from './evaluation-runs.ts'
 import { createFeedbackReads } from './feedback.ts'
@@ -80,10 +80,10 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
   }
 
   return {
-    ...createDocumentReads(read),
+    ...createDocumentReads(read, dialect),
     ...createChunkReads(read, dialect),
     ...vectors,
-    ...createFiles(readFiles, write),
+    ...createFiles(readFiles, dialect, write),
     chunkKeys: () => readAllKeys(read, dialect, 'chunks'),
     vectorKeys: () => readAllKeys(read, dialect, 'vectors'),
     contextKeys: () => readAllKeys(read, dialect, 'contexts'),

@@ -1,9 +1,9 @@
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
-import { isBroad, type Visibility } from '@agent-server/lib/visibility.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
-import { rightsCondition } from './access.ts'
+import { type Conditions, rightsCondition } from './access.ts'
 import { ownerOf } from './conversations.ts'
-import { filterCondition, type Parameter, type Testing } from './filter.ts'
+import { filterCondition, type Testing } from './filter.ts'
 import type { Statement, Value } from './query.ts'
 
 /** A condition on `documents`, with the values of all parameters so far. */
@@ -13,6 +13,9 @@ export interface Condition {
   /** Makes a statement with the condition, which is prepared once if its text does not depend on the values. */
   statement: (sql: string) => Statement
 }
+
+/** Makes a parameter of a value, and returns its name. */
+type Parameter = (value: string | number | readonly string[]) => `$${number}`
 
 interface Selection {
   /** A selection of the visible documents. */
@@ -27,6 +30,7 @@ interface Selection {
  * selection takes.
  */
 export function visibleTo(
+  dialect: Conditions,
   visibility: Visibility,
   { filter, values: before = [], testing = 'indexed' }: Selection = {},
 ): Condition {
@@ -36,14 +40,14 @@ export function visibleTo(
     filter ? [filterCondition(filter, parameter, testing)] : []
   const { collections, rights } = visibility
   const parts = [
-    ...(collections === 'all' ? [] : [isIn(collections, parameter)]),
+    ...(collections === 'all' ? [] : [isOfCollections(dialect, collections, parameter)]),
     ...inConversations(visibility, parameter, [
-      ...(rights === 'all' ? [] : rightsCondition(rights, parameter)),
+      ...(rights === 'all' ? [] : rightsCondition(dialect, rights, parameter, testing)),
       ...conditionsOf(visibility.filter),
     ]),
     ...conditionsOf(filter),
   ]
-  const isFixed = isBroad(visibility) && !filter
+  const isFixed = !visibility.filter && !filter
   return {
     sql: parts.join(' AND ') || 'true',
     values,
@@ -51,11 +55,15 @@ export function visibleTo(
   }
 }
 
-function isIn(collections: readonly string[], parameter: Parameter): string {
+function isOfCollections(
+  { isIn }: Conditions,
+  collections: readonly string[],
+  parameter: Parameter,
+): string {
   const others = collections.filter((name) => name !== DEFAULT_COLLECTION)
   const parts = [
     ...(others.length < collections.length ? ['documents.collection IS NULL'] : []),
-    ...(others.length > 0 ? [`documents.collection IN (${others.map(parameter).join(', ')})`] : []),
+    ...(others.length > 0 ? [`documents.collection ${isIn(parameter(others), 'text')}`] : []),
   ]
   return `(${parts.join(' OR ') || 'false'})`
 }

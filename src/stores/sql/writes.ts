@@ -73,6 +73,35 @@ export type WriteCalls = {
   [Name in WriteName]: (...input: WriteInput<Name>) => Promise<WriteOutput<Name>>
 }
 
+/**
+ * The writes that change neither chunks nor who sees them. They come with questions, or often: after every other write,
+ * all that is known of what somebody sees is read anew.
+ */
+const INVISIBLE = new Set<WriteName>([
+  'addItems',
+  'addKeyUse',
+  'addRun',
+  'addVectors',
+  'appendAudit',
+  'check',
+  'claimJobs',
+  'claimSessionCheck',
+  'putFeedback',
+  'removeEvent',
+  'removeOldSessions',
+  'renewClaims',
+  'renewSession',
+  'reserveChunkKeys',
+  'reserveTokens',
+  'seePerson',
+  'takeEvents',
+  'useSession',
+  'writeAnswer',
+])
+
+/** Whether it may change what somebody sees: then `noteChange` must follow in the same transaction. */
+export const isVisible = ({ name }: Write) => !INVISIBLE.has(name)
+
 /** Runs a write within the caller's transaction. */
 export function runWrite<Name extends WriteName>(
   writes: {

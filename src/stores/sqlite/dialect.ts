@@ -13,6 +13,8 @@ const noLock = async () => undefined
 
 export const SQLITE: Dialect = {
   isIn: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
+  hasOneOf: (column, parameter) =>
+    `EXISTS (SELECT 1 FROM json_each(${column}) WHERE value IN (SELECT value FROM json_each(${parameter})))`,
   locking: () => '',
   exclude: noLock,
   lockKeyMarks: noLock,

@@ -5,14 +5,10 @@ import { foldForms } from '@agent-server/lib/text/forms.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'
-import { integer, type Read, type Row, type Statement, type Value } from '../sql/query.ts'
+import type { Read, Row, Statement, Value } from '../sql/query.ts'
 import { createRunner, openForReading } from './connection.ts'
 import { FOLD, SQLITE } from './dialect.ts'
 import { toStoreError } from './error.ts'
-
-/** The keys that are visible are cached until the next commit, up to this many keys and answers. */
-const MAX_CACHED_KEYS = 4_000_000
-const MAX_CACHED_ANSWERS = 100
 
 const { file }: { file: string } = workerData
 let run: ReturnType<typeof createRunner> | undefined
@@ -36,10 +32,6 @@ function open(): DatabaseSync {
   return database
 }
 
-let seenVersion = 0
-let cachedKeys = 0
-const cache = new Map<string, Uint32Array>()
-
 const lookup = createLookup((statement, values) => read(statement, values), SQLITE)
 type Lookup = typeof lookup
 /** What a query takes; its signal stays in the thread that asks. */
@@ -47,17 +39,7 @@ type Input<Name extends keyof Lookup> = [Visibility, Parameters<Lookup[Name]>[1]
 
 const methods = {
   /** Returns the keys in ascending order. */
-  async visibleKeys(visibility: Visibility): Promise<Uint32Array> {
-    forgetIfChanged()
-    // Whoever reads, the same is seen.
-    const name = JSON.stringify({ ...visibility, reader: undefined })
-    const cachedResult = cache.get(name)
-    if (cachedResult) return cachedResult
-    const keys = await readVisibleKeys(read, SQLITE, visibility)
-    keep(name, keys)
-    return keys
-  },
-
+  visibleKeys: (visibility: Visibility) => readVisibleKeys(read, SQLITE, visibility),
   list: (input: Input<'list'>) => lookup.list(...input),
   countListed: (input: Input<'countListed'>) => lookup.countListed(...input),
   findDocuments: (input: Input<'findDocuments'>) => lookup.findDocuments(...input),
@@ -73,23 +55,3 @@ const methods = {
 export type LookupMethods = typeof methods
 
 serveThread(methods)
-
-/** https://sqlite.org/pragma.html#pragma_data_version changes with every commit of another connection. */
-function forgetIfChanged(): void {
-  const [row] = ask('PRAGMA data_version')
-  const version = integer(row, 'data_version')
-  if (version !== seenVersion) forget()
-  seenVersion = version
-}
-
-function keep(name: string, keys: Uint32Array): void {
-  if (cachedKeys + keys.length > MAX_CACHED_KEYS || cache.size >= MAX_CACHED_ANSWERS) forget()
-  if (keys.length > MAX_CACHED_KEYS) return
-  cache.set(name, keys)
-  cachedKeys += keys.length
-}
-
-function forget(): void {
-  cache.clear()
-  cachedKeys = 0
-}

@@ -77,7 +77,7 @@ CREATE TABLE key_marks (
   next_key INTEGER NOT NULL
 ) STRICT;
 
--- Polled, and must be exact without a scan.
+-- Polled, and must be exact without a scan. `changes` grows with every write that may change what somebody sees.
 CREATE TABLE counts (
   slot INTEGER PRIMARY KEY,
   pending INTEGER NOT NULL DEFAULT 0,
@@ -85,7 +85,8 @@ CREATE TABLE counts (
   ready INTEGER NOT NULL DEFAULT 0,
   failed INTEGER NOT NULL DEFAULT 0,
   chunks INTEGER NOT NULL DEFAULT 0,
-  jobs INTEGER NOT NULL DEFAULT 0
+  jobs INTEGER NOT NULL DEFAULT 0,
+  changes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 INSERT INTO counts (slot) VALUES (0);
 

@@ -7,6 +7,7 @@ import { startThread } from '@agent-server/lib/processes/thread.ts'
 import type { OpenedStore, VectorReplacement } from '../opened-store.ts'
 import type { Read } from '../sql/query.ts'
 import { type Claims, createStore } from '../sql/store.ts'
+import { createVisibleKeys } from '../sql/visible-keys.ts'
 import { callsOf, createWrites, type WriteCalls } from '../sql/writes.ts'
 import {
   createRunner,
@@ -117,8 +118,6 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   const reader = openForReading(file)
   // A separate connection, because files would fill the cache.
   const fileReader = openForReading(file, FILE_CACHE_KIBIBYTES)
-  const { close: closeLookups, ...lookups } = createLookups(file, refuse)
-
   const readOn = (database: DatabaseSync): Read => {
     const run = createRunner(database)
     return async (statement, values) => {
@@ -131,6 +130,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
     }
   }
   const read = readOn(reader)
+  const { close: closeLookups, ...lookups } = createLookups(file, refuse)
   const { replacement, ...store } = createStore({
     write,
     read,
@@ -141,6 +141,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   return {
     ...store,
     ...lookups,
+    visibleKeys: createVisibleKeys(read, (of) => lookups.visibleKeys(of)),
     withExclusiveLock,
     replacement: { ...replacement, exclusively },
 

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { type PackedError, packError } from '@agent-server/lib/processes/thread.ts'
+import { noteChange } from '../sql/counts.ts'
 import type { Tx } from '../sql/query.ts'
-import { runWrite, type Write, type WriteName, type Writes } from '../sql/writes.ts'
+import { isVisible, runWrite, type Write, type WriteName, type Writes } from '../sql/writes.ts'
 import { createRunner, directoryOf, LEFT_FREE_BYTES, requireRoom, withRoom } from './connection.ts'
+import { SQLITE } from './dialect.ts'
 import { isStorageFull, toStoreError } from './error.ts'
 
 export type Outcome = { output: unknown } | { error: PackedError }
@@ -53,6 +55,7 @@ export function createGroupRunner(database: DatabaseSync, writes: Writes) {
     try {
       const outcomes: Outcome[] = []
       for (const write of group) outcomes.push(await runOne(write))
+      if (group.some(isVisible)) await noteChange(createTx(), SQLITE)
       run('COMMIT')
       return outcomes
     } catch (error) {

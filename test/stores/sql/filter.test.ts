@@ -2,8 +2,9 @@ import { everything } from '@agent-server/lib/visibility.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
 import { describe, expect, it } from 'vitest'
 import { visibleTo } from '../../../src/stores/sql/visible.ts'
+import { SQLITE } from '../../../src/stores/sqlite/dialect.ts'
 
-const conditionOf = (filter: Filter) => visibleTo(everything(), { filter })
+const conditionOf = (filter: Filter) => visibleTo(SQLITE, everything(), { filter })
 const IN_METADATA = 'documents.number IN (SELECT document FROM metadata WHERE '
 
 describe('A filter as a condition', () => {

@@ -26,7 +26,7 @@ it.each([
 ])('values are looked up, not scanned: %j', (filter) => {
   const database = new DatabaseSync(':memory:')
   migrate(database)
-  const sql = `SELECT number FROM documents WHERE ${visibleTo(everything(), { filter }).sql}`
+  const sql = `SELECT number FROM documents WHERE ${visibleTo(SQLITE, everything(), { filter }).sql}`
   const plan = JSON.stringify(database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all())
   expect(plan).toMatch(/USING (COVERING )?INDEX metadata_(numbers|strings)/)
   expect(plan).not.toContain('SCAN metadata')

@@ -34,8 +34,9 @@ export async function createSqliteData(): Promise<SqliteData> {
 /** Deletes all but the chunk keys, which no store uses twice: far cheaper than the threads of a new store. */
 function empty(database: DatabaseSync): void {
   database.exec('PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE')
+  const counted = database.prepare('SELECT changes + 1 AS changes FROM counts').get()
   for (const { name } of database.prepare(TABLES).all()) database.exec(`DELETE FROM ${name}`)
-  database.exec('INSERT INTO counts (slot) VALUES (0); COMMIT')
+  database.exec(`INSERT INTO counts (slot, changes) VALUES (0, ${counted?.changes}); COMMIT`)
 }
 
 export function openDirectory(directory: string, { queueLimit } = { queueLimit: 1_000 }) {

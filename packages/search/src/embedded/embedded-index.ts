@@ -11,6 +11,10 @@ import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 /** How long `close` waits for the last changes to be written. */
 const CLOSE_MS = 10_000
 
+/** The scopes, and their keys, that the thread keeps for the next searches. */
+const MAX_SCOPES = 250
+const MAX_SCOPE_KEYS = 4_000_000
+
 interface EmbeddedIndexOptions {
   /** Where the index keeps its files; no other index may use it. */
   directory: string
@@ -66,21 +70,54 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
 }
 
 function stagesOf(thread: Thread<IndexMethods>, source: Pick<IndexSource, 'visibleKeys'>): Stages {
+  const scopeOf = createScopes(thread)
   return {
     scopeOf: async (visibility, signal) => ({
       only: await source.visibleKeys(visibility, signal),
     }),
-    async lexical(query, signal) {
+    async lexical({ terms, limit, only }, signal) {
+      const query = { terms, limit, scope: scopeOf(only) }
       const { shares, ...ranking } = await answered(thread.call('lexical', query), signal)
       return withShares(toMatches(ranking), shares)
     },
-    nearest: async (query, signal) =>
-      toMatches(await answered(thread.call('nearest', query), signal)),
-    async fuse(lexical, query, signal) {
-      const input = { ...query, lexical: toRanking(lexical) }
-      const { columns, shares, exhausted } = await answered(thread.call('fuse', input), signal)
+    async nearest({ vector, limit, only }, signal) {
+      const query = { vector, limit, scope: scopeOf(only) }
+      return toMatches(await answered(thread.call('nearest', query), signal))
+    },
+    async fuse(lexical, { terms, vector, limit, only }, signal) {
+      const query = { terms, vector, limit, scope: scopeOf(only), lexical: toRanking(lexical) }
+      const { columns, shares, exhausted } = await answered(thread.call('fuse', query), signal)
       return { candidates: withShares(toCandidates(columns), shares), exhausted }
     },
+  }
+}
+
+/** Sends the keys of a scope once: then its number stands for them, as long as the source gives the same array. */
+function createScopes(thread: Thread<IndexMethods>) {
+  /** The one that was used last comes last. */
+  const numbers = new Map<Uint32Array, number>()
+  let size = 0
+  let last = 0
+  const forget = (keys: Uint32Array, number: number) => {
+    numbers.delete(keys)
+    size -= keys.length
+    void ignore(thread.call('forgetScope', number), 'the next call says why')
+  }
+
+  return (keys: Uint32Array | undefined): number | undefined => {
+    if (!keys) return undefined
+    const known = numbers.get(keys)
+    numbers.delete(keys)
+    const number = known ?? ++last
+    numbers.set(keys, number)
+    if (known !== undefined) return known
+    size += keys.length
+    void ignore(thread.call('keepScope', { number, keys }), 'the next call says why')
+    for (const [oldest, its] of numbers) {
+      if (oldest === keys || (numbers.size <= MAX_SCOPES && size <= MAX_SCOPE_KEYS)) break
+      forget(oldest, its)
+    }
+    return number
   }
 }
 

@@ -4,11 +4,12 @@ import { notify, serveThread, transferring } from '@agent-server/lib/processes/t
 import type { VectorBatch } from '../chunk-index.ts'
 import { rankHybrid } from '../fusion.ts'
 import { type Ranking, toMatches } from '../ranking.ts'
-import type { LexicalQuery, VectorQuery } from '../staged-search.ts'
+import type { LexicalQuery, Scope, VectorQuery } from '../staged-search.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { createChanges } from './changes.ts'
 import { buffersOf, toColumns } from './columns.ts'
 import { createLexicalIndex } from './lexical.ts'
+import { createScopes } from './scope.ts'
 import { MAX_CHUNKS_BUILT } from './segment.ts'
 import { createLexicalPart, openSnapshot } from './snapshot.ts'
 import { openVectorPart } from './vectors.ts'
@@ -24,6 +25,10 @@ interface Addition {
   terms: TermBatch
 }
 
+/** What a query is restricted to, by the number with which its keys were sent. */
+type Scoped<Query> = Omit<Query, keyof Scope> & { scope: number | undefined }
+type Fusion = Scoped<LexicalQuery & VectorQuery> & { lexical: Ranking }
+
 /** Of how many matches the share of the question's terms is looked up; more are seldom shown. */
 const MAX_SHARES = 32
 
@@ -32,6 +37,8 @@ const snapshot = await openSnapshot({ directory, fingerprint, notify })
 const index = createLexicalIndex(snapshot.loaded)
 const vectors = await openVectorPart({ directory, fingerprint: vectorFingerprint, notify })
 const changes = createChanges([createLexicalPart(index, snapshot), vectors], notify)
+
+const scopes = createScopes()
 
 const methods = {
   /** Answered once the snapshot is loaded, like every call. */
@@ -47,21 +54,30 @@ const methods = {
       vectors.remove(keys)
     }),
 
-  lexical({ terms, limit, only }: LexicalQuery) {
-    const { keys, scores } = index.search(terms, limit, only)
+  keepScope({ number, keys }: { number: number; keys: Uint32Array }): void {
+    scopes.keep(number, keys)
+  },
+
+  forgetScope(number: number): void {
+    scopes.forget(number)
+  },
+
+  lexical({ terms, limit, scope }: Scoped<LexicalQuery>) {
+    const { keys, scores } = index.search(terms, limit, scopes.find(scope))
     const shares = index.sharesOf(terms, keys.subarray(0, MAX_SHARES))
     return transferring({ keys, scores, shares }, [keys.buffer, scores.buffer, shares.buffer])
   },
 
-  nearest(query: VectorQuery) {
-    const { keys, scores } = vectors.nearest(query)
+  nearest({ scope, ...query }: Scoped<VectorQuery>) {
+    const { keys, scores } = vectors.nearest({ ...query, only: scopes.find(scope)?.keys })
     return transferring({ keys, scores }, [keys.buffer, scores.buffer])
   },
 
-  async fuse({ lexical, terms, ...query }: LexicalQuery & VectorQuery & { lexical: Ranking }) {
+  async fuse({ lexical, terms, scope, ...query }: Fusion) {
+    const only = scopes.find(scope)?.keys
     const { candidates, exhausted } = await rankHybrid(
       {
-        nearest: () => [...vectors.nearest(query).keys],
+        nearest: () => [...vectors.nearest({ ...query, only }).keys],
         read: (keys) => vectors.read(keys, query.vector.length),
       },
       toMatches(lexical),

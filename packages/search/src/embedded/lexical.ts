@@ -1,16 +1,9 @@
 import { lowerBound } from '@agent-server/lib/lower-bound.ts'
 import { createTopHits, type Ranking } from '../ranking.ts'
 import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-batch.ts'
+import type { Scope } from './scope.ts'
 import { postingsIn, scoreSegment, type WeightedTerm } from './score.ts'
-import {
-  buildSegment,
-  excludedBy,
-  findKey,
-  findTerm,
-  normOf,
-  removeChunk,
-  type Segment,
-} from './segment.ts'
+import { buildSegment, findKey, findTerm, normOf, removeChunk, type Segment } from './segment.ts'
 
 export type LexicalIndex = ReturnType<typeof createLexicalIndex>
 
@@ -50,8 +43,8 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
       segments = merged.live > 0 ? [...others, merged] : others
     },
 
-    search: (query: QueryTerms, limit: number, only?: Uint32Array) =>
-      searchSegments(segments, query, limit, only),
+    search: (query: QueryTerms, limit: number, scope?: Scope) =>
+      searchSegments(segments, query, limit, scope),
     sharesOf: (query: QueryTerms, keys: Uint32Array) => sharesIn(segments, query, keys),
 
     keys(): Uint32Array<ArrayBuffer> {
@@ -74,13 +67,13 @@ function removeKey(segment: Segment, key: number): boolean {
 
 /**
  * The best `limit` chunks by BM25. Scores are exact: as if just the live chunks had been indexed, in one segment.
- * `only` restricts the matches but does not affect their scores.
+ * `scope` restricts the matches but does not affect their scores.
  */
 function searchSegments(
   unordered: readonly Segment[],
   query: QueryTerms,
   limit: number,
-  only?: Uint32Array,
+  scope?: Scope,
 ): Ranking {
   // The largest first: the threshold it sets saves most of the work in the others.
   const segments = unordered.toSorted((a, b) => b.live - a.live)
@@ -88,7 +81,7 @@ function searchSegments(
   const terms = weighTerms(segments, query, chunks)
   const hits = createTopHits(limit)
   segments.forEach((segment, i) => {
-    const visible = only ? { ...segment, removed: excludedBy(segment, only) } : segment
+    const visible = scope ? { ...segment, removed: scope.excludedIn(segment) } : segment
     scoreSegment(visible, postingsIn(segment, i, terms), norm, hits)
   })
   return hits.take()

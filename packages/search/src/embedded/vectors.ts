@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
+import { lowerBound } from '@agent-server/lib/lower-bound.ts'
 import type { VectorBatch } from '../chunk-index.ts'
-import type { ScaledVectors } from '../fusion.ts'
+import { cosinesTo, type ScaledVectors } from '../fusion.ts'
 import { createTopHits, type Ranking } from '../ranking.ts'
 import type { VectorQuery } from '../staged-search.ts'
 import {
@@ -24,11 +25,18 @@ const UNWRITTEN_SHARE = 1 / 4
 /** Share allowed after a while without changes: no more than this must be added again after a crash. */
 const UNWRITTEN_SHARE_WHEN_QUIET = 1 / 20
 
-/** Up to this many chunks in a scope, all are compared: a graph search finds too few of a small set. */
-const MAX_COMPARED = 1_024
-/** Factor by which a graph search is widened until enough chunks are in the scope, and the limit at which it stops. */
+/** To find one more vector in the graph takes as long as to compare so many. */
+const COMPARED_FOR_ONE = 8
+/** How many are found at no cost: as many candidates are looked at anyway. */
+const MIN_DEPTH = 128
+/**
+ * The first of the scope must be in the first half of what the graph finds, whose last are not always the nearest: where
+ * rights follow topics, a question may be far from all of them.
+ */
+const FIRST = 10
+/** How much deeper than a scope of its share needs on average the graph is searched, and by how much if that was not enough. */
+const SPARE = 1.2
 const DEEPER = 4
-const MAX_DEPTH = 6_400
 
 /** The vectors, and a graph of them. */
 interface GraphedVectors {
@@ -100,37 +108,39 @@ export async function openVectorPart(options: IndexFilesOptions) {
   }
 }
 
+/** What is found in the graph is compared once more: its own cosines are coarse. */
 function nearestOf(
   { vectors, graph }: GraphedVectors,
   { vector, limit, only }: VectorQuery,
 ): Ranking {
-  if (only ? only.length <= MAX_COMPARED : vectors.size <= limit) {
-    return compareAll(vectors, only ?? vectors.keys(), { vector, limit })
+  const { size } = vectors
+  const allowed = only?.length ?? size
+  // The graph does not support filters, so that more are requested for enough to pass.
+  let depth = Math.max(MIN_DEPTH, only ? Math.ceil((limit * size * SPARE) / allowed) : limit)
+  for (; COMPARED_FOR_ONE * depth < allowed; depth *= DEEPER) {
+    const near = graph.search(vector, depth)
+    if (!only) return compareAll(vectors, near, { vector, limit })
+    const keys = near.filter((key) => contains(only, key))
+    const last = near.indexOf(keys[Math.min(FIRST, limit) - 1] ?? 0)
+    if (keys.length >= limit && last < depth / 2)
+      return compareAll(vectors, keys, { vector, limit })
   }
-  const allowed = only && new Set(only)
-  // The graph does not support filters, so more are requested until enough pass.
-  for (let depth = limit; ; depth *= DEEPER) {
-    const count = Math.min(depth, vectors.size)
-    const hits = createTopHits(limit)
-    graph.search(vector, count, (key, cosine) => {
-      if (!allowed || allowed.has(key)) hits.offer(key, cosine)
-    })
-    const ranking = hits.take()
-    const isFull = ranking.keys.length === limit
-    if (isFull || count === vectors.size || depth >= MAX_DEPTH) return ranking
-  }
+  return compareAll(vectors, only ?? vectors.keys(), { vector, limit })
+}
+
+function contains(ascending: Uint32Array, key: number): boolean {
+  return ascending[lowerBound(ascending, key, 0, ascending.length)] === key
 }
 
 function compareAll(
   vectors: QuantisedVectors,
-  keys: Uint32Array,
+  keys: Iterable<number>,
   { vector, limit }: Pick<VectorQuery, 'vector' | 'limit'>,
 ): Ranking {
+  const present = vectors.read(keys)
+  const cosines = cosinesTo(vector, present)
   const hits = createTopHits(limit)
-  for (const key of keys) {
-    const cosine = vectors.cosine(key, vector)
-    if (cosine !== undefined) hits.offer(key, cosine)
-  }
+  for (const [place, key] of present.keys.entries()) hits.offer(key, cosines[place] ?? 0)
   return hits.take()
 }
 

@@ -3,6 +3,7 @@ import { long, someOf } from '../../../../test/support/long.ts'
 import { createRandom } from '../../../../test/support/random.ts'
 import { createLexicalIndex } from '../../src/embedded/lexical.ts'
 import { chooseMerge, mergeSegments } from '../../src/embedded/merge.ts'
+import { createScopes } from '../../src/embedded/scope.ts'
 import { MAX_CHUNKS_BUILT } from '../../src/embedded/segment.ts'
 import type { Ranking } from '../../src/ranking.ts'
 import { batchOf, queryOf } from '../contracts/chunk-index.fixture.ts'
@@ -80,6 +81,23 @@ describe('The lexical index', () => {
     },
   )
 
+  it('ranks the keys of a scope exactly while chunks come and go', () => {
+    const { random, index, truth, add, remove, merge } = createPair(11)
+    add(MAX_CHUNKS_BUILT)
+    const only = Uint32Array.from({ length: 5_000 }, (_, i) => 2 * i)
+    const scope = createScopes(4_096).keep(1, only)
+    const keys = new Set(only)
+    for (let round = 0; round < 40; round++) {
+      if (random.next() < 0.5) add(1 + random.below(MAX_CHUNKS_BUILT))
+      if (random.next() < 0.5) remove(0.1)
+      while (random.next() < 0.4 && merge());
+      const query = randomQuery(random, VOCABULARY + 20)
+      const ranked = rankByDefinition(truth, query, truth.size)
+      const expected = ranked.filter(({ key }) => keys.has(key)).slice(0, 10)
+      expect(toScored(index.search(queryOf(query), 10, scope))).toEqual(expected)
+    }
+  })
+
   it.each([0.001, 0.02, 0.5, 0.98])(
     'ranks some keys exactly as a full scan does (share %d)',
     (share) => {
@@ -95,7 +113,7 @@ describe('The lexical index', () => {
         const expected = rankByDefinition(truth, query, truth.size).filter(({ key }) =>
           keys.has(key),
         )
-        const found = toScored(index.search(queryOf(query), limit, only))
+        const found = toScored(index.search(queryOf(query), limit, createScopes().keep(1, only)))
         expect(found).toEqual(expected.slice(0, limit))
       }
     },
