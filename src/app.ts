@@ -15,7 +15,7 @@ import { installSecurityHeaders } from '@agent-server/http/security.ts'
 import { installShutdown } from '@agent-server/http/shutdown.ts'
 import { installFieldWarnings } from '@agent-server/http/unknown-fields.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { DialectServices } from '@agent-server/wire'
+import type { DialectServices, Payment } from '@agent-server/wire'
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { AgentDescription } from './agent/describe-agent.ts'
@@ -31,6 +31,7 @@ import { documentRoutes } from './api/documents.ts'
 import { feedbackRoutes } from './api/feedback.ts'
 import { opsRoutes } from './api/ops.ts'
 import { queryRoutes } from './api/query.ts'
+import { ownUsageRoutes } from './api/usage.ts'
 import { sessionCheck, type WebUi, webUiRoutes } from './api/web-ui.ts'
 import type { Answers } from './conversations/answers.ts'
 import type { Conversations } from './conversations/conversations.ts'
@@ -48,6 +49,7 @@ import type { Metrics } from './operator/ops/metrics.ts'
 import type { createReadiness } from './operator/ops/readiness.ts'
 import type { CompanyAccounts } from './operator/people/company-accounts.ts'
 import type { People } from './operator/people/people.ts'
+import type { UsageReports } from './operator/usage/report.ts'
 import type { Embedding } from './retrieval/embedding.ts'
 import type { ArtifactStore } from './stores/artifact-store.ts'
 import type { CollectionNames } from './stores/collection-names.ts'
@@ -66,6 +68,7 @@ export interface Services {
     description: AgentDescription
     host: ActionServices['host']
   }
+  usage: UsageReports
   conversations: {
     conversations: Conversations
     answers: Answers
@@ -92,7 +95,8 @@ interface FeatureServices
   /** Keeps what protocols refer to by an id: responses and batches of files. */
   records: ArtifactStore
   collectionNames: CollectionNames
-  embedding: Pick<Embedding, 'documents'> | undefined
+  payment: Payment
+  embedding: Pick<Embedding, 'documents' | 'model'> | undefined
 }
 
 export interface AppOptions extends HttpOptions {
@@ -133,6 +137,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(responseRoutes, { ...agent, ...conversations })
   await app.register(artifactRoutes(corpus.artifacts, corpus.artifactLinks))
   await app.register(agentRoutes, agent)
+  await app.register(ownUsageRoutes, { usage: services.usage })
   const plugged = { ...corpus, ...agent, ...operator, ...services.features, ...options }
   for (const { routes } of features) if (routes) await app.register(await routes(), plugged)
   await registerOperator(app, operator, options)

@@ -64,6 +64,7 @@ export const LABELS: Labels<typeof Variables.shape> = {
   OIDC_REQUIRED_CLAIM: 'Required claim',
   OIDC_AUDIENCE: 'Audience of access tokens',
   AUDIT_DAYS: 'Days the audit log is kept',
+  USAGE_DAYS: 'Days the usage of models is kept',
   ...INDEX_LABELS,
   ...FEATURE_LABELS,
 }

@@ -321,6 +321,10 @@ export const Variables = z.object({
     'Audience that access tokens must have. Not set: OIDC_CLIENT_ID, without its ID tokens; set to the same, these count as well.',
   ),
   AUDIT_DAYS: people(number(1, 3_650).prefault('365'), 'Days for which the audit log is kept.'),
+  USAGE_DAYS: people(
+    number(1, 3_650).prefault('400'),
+    'Days for which it is kept who has used which model.',
+  ),
   ...INDEX_VARIABLES,
   ...FEATURE_VARIABLES,
 })

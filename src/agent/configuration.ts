@@ -7,6 +7,7 @@ import { placeOfJsonMistake, reasonOfJsonMistake } from '@agent-server/lib/text/
 import { writtenText } from '@agent-server/lib/text/written-text.ts'
 import { Access } from '@agent-server/schemas/access.ts'
 import { type Issue, issuesOf } from '@agent-server/schemas/invalid-request.ts'
+import { CostPerDay, TokensPerDay } from '@agent-server/schemas/operator/usage.ts'
 import { z } from 'zod'
 import { McpServers } from './mcp/settings.ts'
 import { SandboxSection } from './sandbox-settings.ts'
@@ -40,6 +41,61 @@ const Limits = z.strictObject({
     .max(100_000_000)
     .default(1_000_000)
     .describe('Maximum number of tokens, sent and received.'),
+})
+
+const PerMillion = z.number().min(0).max(1_000_000)
+const MAX_PRICES = 500
+const Prices = z.strictObject({
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency such as USD')
+    .default('USD')
+    .describe('The currency of all prices and costs. Changing it converts nothing.'),
+  models: z
+    .record(
+      boundedText(200).min(1),
+      z.strictObject({
+        input: PerMillion.describe('Price of a million tokens sent.'),
+        cachedInput: PerMillion.optional().describe(
+          'Price of a million tokens sent that the model’s server takes from its cache. If absent, `input`.',
+        ),
+        cacheWrite: PerMillion.optional().describe(
+          'Price of a million tokens sent that it writes to its cache. If absent, `input`.',
+        ),
+        output: PerMillion.describe('Price of a million tokens received.'),
+      }),
+    )
+    .refine((models) => Object.keys(models).length <= MAX_PRICES, {
+      error: `must not have more than ${MAX_PRICES}`,
+    })
+    .default({})
+    .describe('Prices by the name of the model, as in `CHAT_MODEL`.'),
+})
+
+const DAY_LIMITS = { tokensPerDay: TokensPerDay.optional(), costPerDay: CostPerDay.optional() }
+const Budgets = z.strictObject({
+  people: z
+    .strictObject(DAY_LIMITS)
+    .prefault({})
+    .describe('What each person may use in a day, if nothing else is set for them.'),
+  groups: z
+    .record(
+      boundedText(200).min(1),
+      z.strictObject({
+        ...DAY_LIMITS,
+        shared: z
+          .boolean()
+          .default(false)
+          .describe(
+            'Whether all members together may use that much, besides what each may use. Otherwise each of them may, in place of `people`; in several groups, the most of these counts.',
+          ),
+      }),
+    )
+    .refine((groups) => Object.keys(groups).length <= MAX_PRICES, {
+      error: `must not have more than ${MAX_PRICES}`,
+    })
+    .default({})
+    .describe('What members of groups may use in a day, by the group as the issuer names it.'),
 })
 
 const Description = boundedText(2_000)
@@ -125,6 +181,12 @@ export const AgentConfiguration = z
       .describe('ES modules with tools, in the folder `plugins` beside this file.'),
     sandbox: SandboxSection.default('auto').describe('Where code is run, and its limits.'),
     limits: Limits.prefault({}).describe('Limits for answering one question.'),
+    prices: Prices.prefault({}).describe(
+      'What models cost, for costs in the usage and limits on them.',
+    ),
+    budgets: Budgets.prefault({}).describe(
+      'What people may use in a day. That of one person is set with `PATCH /admin/people/{id}`, that of a key when it is created.',
+    ),
     agents: z
       .record(AgentName, NamedAgent.describe('An agent, under the name that clients choose.'))
       .refine((agents) => Object.keys(agents).length <= MAX_AGENTS, {

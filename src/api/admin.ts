@@ -37,11 +37,13 @@ import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
 import type { PeopleAdmin } from '../operator/people/people-admin.ts'
+import type { UsageReports } from '../operator/usage/report.ts'
 import { activityRoutes } from './activity.ts'
 import { type AgentFileServices, agentFileRoutes, trialRoutes } from './admin-agent.ts'
 import { auditRoutes } from './audit.ts'
 import { peopleRoutes } from './people.ts'
 import { runRoutes } from './runs.ts'
+import { usageRoutes } from './usage.ts'
 
 export interface AdminServices extends AgentFileServices {
   activity: Pick<Activity, 'events'>
@@ -49,6 +51,8 @@ export interface AdminServices extends AgentFileServices {
   runs?: Pick<RunHistory, 'list' | 'get'> | undefined
   /** Absent if no document store is open. */
   keys?: Keys | undefined
+  /** Absent if no document store is open. */
+  usage?: UsageReports | undefined
   /** Absent if no document store is open. */
   peopleAdmin?: PeopleAdmin | undefined
   /** Absent if no document store is open. */
@@ -74,6 +78,7 @@ export const adminRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, ser
   app.register(activityRoutes, services)
   if (services.runs) app.register(runRoutes, { runs: services.runs })
   if (services.keys) app.register(apiKeyRoutes, { keys: services.keys })
+  if (services.usage) app.register(usageRoutes, { usage: services.usage })
   if (services.peopleAdmin) app.register(peopleRoutes, { people: services.peopleAdmin })
   if (services.audit) app.register(auditRoutes, { audit: services.audit })
   if (services.folders) app.register(folderRoutes, { folders: services.folders })

@@ -48,7 +48,7 @@ export const auditRoutes: FastifyPluginAsyncZod<{ audit: Audit }> = async (app, 
 }
 
 /** Reads that leave the server in one piece. */
-const EXPORTS = ['exportAudit', 'exportFeedback', 'exportJudgedQuestions']
+const EXPORTS = ['exportAudit', 'exportFeedback', 'exportJudgedQuestions', 'exportUsage']
 const READS = ['GET', 'HEAD', 'OPTIONS']
 /** Scopes whose requests change what others see. */
 const CHANGING = ['ingest', 'admin'] as const

@@ -1,11 +1,13 @@
 import { errorResponses } from '@agent-server/schemas/error.ts'
 import {
+  KnownPerson,
   PeopleList,
   PeopleQuery,
   PersonParams,
   PersonRemoval,
   PersonRemoved,
 } from '@agent-server/schemas/operator/people.ts'
+import { PersonChange } from '@agent-server/schemas/operator/usage.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { PeopleAdmin } from '../operator/people/people-admin.ts'
 
@@ -24,6 +26,22 @@ export const peopleRoutes: FastifyPluginAsyncZod<{ people: PeopleAdmin }> = asyn
       response: { 200: PeopleList.describe('A page of people.'), ...errorResponses() },
     },
     handler: ({ query }) => people.list(query),
+  })
+
+  app.patch('/admin/people/:id', {
+    schema: {
+      operationId: 'updatePerson',
+      summary: 'Set what a person may use in a day',
+      description:
+        'Counts from their next call of a model on, in place of what `budgets` in `agent.json` says for people and groups; limits that groups share count as well.',
+      params: PersonParams,
+      body: PersonChange,
+      response: {
+        200: KnownPerson.describe('The person as they are now.'),
+        ...errorResponses(404),
+      },
+    },
+    handler: ({ params, body }) => people.change(params.id, body),
   })
 
   app.delete('/admin/people/:id', {

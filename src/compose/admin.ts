@@ -25,6 +25,7 @@ import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
 import type { PeopleAdmin } from '../operator/people/people-admin.ts'
+import type { UsageReports } from '../operator/usage/report.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import { LABELS } from '../variable-labels.ts'
@@ -74,6 +75,7 @@ export interface AdminParts {
     runs: RunHistory
     store: { artifacts: ArtifactStore; acceptedTools: Pick<AcceptedTools, 'accepted'> }
     keys: Keys
+    usage: UsageReports
     folders: Pick<Watch, 'list'>
     peopleAdmin: PeopleAdmin
     audit: Audit
@@ -86,7 +88,7 @@ export interface AdminParts {
 export function composeAdmin(parts: AdminParts) {
   const { config, log, phase } = parts
   const { given, restart, activity } = parts.process
-  const { agents, checkStart, runs, keys, folders, peopleAdmin, audit } = parts.server ?? {}
+  const { agents, checkStart, runs, keys, usage, folders, peopleAdmin, audit } = parts.server ?? {}
   // A snapshot, because the environment of a process may change.
   const environment = { ...parts.process.environment }
   const host = agents?.host
@@ -151,6 +153,7 @@ export function composeAdmin(parts: AdminParts) {
     activity,
     runs,
     keys,
+    usage,
     folders,
     peopleAdmin,
     audit,

@@ -42,7 +42,7 @@ interface Draft extends Setup {
 
 interface HostParts
   extends Setup,
-    Pick<Shared, 'config' | 'log' | 'store' | 'model' | 'retrieval' | 'termsOf'> {
+    Pick<Shared, 'config' | 'log' | 'store' | 'model' | 'retrieval' | 'termsOf' | 'payment'> {
   metrics: Pick<Metrics, 'runs'>
   runs: RunHistory
 }

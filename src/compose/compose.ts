@@ -38,7 +38,9 @@ export async function compose(
   // Closed in reverse order; also if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
   const model = createModel(config, log)
-  const ownKnowledge = await openKnowledge(config, model, log, onFatal, signal)
+  let running: AgentSide | undefined
+  const terms = () => running?.host.current.configuration ?? loaded.configuration
+  const ownKnowledge = await openKnowledge(config, { model, terms }, log, onFatal, signal)
   opened.defer(ownKnowledge.close)
   const audit = new Audit({ store: ownKnowledge.store.audit, days: config.AUDIT_DAYS, log })
   opened.defer(() => audit.close())
@@ -49,15 +51,14 @@ export async function compose(
   const search = { ...searching, retrieval: auditSearches(searching.retrieval, audit) }
   const corpus = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(corpus.close)
-  const keys = new Keys({ store: store.keys, log })
+  const keys = new Keys({ store: store.keys, ledger: knowledge.usage.ledger, log })
   opened.defer(() => keys.close())
   const people = composePeople(config, store, corpus.conversationDeleted)
   const runs = createRunHistory({ store: store.runRecords, maximum: config.RUNS_KEPT, log })
   opened.defer(async () => void (await runs.close()))
-  const { configuration } = loaded
   const agents = await openAgentSide({
     config,
-    configuration,
+    configuration: loaded.configuration,
     environment,
     log,
     model,
@@ -66,7 +67,9 @@ export async function compose(
     metrics,
     store,
     runs,
+    payment: knowledge.usage.ledger,
   })
+  running = agents
   opened.defer(agents.close)
   const operator = openOperator({
     config,
@@ -78,6 +81,7 @@ export async function compose(
       runs,
       store,
       keys,
+      usage: knowledge.usage.reports,
       folders: corpus.folders,
       peopleAdmin: people.admin,
       audit,
@@ -151,6 +155,7 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
       description: operator.description,
       readFiles,
     },
+    usage: knowledge.usage.reports,
     conversations: composeConversations({ store, agent, readFiles, ...corpus }),
     operator: {
       ...operator,
@@ -165,6 +170,7 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
       records: store.responses,
       collectionNames: store.collectionNames,
       embedding,
+      payment: knowledge.usage.ledger,
       questionStore: store.questions,
       evaluationStore: store.evaluations,
       judgeModel: model,

@@ -66,6 +66,7 @@ export function openCorpus(
     }),
     files: createFiles({ store }),
     streams: createLimiter({ name: 'streams of lines', capacity: MAX_STREAMS }),
+    payment: knowledge.usage.ledger,
     log,
   }
   const watched = config.WATCH_FOLDERS ?? []

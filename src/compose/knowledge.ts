@@ -1,5 +1,6 @@
-import type { ChatModel } from '@agent-server/models'
+import type { ChatModel, Meter } from '@agent-server/models'
 import { createExtractor, type Extractor, installedOcr } from '@agent-server/readers'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import type { ChunkIndex } from '@agent-server/search'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
@@ -28,6 +29,7 @@ import type { OpenedStore } from '../stores/opened-store.ts'
 import { createIndex } from './chunk-index.ts'
 import { chosenVectors, openEmbedding, openNextModel } from './models.ts'
 import { openStore } from './stores.ts'
+import { openUsage, type Terms } from './usage.ts'
 
 /** Time for documents being ingested when the server stops; unfinished ones return to the queue. */
 const INGESTION_GRACE_MS = 5_000
@@ -39,7 +41,7 @@ export type Knowledge = Awaited<ReturnType<typeof openKnowledge>>
 /** Opens the document side: document store, index, and the ingestion from one to the other. */
 export async function openKnowledge(
   config: Config,
-  model: ChatModel,
+  { model, terms }: { model: ChatModel; terms: Terms },
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
   signal?: AbortSignal,
@@ -50,6 +52,8 @@ export async function openKnowledge(
   // Closed in reverse order; also if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
   opened.defer(store.close)
+  const usage = openUsage(config, store, terms, log)
+  opened.defer(() => usage.ledger.close())
   const { embedding, lexicalOnly } = await openEmbedding(config, store, log)
   const preparer = openPreparer(config, log)
   opened.defer(preparer.close)
@@ -61,7 +65,14 @@ export async function openKnowledge(
   const parts = { store, index, preparer, log }
   const reconciliation = createReconciliation({ ...parts, sweep, hybrid: embedding !== undefined })
   const { backlog, completionWaiter } = openBacklog(store, index, embedding, log)
-  const writing = openContexts(config, { ...parts, model, extractor, backlog })
+  const writing = openContexts(config, {
+    ...parts,
+    model,
+    extractor,
+    backlog,
+    // Nobody has asked for it: it is the server's own work.
+    meter: usage.ledger.meter(MASTER),
+  })
   const backlogs = [backlog, writing.contexts, writing.pictures].filter(
     (each) => each !== undefined,
   )
@@ -99,6 +110,7 @@ export async function openKnowledge(
   return {
     store,
     index,
+    usage,
     ingestion,
     completionWaiter,
     reconciliation,
@@ -111,6 +123,7 @@ export async function openKnowledge(
     preparer,
     extractor,
     async start() {
+      usage.ledger.start()
       await begin(stopping.signal).catch((error: unknown) => {
         // Stopped before the start was complete: the next start continues from there.
         if (!stopping.signal.aborted) throw error
@@ -189,6 +202,7 @@ interface ContextParts {
   model: ChatModel
   extractor: Extractor
   backlog: VectorBacklog | undefined
+  meter: Meter
   log: FastifyBaseLogger
 }
 
@@ -206,8 +220,8 @@ function openContexts(
         : createChunkContexts({
             ...parts,
             kind: CONTEXTS,
-            createWriter: (spend) =>
-              createContextWriter({ model, lookup: store.lookup, spend, log }),
+            createWriter: (meter) =>
+              createContextWriter({ model, lookup: store.lookup, meter, log }),
             exclusively: (...work) => store.withExclusiveLock('contexts', ...work),
             onPublished,
           }),
@@ -217,8 +231,8 @@ function openContexts(
         : createChunkContexts({
             ...parts,
             kind: PICTURES,
-            createWriter: (spend) =>
-              createPictureDescriber({ model, store, extractor, spend, log }),
+            createWriter: (meter) =>
+              createPictureDescriber({ model, store, extractor, meter, log }),
             exclusively: (...work) => store.withExclusiveLock('pictures', ...work),
             onPublished,
           }),

@@ -30,10 +30,16 @@ export function openNamedAgents(
   agents: Readonly<Record<string, NamedAgent>>,
   whole: Whole,
 ): ReadonlyMap<string, OpenNamedAgent> {
-  return new Map(Object.entries(agents).map(([name, settings]) => [name, open(settings, whole)]))
+  return new Map(
+    Object.entries(agents).map(([name, settings]) => [name, open(name, settings, whole)]),
+  )
 }
 
-function open(settings: NamedAgent, { agent, sources, ...whole }: Whole): OpenNamedAgent {
+function open(
+  name: string,
+  settings: NamedAgent,
+  { agent, sources, ...whole }: Whole,
+): OpenNamedAgent {
   const { access, description, limits = agent.limits, model } = settings
   const skills = whole.skills.only(settings.skills)
   const tools = new ToolRegistry({
@@ -50,7 +56,7 @@ function open(settings: NamedAgent, { agent, sources, ...whole }: Whole): OpenNa
   return {
     access,
     description,
-    agent: createAgent({ ...agent, ...other, tools, prompt, limits }),
+    agent: createAgent({ ...agent, ...other, name, tools, prompt, limits }),
   }
 }
 

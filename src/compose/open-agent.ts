@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Environment } from '@agent-server/lib/environment.ts'
 import type { ChatModel } from '@agent-server/models'
 import type { CodeSandbox } from '@agent-server/sandboxes'
+import type { Payment } from '@agent-server/wire'
 import type { FastifyBaseLogger } from 'fastify'
 import { Users } from '../agent/agent-host.ts'
 import type { TermsOf } from '../agent/citations/attribution.ts'
@@ -40,6 +41,7 @@ export interface Shared {
   tables: DocumentTables
   artifacts: ArtifactStore
   pauses: Pauses
+  payment: Payment
   sentQuestions: SentQuestions
 }
 
@@ -113,6 +115,7 @@ export async function openAgent(parts: AgentParts) {
   const users = new Users()
   const common = {
     ...shared,
+    name: configuration.name,
     prompt,
     limits: configuration.limits,
     limiter: parts.limiter,

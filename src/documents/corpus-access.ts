@@ -1,11 +1,10 @@
 import type { Limiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { narrowed } from '@agent-server/lib/visibility.ts'
-import type { Spend } from '@agent-server/models'
-import { tokensSpent } from '@agent-server/models'
 import { CollectionName } from '@agent-server/schemas/collection.ts'
 import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
+import type { Payment } from '@agent-server/wire'
 import type { CallerSearch, Retrieval } from '../retrieval/search.ts'
 import { documentNotFound } from '../stores/document-store.ts'
 import type { DocumentLookup } from '../stores/lookup.ts'
@@ -50,6 +49,7 @@ interface Dependencies {
   conversationDocuments: ReturnType<typeof createConversationDocuments>
   /** Bounds the streams of lines that are read at a time, and so the writes that they have under way. */
   streams: Pick<Limiter, 'run'>
+  payment: Payment
   log: Pick<Log, 'error'>
 }
 
@@ -60,7 +60,7 @@ interface Dependencies {
  * chooses for each collection.
  */
 export function corpusForCaller(caller: Caller, services: Dependencies): CorpusServices {
-  const { retrieval, files, log } = services
+  const { retrieval, files, payment, log } = services
   const sender = shareOf(caller)
   const shared = services.sharedCollections(caller)
   const documents = createOwnDocuments(services, caller, shared)
@@ -70,8 +70,9 @@ export function corpusForCaller(caller: Caller, services: Dependencies): CorpusS
       const visibility = narrowed(forCaller(caller), filter)
       const ask = { ...query, visibility, sender }
       // A search that is part of a run is counted with it.
-      if (!retrieval.asksModel || query.spend) return retrieval.search(ask, signal)
-      return spending(caller, (spend) => retrieval.search({ ...ask, spend }, signal))
+      if (!retrieval.asksModel || query.meter) return retrieval.search(ask, signal)
+      await payment.check(caller)
+      return retrieval.search({ ...ask, meter: payment.meter(caller) }, signal)
     },
   }
   const lines = createLineIngestion({ documents, log })
@@ -86,19 +87,6 @@ export function corpusForCaller(caller: Caller, services: Dependencies): CorpusS
     },
     shared,
     collections: (signal) => services.collections(caller, signal),
-  }
-}
-
-/** Counts the tokens of the model against the caller's key. */
-async function spending<Result>(caller: Caller, work: (spend: Spend) => Promise<Result>) {
-  const settle = await caller.reserve()
-  let used = 0
-  try {
-    return await work((usage, bytes) => {
-      used += tokensSpent(usage, bytes)
-    })
-  } finally {
-    settle(used)
   }
 }
 

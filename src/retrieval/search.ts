@@ -2,7 +2,7 @@ import type { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { inSpan } from '@agent-server/lib/tracing.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import type { Spend } from '@agent-server/models'
+import type { Meter } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
 import type { Hit, QueryRequest } from '@agent-server/schemas/query.ts'
@@ -50,8 +50,8 @@ export interface SearchedFor extends Pick<QueryRequest, 'query' | 'topK' | 'minS
   sender?: string | undefined
   /** Adds the score of each stage to each hit. */
   explain?: boolean | undefined
-  /** Called for each call of the chat model. */
-  spend?: Spend | undefined
+  /** For calls of the chat model. */
+  meter?: Meter | undefined
 }
 
 export interface Search extends SearchedFor {
@@ -128,7 +128,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   return {
     asksModel: reranking?.gives === 'order',
     async search(search, signal) {
-      const { topK, minScore = 0, visibility, sender, explain = false, spend } = search
+      const { topK, minScore = 0, visibility, sender, explain = false, meter } = search
       const mode = modeOf(search)
       if (topK === 0) return { hits: [], degraded: false }
       const { text, terms } = analyse(search)
@@ -138,7 +138,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       const count = reranking ? Math.max(topK, MIN_RERANKED) : topK
       const query = { mode, terms, vector }
       const { matches, degraded } = await retrieve(visibility, query, count, signal)
-      const reranked = await rerank(reranking, { query: text, chunks: matches, spend }, signal)
+      const reranked = await rerank(reranking, { query: text, chunks: matches, meter }, signal)
       const best = (reranked ?? matches).slice(0, topK)
       const scores = scoresOf(best, { terms, mode }, termsOfChunk)
       // The weight of a word would tell whether documents contain it that the person may not see.

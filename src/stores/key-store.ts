@@ -1,13 +1,13 @@
 import type { Scope } from '@agent-server/schemas/operator/api-key.ts'
+import type { DayLimits } from './usage-store.ts'
 
 /** An API key, without its secret. Times are milliseconds since the epoch. */
-export interface StoredKey {
+export interface StoredKey extends DayLimits {
   id: string
   name: string
   scopes: Scope[]
   collections?: string[] | undefined
   requestsPerMinute?: number | undefined
-  tokensPerDay?: number | undefined
   expiresAt?: number | undefined
   createdAt: number
   /** The id of the key that created it; undefined for the master key. */
@@ -18,15 +18,14 @@ export interface StoredKey {
   digest: string
 }
 
+/** When a key was last used. */
 export interface KeyUse {
+  id: string
   lastUsedAt: number
-  /** The days since the epoch on which the tokens were used. */
-  day: number
-  tokens: number
 }
 
-/** A key with its use, if it was used at all. */
-export type UsedKey = StoredKey & { use: KeyUse | undefined }
+/** A key with its last use, if it was used at all. */
+export type UsedKey = StoredKey & { lastUsedAt: number | undefined }
 
 /** How many keys made by OAuth there may be, of the key that allowed them and of all. */
 export interface GrantBounds {
@@ -53,11 +52,6 @@ export interface KeyStore {
   renew(id: string, digest: string, next: Pick<StoredKey, 'digest' | 'expiresAt'>): Promise<boolean>
   /** Removes a key and those that it created, with their conversations. Returns whether it existed. */
   remove(id: string): Promise<boolean>
-  /** Adds to what was used. Tokens of earlier days than the last one stored no longer count; nor do unknown keys. */
-  addUse(uses: readonly (KeyUse & { id: string })[]): Promise<void>
-  /**
-   * Adds as many tokens as are wanted and as the day has left of `most`, and returns how many: 0 if it has none. What
-   * several servers reserve at the same time is never more than that.
-   */
-  reserve(wanted: KeyUse & { id: string; most: number }): Promise<number>
+  /** Notes when keys were used, unless later uses are known; of unknown keys nothing. */
+  addUse(uses: readonly KeyUse[]): Promise<void>
 }

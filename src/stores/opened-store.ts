@@ -12,6 +12,7 @@ import type { DocumentLookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
 import type { PeopleStore, SessionStore } from './people-store.ts'
 import type { RunStore } from './run-store.ts'
+import type { UsageStore } from './usage-store.ts'
 
 /** A database with everything that the server stores in it. */
 export interface OpenedStore extends DocumentStore {
@@ -51,6 +52,8 @@ export interface OpenedStore extends DocumentStore {
   /** Of people who have signed in to the web UI. */
   readonly sessions: SessionStore
   readonly audit: AuditStore
+  /** What models have cost, and whom. */
+  readonly usage: UsageStore
 }
 
 /** Adding vectors, contexts or descriptions of pictures; or following one folder of files. */

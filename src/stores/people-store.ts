@@ -1,5 +1,7 @@
-/** Somebody who has signed in. Times are milliseconds since the epoch. */
-export interface StoredPerson {
+import type { DayLimits } from './usage-store.ts'
+
+/** Somebody who has signed in, with what they alone may use. Times are milliseconds since the epoch. */
+export interface StoredPerson extends DayLimits {
   /** `user:<id>` */
   id: string
   name: string | undefined
@@ -56,6 +58,8 @@ export interface PeopleStore {
   find(id: string): Promise<StoredPerson | undefined>
   /** Adds a person, or notes how they are now. */
   see(person: SeenPerson): Promise<void>
+  /** Sets both limits, or takes them away; returns whether there is such a person. */
+  limit(id: string, limits: DayLimits): Promise<boolean>
   /** What `remove` would remove; undefined if there is no such person. */
   measure(id: string): Promise<RemovedPerson | undefined>
   /** Removes a person and what is theirs; what others may see belongs to `heir` from then on, or to nobody. */

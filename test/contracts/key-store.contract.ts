@@ -12,7 +12,7 @@ const keyOf = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
   digest: 'd',
   ...more,
 })
-const useOf = (id: string, tokens: number, day = 10) => ({ id, tokens, day, lastUsedAt: day })
+const useOf = (id: string, lastUsedAt: number) => ({ id, lastUsedAt })
 const idsOf = async (keys: KeyStore) => (await keys.list()).map(({ id }) => id)
 
 /** What API keys rely on. */
@@ -48,6 +48,7 @@ export function describeKeyStore(name: string, createData: () => Promise<StoreDa
         collections: ['red'],
         requestsPerMinute: 3,
         tokensPerDay: 1_000_000_000,
+        costPerDay: 12.5,
         expiresAt: Date.UTC(2100),
         createdAt: Date.UTC(2026),
       })
@@ -55,9 +56,11 @@ export function describeKeyStore(name: string, createData: () => Promise<StoreDa
       expect(await keys.add({ ...whole, createdBy: 'maker' }, MOST)).toBe(true)
       await keys.addUse([useOf('a', 7)])
       const again = await reopen()
-      const use = { tokens: 7, day: 10, lastUsedAt: 10 }
-      expect(await again.find('a')).toEqual({ ...whole, createdBy: 'maker', use })
-      expect(await again.list()).toMatchObject([{ id: 'maker', use: undefined }, { id: 'a' }])
+      expect(await again.find('a')).toEqual({ ...whole, createdBy: 'maker', lastUsedAt: 7 })
+      expect(await again.list()).toMatchObject([
+        { id: 'maker', lastUsedAt: undefined },
+        { id: 'a' },
+      ])
     })
 
     it('takes no more keys than it is told', async () => {
@@ -101,42 +104,14 @@ export function describeKeyStore(name: string, createData: () => Promise<StoreDa
       expect(await keys.add(keyOf('late', { createdBy: 'maker' }), MOST)).toBe(false)
       await keys.addUse([useOf('made', 1), useOf('other', 2)])
       expect(await idsOf(keys)).toEqual(['other'])
-      expect(await keys.find('other')).toMatchObject({ use: { tokens: 2 } })
+      expect(await keys.find('other')).toMatchObject({ lastUsedAt: 2 })
     })
 
-    it('loses no use of many that are added at once', async () => {
+    it('knows when a key was last used, in whatever order that is noted', async () => {
       const { keys } = await openData()
       await keys.add(keyOf('a'), MOST)
-      await Promise.all([1, 2, 3, 4].map((tokens) => keys.addUse([useOf('a', tokens)])))
-      expect((await keys.find('a'))?.use?.tokens).toBe(10)
-    })
-
-    it('reserves no more at once than is left for the day', async () => {
-      const { keys } = await openData()
-      await keys.add(keyOf('a'), MOST)
-      await keys.addUse([useOf('a', 50, 9), useOf('a', 10)])
-      const reserve = (day = 10) => keys.reserve({ ...useOf('a', 40, day), most: 100 })
-      const held = await Promise.all([reserve(), reserve(), reserve(), reserve()])
-      expect(held.toSorted((a, b) => a - b)).toEqual([0, 10, 40, 40])
-      expect((await keys.find('a'))?.use?.tokens).toBe(100)
-      await keys.addUse([useOf('a', -15)])
-      expect([await reserve(), await reserve(), await reserve(11)]).toEqual([15, 0, 40])
-      expect(await keys.reserve({ ...useOf('none', 40), most: 100 })).toBe(40)
-      expect(await keys.find('none')).toBeUndefined()
-    })
-
-    it('counts the tokens of the last day, in whatever order days are added', async () => {
-      const { keys } = await openData()
-      await keys.add(keyOf('a'), MOST)
-      for (const [tokens, day] of [
-        [5, 10],
-        [3, 11],
-        [4, 10],
-        [2, 11],
-      ] as const) {
-        await keys.addUse([useOf('a', tokens, day)])
-      }
-      expect((await keys.find('a'))?.use).toEqual({ tokens: 5, day: 11, lastUsedAt: 11 })
+      await Promise.all([1, 4, 2, 3].map((time) => keys.addUse([useOf('a', time)])))
+      expect((await keys.find('a'))?.lastUsedAt).toBe(4)
     })
   })
 }

@@ -229,6 +229,7 @@ const OTHER_STORES: Record<string, string> = {
   people: 'of the operator',
   sessions: 'found by their secret',
   audit: 'of the operator',
+  usage: 'of the operator, and of each what is theirs',
   acceptedTools: 'of the operator',
   skillCopies: 'of the operator',
 }

@@ -186,6 +186,8 @@ export const QUERIED = [
   'listAudit',
   'exportAudit',
   'exportFeedback',
+  'getUsage',
+  'exportUsage',
   'compareEvaluationRuns',
 ]
 
@@ -194,6 +196,14 @@ export const PEOPLE_CALLS: Record<string, OperationCall[]> = {
   listPeople: [{}],
   listAudit: [{}, { path: '/admin/audit?limit=0' }],
   exportAudit: [{}, { path: '/admin/audit/export?since=today' }],
+  getOwnUsage: [{}],
+  getUsage: [{}, { path: '/admin/usage?by=owner' }],
+  exportUsage: [{ path: '/admin/usage/export?by=day,person' }, { path: '/admin/usage/export?by=x' }],
+  updatePerson: [
+    { path: '/admin/people/PERSON', body: { tokensPerDay: 100_000_000 } },
+    { path: '/admin/people/PERSON', body: { tokensPerDay: 0 } },
+    { path: '/admin/people/user:unknown', body: {} },
+  ],
   deletePerson: [{ path: '/admin/people/PERSON' }, { path: '/admin/people/user:unknown' }],
 }
 

@@ -69,10 +69,10 @@ export interface components {
             /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
             degraded?: boolean;
             /**
-             * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval.
+             * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `usage_limit`: what a person, group or key may use in a day. `approval_required`: calls wait for approval.
              * @enum {string}
              */
-            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
+            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "usage_limit" | "approval_required";
             /** @description The retrieved chunks. */
             hits: components["schemas"]["Hit"][];
             /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
@@ -173,10 +173,10 @@ export interface components {
                 degraded?: boolean;
                 error?: components["schemas"]["ErrorDetail"];
                 /**
-                 * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval.
+                 * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `usage_limit`: what a person, group or key may use in a day. `approval_required`: calls wait for approval.
                  * @enum {string}
                  */
-                finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
+                finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "usage_limit" | "approval_required";
                 /** @description The retrieved chunks. */
                 hits?: components["schemas"]["Hit"][];
                 /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
@@ -865,6 +865,8 @@ export interface components {
         ApiKey: {
             /** @description The only collections the key can read and write; if absent, all. Cannot be combined with `admin`. */
             collections?: string[];
+            /** @description Limit on what model calls cost per UTC day across all servers, by the `prices` in `agent.json`. The last call may exceed it; models without a price cost nothing. */
+            costPerDay?: number;
             /**
              * Format: date-time
              * @description When the key was created.
@@ -890,7 +892,7 @@ export interface components {
             requestsPerMinute?: number;
             /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server; `act-as`: speak for people with the header `Agent-User`. */
             scopes: ("query" | "chat" | "ingest" | "admin" | "act-as")[];
-            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more. */
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. The last call of a model may exceed it. */
             tokensPerDay?: number;
             /** @description Model tokens used in the current UTC day; may be a few seconds old. */
             tokensToday: number;
@@ -898,6 +900,8 @@ export interface components {
         ApiKeyCreated: {
             /** @description The only collections the key can read and write; if absent, all. Cannot be combined with `admin`. */
             collections?: string[];
+            /** @description Limit on what model calls cost per UTC day across all servers, by the `prices` in `agent.json`. The last call may exceed it; models without a price cost nothing. */
+            costPerDay?: number;
             /**
              * Format: date-time
              * @description When the key was created.
@@ -925,7 +929,7 @@ export interface components {
             scopes: ("query" | "chat" | "ingest" | "admin" | "act-as")[];
             /** @description The secret that clients send. It is shown only once and is not stored. */
             secret: string;
-            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more. */
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. The last call of a model may exceed it. */
             tokensPerDay?: number;
             /** @description Model tokens used in the current UTC day; may be a few seconds old. */
             tokensToday: number;
@@ -1788,7 +1792,7 @@ export interface components {
                  * @description Why the answer ended, as in `DoneFrame`; absent while it is being generated.
                  * @enum {string}
                  */
-                finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required" | "cancelled" | "interrupted";
+                finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "usage_limit" | "approval_required" | "cancelled" | "interrupted";
                 /** @description The retrieved chunks; `[n]` in the answer cites the n-th chunk, from 1. */
                 hits?: components["schemas"]["Hit"][];
                 /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
@@ -1872,6 +1876,8 @@ export interface components {
         CreateApiKey: {
             /** @description The only collections the key can read and write; if absent, all. Cannot be combined with `admin`. */
             collections?: string[] | null;
+            /** @description Limit on what model calls cost per UTC day across all servers, by the `prices` in `agent.json`. The last call may exceed it; models without a price cost nothing. */
+            costPerDay?: number | null;
             /**
              * Format: date-time
              * @description The key is refused from this time on.
@@ -1883,7 +1889,7 @@ export interface components {
             requestsPerMinute?: number | null;
             /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server; `act-as`: speak for people with the header `Agent-User`. */
             scopes: ("query" | "chat" | "ingest" | "admin" | "act-as")[];
-            /** @description Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more. */
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. The last call of a model may exceed it. */
             tokensPerDay?: number | null;
         };
         /**
@@ -2557,10 +2563,10 @@ export interface components {
             /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
             degraded?: boolean;
             /**
-             * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval. `cancelled`, `interrupted`: a client stopped the answer, or the server stopped; only with `conversation`.
+             * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `usage_limit`: what a person, group or key may use in a day. `approval_required`: calls wait for approval. `cancelled`, `interrupted`: a client stopped the answer, or the server stopped; only with `conversation`.
              * @enum {string}
              */
-            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required" | "cancelled" | "interrupted";
+            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "usage_limit" | "approval_required" | "cancelled" | "interrupted";
             /** @description The retrieved chunks; `[n]` in the answer cites the n-th chunk, from 1. */
             hits: components["schemas"]["Hit"][];
             /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
@@ -3195,7 +3201,9 @@ export interface components {
             questions: components["schemas"]["JudgedQuestion"][];
         };
         KnownPerson: {
-            /** @description Address that the issuer gives, only to be shown: it identifies nobody. */
+            /** @description Limit on what model calls cost per UTC day across all servers, by the `prices` in `agent.json`. The last call may exceed it; models without a price cost nothing. */
+            costPerDay?: number;
+            /** @description As the issuer has told it, to read alone: it identifies nobody. */
             email?: string;
             /**
              * Format: date-time
@@ -3213,6 +3221,8 @@ export interface components {
             lastSeenAt: string;
             /** @description Name that the issuer gives; it may change. */
             name?: string;
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. The last call of a model may exceed it. */
+            tokensPerDay?: number;
         };
         /** @description The line was refused; the other lines are not affected. */
         LineRefused: {
@@ -3925,11 +3935,46 @@ export interface components {
             /** @description The version of Ollama’s API that this server implements. */
             version: string;
         };
+        OwnUsage: {
+            /** @description The currency of the prices in `agent.json`. */
+            currency: string;
+            /** @description Each day of the last 30 with any use, the latest first. */
+            days: components["schemas"]["UsageRow"][];
+            /** @description All that count; empty if there are none. */
+            limits: components["schemas"]["UsageLeft"][];
+            /** @description What was used in the current UTC day. */
+            today: {
+                /** @description Of these, what the model’s server took from its cache. */
+                cachedTokens: number;
+                /** @description Calls of models. */
+                calls: number;
+                /** @description What they cost, in `currency`; absent if none of the models had a price. */
+                cost?: number;
+                /** @description Tokens sent. */
+                inputTokens: number;
+                /** @description Tokens received. */
+                outputTokens: number;
+                /** @description Calls that `cost` leaves out, since their model had no price; absent if there are none. */
+                unpricedCalls?: number;
+            };
+        };
         PeopleList: {
             /** @description Of the next page; absent on the last one. */
             nextCursor?: string;
             /** @description In the order in which they first signed in. */
             people: components["schemas"]["KnownPerson"][];
+        };
+        /**
+         * @description `null` takes a limit away, so that those of `agent.json` count again.
+         * @example {
+         *       "tokensPerDay": 500000
+         *     }
+         */
+        PersonChange: {
+            /** @description Limit on what model calls cost per UTC day across all servers, by the `prices` in `agent.json`. The last call may exceed it; models without a price cost nothing. */
+            costPerDay?: number | null;
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. The last call of a model may exceed it. */
+            tokensPerDay?: number | null;
         };
         PersonRemoved: {
             /** @description Whether nothing was changed. */
@@ -5561,6 +5606,79 @@ export interface components {
             /** @description The sum of both. */
             totalTokens: number;
         };
+        UsageLeft: {
+            /** @description What is left for today, less what answers may use. */
+            costLeft?: number;
+            /** @description Limit on what model calls cost per UTC day across all servers, by the `prices` in `agent.json`. The last call may exceed it; models without a price cost nothing. */
+            costPerDay?: number;
+            /** @description Which one. */
+            id: string;
+            /**
+             * @description Whose limit it is; a group’s is shared.
+             * @enum {string}
+             */
+            of: "person" | "group" | "key";
+            /** @description What is left for today, less what answers may use. */
+            tokensLeft?: number;
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers. The last call of a model may exceed it. */
+            tokensPerDay?: number;
+        };
+        UsageReport: {
+            /** @description The currency of the prices in `agent.json`. */
+            currency: string;
+            /** @description Whether there are more rows than `limit`. */
+            hasMore: boolean;
+            /** @description The latest day first, then what took the most tokens. */
+            rows: components["schemas"]["UsageRow"][];
+            /** @description Of all rows, each call counted once. */
+            total: {
+                /** @description Of these, what the model’s server took from its cache. */
+                cachedTokens: number;
+                /** @description Calls of models. */
+                calls: number;
+                /** @description What they cost, in `currency`; absent if none of the models had a price. */
+                cost?: number;
+                /** @description Tokens sent. */
+                inputTokens: number;
+                /** @description Tokens received. */
+                outputTokens: number;
+                /** @description Calls that `cost` leaves out, since their model had no price; absent if there are none. */
+                unpricedCalls?: number;
+            };
+        };
+        /** @description Of what the report is by, each row has the values. */
+        UsageRow: {
+            /** @description Absent for work outside of an agent. */
+            agent?: string;
+            /** @description Of these, what the model’s server took from its cache. */
+            cachedTokens: number;
+            /** @description Calls of models. */
+            calls: number;
+            /** @description What they cost, in `currency`; absent if none of the models had a price. */
+            cost?: number;
+            /**
+             * Format: date
+             * @description A day in UTC.
+             */
+            day?: string;
+            /** @description Absent for who is in none. */
+            group?: string;
+            /** @description Tokens sent. */
+            inputTokens: number;
+            /** @description The id of the key; absent if none was used. */
+            key?: string;
+            /** @description Absent once the key is revoked. */
+            keyName?: string;
+            model?: string;
+            /** @description Tokens received. */
+            outputTokens: number;
+            /** @description The person; `removed` for all who were removed. Absent for keys and the server. */
+            person?: string;
+            /** @description As the issuer has told it. */
+            personName?: string;
+            /** @description Calls that `cost` leaves out, since their model had no price; absent if there are none. */
+            unpricedCalls?: number;
+        };
         VectorStore: {
             /** @description When the oldest document was created; the current time if there is none. */
             created_at: number;
@@ -6014,7 +6132,9 @@ export type OllamaModelInfo = components['schemas']['OllamaModelInfo'];
 export type OllamaModels = components['schemas']['OllamaModels'];
 export type OllamaShowRequest = components['schemas']['OllamaShowRequest'];
 export type OllamaVersion = components['schemas']['OllamaVersion'];
+export type OwnUsage = components['schemas']['OwnUsage'];
 export type PeopleList = components['schemas']['PeopleList'];
+export type PersonChange = components['schemas']['PersonChange'];
 export type PersonRemoved = components['schemas']['PersonRemoved'];
 export type ProgressFrame = components['schemas']['ProgressFrame'];
 export type ProviderModels = components['schemas']['ProviderModels'];
@@ -6091,6 +6211,9 @@ export type ToolResultFrame = components['schemas']['ToolResultFrame'];
 export type TurnStartFrame = components['schemas']['TurnStartFrame'];
 export type UrlCitation = components['schemas']['UrlCitation'];
 export type Usage = components['schemas']['Usage'];
+export type UsageLeft = components['schemas']['UsageLeft'];
+export type UsageReport = components['schemas']['UsageReport'];
+export type UsageRow = components['schemas']['UsageRow'];
 export type VectorStore = components['schemas']['VectorStore'];
 export type VectorStoreFile = components['schemas']['VectorStoreFile'];
 export type VectorStoreFileContent = components['schemas']['VectorStoreFileContent'];

@@ -123,6 +123,7 @@ export interface Description {
 
 /** The model that embeds documents. Throws `EmbedderError`. */
 export interface Embedding {
+  readonly model: string
   documents(
     chunks: readonly { title: string; heading: string; text: string }[],
     signal: AbortSignal,

@@ -1,11 +1,10 @@
 import { pause, startDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { ChatModel, Spend } from '@agent-server/models'
-import { askModel, tokensSpent } from '@agent-server/models'
+import { askModel, type ChatModel } from '@agent-server/models'
 import { within } from '@agent-server/schemas/collection.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { QueryRequest } from '@agent-server/schemas/query.ts'
-import { type Agent, type DialectSettings, RunCollector } from '@agent-server/wire'
+import { type Agent, type DialectSettings, type Payment, RunCollector } from '@agent-server/wire'
 import type { Answered } from './evaluate-answers.ts'
 import { createJudge } from './judge.ts'
 import type { AskedQuestion, Place } from './judged.ts'
@@ -34,16 +33,18 @@ export interface AskedServer {
   ): Promise<{ hits: readonly Place[]; degraded: boolean }>
   dialects: Pick<DialectSettings, 'defaultTopK'>
   /** The chat model, which may judge answers. */
-  judgeModel: Pick<ChatModel, 'stream' | 'generates'>
+  judgeModel: Pick<ChatModel, 'name' | 'stream' | 'generates'>
+  payment: Pick<Payment, 'meter'>
 }
 
 /** Asks the server's own search and agent, for a caller, as a run is set. */
 export function createAgentAsking(
-  { agent, search, dialects, judgeModel: model }: AskedServer,
+  { agent, search, dialects, judgeModel: model, payment }: AskedServer,
   { mode, effort, filter }: Pick<NewEvaluationRun, 'mode' | 'effort' | 'filter'>,
   caller: Caller,
   signal: AbortSignal,
 ) {
+  const meter = payment.meter(caller)
   const scopeOf = ({ collection }: AskedQuestion) => {
     return { filter: within({ filter, collection }), mode, effort }
   }
@@ -71,13 +72,8 @@ export function createAgentAsking(
       }),
     judge: createJudge((rules, prompt) =>
       patiently(caller, signal, async (limit) => {
-        const settle = await caller.reserve()
-        let used = 0
-        const spend: Spend = (usage, bytes) => {
-          used += tokensSpent(usage, bytes)
-        }
         const task = { rules, prompt, tokens: VERDICT_TOKENS, characters: VERDICT_CHARACTERS }
-        return askModel({ model, spend }, task, limit).finally(() => settle(used))
+        return askModel({ model, meter }, task, limit)
       }),
     ),
   }

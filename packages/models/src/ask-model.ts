@@ -1,9 +1,9 @@
-import type { ChatModel, ModelEvent, ModelUsage, Spend } from './chat-model.ts'
+import type { ChatModel, ModelEvent, ModelUsage } from './chat-model.ts'
+import type { Meter } from './meter.ts'
 
 export interface Reader {
-  model: Pick<ChatModel, 'stream'>
-  /** Called for each call that the model has begun to answer. */
-  spend: Spend
+  model: Pick<ChatModel, 'name' | 'stream'>
+  meter: Meter
 }
 
 export interface ShortTask {
@@ -18,9 +18,9 @@ export interface ShortTask {
   characters?: number
 }
 
-/** Asks the model for one short answer, without tools. Throws as `ChatModel.stream`. */
+/** Asks the model for one short answer, without tools. Throws as `ChatModel.stream` and `Meter.begin`. */
 export async function askModel(
-  { model, spend }: Reader,
+  { model, meter }: Reader,
   { rules, prompt, image, tokens: maxTokens, characters = Number.POSITIVE_INFINITY }: ShortTask,
   signal: AbortSignal,
 ): Promise<string> {
@@ -33,6 +33,8 @@ export async function askModel(
     sampling: { maxTokens },
     chunks: [],
   }
+  const sentBytes = Buffer.byteLength(rules + prompt)
+  const end = await meter.begin({ model: model.name, sentBytes, maxTokens })
   const answer: ReadAnswer = { text: '', usage: undefined, hasBegun: false }
   try {
     for await (const batch of model.stream(request, signal)) {
@@ -40,9 +42,13 @@ export async function askModel(
       if (answer.text.length > characters) break
     }
   } finally {
-    const bytes = Buffer.byteLength(rules + prompt + answer.text)
+    const call = {
+      usage: answer.usage,
+      sentBytes,
+      receivedBytes: Buffer.byteLength(answer.text),
+    }
     // Of a call that is given up, the server may have read the prompt.
-    if (answer.hasBegun || signal.aborted) spend(answer.usage, bytes)
+    await end(answer.hasBegun || signal.aborted ? call : undefined)
   }
   return answer.text.slice(0, characters).toWellFormed().trim()
 }

@@ -113,9 +113,6 @@ export interface ModelUsage {
   reasoningTokens?: number | undefined
 }
 
-/** Counts the tokens of a model call: those that are reported, or else an estimate from the bytes sent and received. */
-export type Spend = (usage: ModelUsage | undefined, bytes?: number) => void
-
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 export type ModelEvent =

@@ -2,6 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { askModel } from './ask-model.ts'
 import { type ChatModel, PromptTooLong } from './chat-model.ts'
+import { UNMETERED } from './meter.ts'
 import { type Reranker, RerankerError, type RerankInput } from './reranker.ts'
 
 /** Texts that one call puts in order; those after them keep their places. */
@@ -31,7 +32,7 @@ export function createChatReranker(
   let room = MAX_TOTAL
 
   const ask = async (
-    { query, texts, spend = () => undefined }: RerankInput,
+    { query, texts, meter = UNMETERED }: RerankInput,
     signal: AbortSignal,
   ): Promise<string> => {
     for (;;) {
@@ -40,7 +41,7 @@ export function createChatReranker(
       const prompt = toPrompt(query, texts, Math.floor(tried / texts.length))
       const task = { rules: RULES, prompt, tokens: ANSWER_TOKENS, characters: ANSWER_CHARACTERS }
       try {
-        return await askModel({ model, spend }, task, signal)
+        return await askModel({ model, meter }, task, signal)
       } catch (error) {
         if (!(error instanceof PromptTooLong) || tried <= MIN_TOTAL) throw error
         room = Math.min(room, Math.ceil(tried / 2))

@@ -23,18 +23,26 @@ export {
   PromptTooLong,
   type ReasoningPart,
   type Sampling,
-  type Spend,
   type ToolChoice,
 } from './chat-model.ts'
 export { createChatReranker } from './chat-reranker.ts'
 export { type Embedder, EmbedderError } from './embedder.ts'
 export { createOpenAiEmbedder } from './embeddings/embedder.ts'
 export { createExtractiveModel } from './extractive/extractive-model.ts'
+export {
+  type BegunCall,
+  type EndCall,
+  type EndedCall,
+  type Meter,
+  telling,
+  UNMETERED,
+  usageOf,
+} from './meter.ts'
 export { ANNOUNCEMENTS, ANNOUNCEMENTS_READ_ON, closingNotice } from './model-closings.ts'
 export { PROTOCOLS } from './protocols.ts'
 export { type Reranker, RerankerError, type RerankInput } from './reranker.ts'
 export { createOpenAiReranker } from './reranking/reranker.ts'
-export { BYTES_PER_TOKEN, estimateTokens, sizeOfMessages, tokensSpent } from './token-estimate.ts'
+export { BYTES_PER_TOKEN, estimateTokens, sizeOfMessages } from './token-estimate.ts'
 export { createUpstreamModel } from './upstream/chat.ts'
 export { firstApi } from './upstream/choose-api.ts'
 export { authFor, type ModelServer } from './upstream/connection.ts'

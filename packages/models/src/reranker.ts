@@ -1,4 +1,4 @@
-import type { Spend } from './chat-model.ts'
+import type { Meter } from './meter.ts'
 
 /** Scores texts together with the question, which is more accurate than lexical or vector search. */
 export interface Reranker {
@@ -17,8 +17,8 @@ export interface RerankInput {
   query: string
   /** The best first, as far as that is known. */
   texts: readonly string[]
-  /** Called for each call of a chat model. */
-  spend?: Spend | undefined
+  /** For calls of a chat model. */
+  meter?: Meter | undefined
 }
 
 /** Thrown if there are no scores. `message` may be shown: it contains no secrets and no raw text of the upstream. */

@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelUsage } from './chat-model.ts'
+import type { ModelMessage } from './chat-model.ts'
 
 /**
  * UTF-8 bytes per token: four letters in English, two in Cyrillic or Arabic, one or two characters in Chinese. Models
@@ -11,11 +11,6 @@ const IMAGE_BYTES = 4_000
 
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)
-}
-
-/** The tokens of a model call: those that are reported, or else an estimate from the bytes sent and received. */
-export function tokensSpent(usage: ModelUsage | undefined, bytes = 0): number {
-  return usage ? usage.promptTokens + usage.completionTokens : Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
 /** Size of the messages in bytes of UTF-8, including tool call arguments and a fixed size per image. */

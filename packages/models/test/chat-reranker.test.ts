@@ -8,6 +8,7 @@ import {
 import { describeReranker } from '../../../test/contracts/reranker.contract.ts'
 import { type ModelUsage, PromptTooLong } from '../src/chat-model.ts'
 import { createChatReranker } from '../src/chat-reranker.ts'
+import { telling, UNMETERED } from '../src/meter.ts'
 import { RerankerError } from '../src/reranker.ts'
 
 const { signal } = new AbortController()
@@ -51,8 +52,10 @@ function createWithin(contextTokens: number, ...answers: (string | Error)[]) {
     spent,
     prompts: () => model.requests.map(({ messages }) => messages.at(-1)?.content ?? ''),
     async order(texts: readonly string[] = TEXTS, query = 'doctor') {
-      const spend = (usage: ModelUsage | undefined, bytes = 0) => void spent.push(usage ?? bytes)
-      const scores = await reranker.rerank({ query, texts, spend }, signal)
+      const meter = telling(UNMETERED, ({ usage, sentBytes, receivedBytes }) => {
+        spent.push(usage ?? sentBytes + receivedBytes)
+      })
+      const scores = await reranker.rerank({ query, texts, meter }, signal)
       return texts.map((_, i) => i).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0))
     },
   }

@@ -139,11 +139,12 @@ export const FINISH_REASONS = [
   'call_limit',
   'time_limit',
   'token_limit',
+  'usage_limit',
   'approval_required',
 ] as const
 
 const MEANING_OF_REASON =
-  'Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval.'
+  'Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `usage_limit`: what a person, group or key may use in a day. `approval_required`: calls wait for approval.'
 
 /** Why an answer of a stored conversation ended: besides the reasons of a run, what came from outside. */
 export const ANSWER_REASONS = [...FINISH_REASONS, 'cancelled', 'interrupted'] as const

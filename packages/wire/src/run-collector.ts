@@ -105,6 +105,7 @@ const FINISH: Record<RunFinishReason, FinishReason> = {
   call_limit: 'stop',
   time_limit: 'length',
   token_limit: 'length',
+  usage_limit: 'length',
   approval_required: 'stop',
 }
 

@@ -42,6 +42,7 @@ export {
 export { listOf, type PageQuery, pageOf, toList } from './list-page.ts'
 export { refuseMissing } from './missing-endpoints.ts'
 export { createModels, type Models, plainName } from './models.ts'
+export type { Payment } from './payment.ts'
 export {
   fromOpaque,
   fromReasoningFields,

@@ -1,6 +1,13 @@
 import { createDeadline } from '@agent-server/lib/abort.ts'
-import type { ModelUsage } from '@agent-server/models'
-import { BYTES_PER_TOKEN, tokensSpent } from '@agent-server/models'
+import {
+  BYTES_PER_TOKEN,
+  type EndedCall,
+  type Meter,
+  type ModelUsage,
+  telling,
+  UNMETERED,
+  usageOf,
+} from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import type { LimitName } from '@agent-server/schemas/fields.ts'
 import type { Usage } from '@agent-server/schemas/query.ts'
@@ -35,11 +42,22 @@ export interface Spent {
 
 export type RunBudget = ReturnType<typeof createRunBudget>
 
+interface BudgetParts {
+  signal?: AbortSignal
+  /** What was used before a pause. */
+  carriedOver?: Spent | undefined
+  /** Whoever pays for the run. */
+  payer?: Meter
+}
+
 /**
  * Tracks the consumption of a run. Aborting `signal` also ends its deadlines. Must be disposed of. The time in which a
  * slow machine loads the model, or reads the prompt without reporting it, does not count.
  */
-export function createRunBudget(limits: RunLimits, signal?: AbortSignal, carriedOver?: Spent) {
+export function createRunBudget(
+  limits: RunLimits,
+  { signal, carriedOver, payer = UNMETERED }: BudgetParts = {},
+) {
   const toolTime = createDeadline(limits.seconds * 1_000, signal)
   const answerTime = createDeadline((limits.seconds + ANSWER_SECONDS) * 1_000, signal)
   const reached = new Set<LimitName>()
@@ -48,12 +66,17 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, carried
   /** Bytes of the present answer. */
   let received = 0
 
-  const begin = () => {
+  const beginTime = () => {
     if (!hasBegun) toolTime.renew()
     hasBegun = true
   }
+  const spend = (call: EndedCall) => {
+    const { promptTokens, completionTokens } = usageOf(call)
+    tokens += promptTokens + completionTokens
+    if (call.usage) usage = withMore(usage, call.usage)
+  }
   // Approved tool calls run before the next call of the model.
-  if (carriedOver) begin()
+  if (carriedOver) beginTime()
 
   return {
     toolTime,
@@ -70,21 +93,13 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, carried
     },
     /** To be called with the bytes of text in each batch of the model's events: what moves is not cut off. */
     onOutput(bytes: number): void {
-      begin()
+      beginTime()
       received += bytes
       // Some models write without end.
       if (tokens + received / BYTES_PER_TOKEN < limits.tokens) answerTime.renew()
     },
-    /**
-     * Counts and returns the tokens of a model call: those reported, or else an estimate from the bytes sent and
-     * received.
-     */
-    spend(used: ModelUsage | undefined, bytes?: number): number {
-      const spent = tokensSpent(used, bytes)
-      tokens += spent
-      if (used) usage = withMore(usage, used)
-      return spent
-    },
+    /** Counts the calls of the run, for its limits and for whoever pays. */
+    meter: telling(payer, spend),
     /** Counts tool calls; returns how many of them may run. */
     takeCalls(count: number): number {
       const allowed = Math.min(count, limits.toolCalls - calls)

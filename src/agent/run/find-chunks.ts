@@ -15,14 +15,14 @@ interface Dependencies extends Pick<QueryParts, 'model' | 'isStopWord'> {
 export async function* findChunks(
   { retrieval, ...parts }: Dependencies,
   request: AgentRequest,
-  asking: Pick<QueryParts, 'promptFor'> & Pick<RunBudget, 'spend'>,
+  asking: Pick<QueryParts, 'promptFor'> & Pick<RunBudget, 'meter'>,
   signal: AbortSignal,
 ) {
   const { topK, effort = 'low' } = request
   const query = await toQuery(request, { ...parts, ...asking }, signal)
-  const { spend } = asking
-  const search = { ...query, ...scopeOf(request), topK, explain: true, spend }
-  const means = { model: parts.model, retrieval, spend }
+  const { meter } = asking
+  const search = { ...query, ...scopeOf(request), topK, explain: true, meter }
+  const means = { model: parts.model, retrieval, meter }
   const steps = searchByEffort(means, search, topK > 0 ? effort : 'low', signal)
   const { hits, degraded } = yield* eachStep(steps)
   const searchedFor = query.isRewritten ? query.query : undefined

@@ -1,5 +1,6 @@
 import type { Deadline } from '@agent-server/lib/abort.ts'
 import type {
+  EndCall,
   FinishReason,
   ModelEvent,
   ModelRequest,
@@ -89,11 +90,13 @@ interface TurnParts {
   answerText: AnswerText
   links: LinkFilter
   /** When `answerTime` is over, the answer is cut off; what was received until then is kept. */
-  budget: Pick<RunBudget, 'onOutput' | 'spend'> & {
+  budget: Pick<RunBudget, 'onOutput'> & {
     answerTime: Pick<Deadline, 'isOver' | 'signal'>
   }
   /** The size of the prompt. */
   sentBytes: number
+  /** Counts the call. */
+  endCall: EndCall
   signal: AbortSignal
   /** Called when text is shown. */
   onText: () => void
@@ -139,16 +142,14 @@ export class ModelTurn {
     return asEvents(this.#show(citations.end(false), true))
   }
 
-  /**
-   * Charges the answer to the budget, even if the caller left or it broke off, but not if it failed before any text.
-   */
-  charge(): void {
-    const { budget, sentBytes } = this.#parts
+  /** Counts the call, even if the caller left or it broke off, but not if it failed before any text. */
+  charge(): Promise<void> {
+    const { budget, sentBytes, endCall } = this.#parts
     const { text, usage } = this.answer
     const isFailed = this.#state === 'failed' && !budget.answerTime.signal.aborted
-    if (isFailed && this.#shownBytes === 0) return
-    if (this.isDone) budget.spend(usage, sentBytes + Buffer.byteLength(text))
-    else budget.spend(undefined, sentBytes + this.#shownBytes)
+    if (isFailed && this.#shownBytes === 0) return endCall()
+    if (!this.isDone) return endCall({ sentBytes, receivedBytes: this.#shownBytes })
+    return endCall({ usage, sentBytes, receivedBytes: Buffer.byteLength(text) })
   }
 
   #read(event: ModelEvent): AgentEvent[] {
@@ -201,6 +202,7 @@ const NO_TEXT: Record<RunFinishReason, string> = {
   content_filter: 'The provider of the model has withheld the answer.',
   time_limit: 'The model wrote no answer in the time that a question may take.',
   token_limit: 'The run reached its limit of tokens before the model wrote an answer.',
+  usage_limit: 'The limit of the day was reached before the model wrote an answer.',
   round_limit: 'The model called tools until the limit of the run, and wrote no answer.',
   call_limit: 'The model called tools until the limit of the run, and wrote no answer.',
   tool_calls: '',

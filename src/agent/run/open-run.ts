@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { ownerIdOf, type Settle, shareOf } from '@agent-server/schemas/operator/api-key.ts'
-import type { AgentRequest, RunEnd } from '@agent-server/wire'
+import { MASTER, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
+import type { AgentRequest, Payment, RunEnd } from '@agent-server/wire'
 import { createRunBudget, type RunLimits } from './budget.ts'
 import type { Pauses } from './pause.ts'
 import type { RunLimiter } from './run-limiter.ts'
 import type { RunTraces } from './run-trace.ts'
 
 interface Dependencies {
+  /** The agent's name. */
+  name: string
+  payment: Payment
   limiter: Pick<RunLimiter, 'acquire'>
   pauses: Pick<Pauses, 'open'>
   /** Records how the last answers came about; absent if nothing is recorded. */
@@ -20,20 +23,17 @@ export type OpenRun = Awaited<ReturnType<typeof openRun>>
 
 /** What a run has from its beginning to its end, when it must be closed. */
 export async function openRun(parts: Dependencies, request: AgentRequest, signal: AbortSignal) {
-  const { resume, caller } = request
+  const { resume, caller = MASTER } = request
   const paused = resume && (await parts.pauses.open(resume.state, request))
-  const settle: Settle = caller ? await caller.reserve() : () => undefined
-  let trace: ReturnType<RunTraces['begin']> | undefined
-  let slot: ReturnType<RunLimiter['acquire']>
-  try {
-    trace = parts.traces?.begin(request)
-    slot = parts.limiter.acquire(caller && shareOf(caller), trace)
-  } catch (error) {
-    settle(0)
-    throw error
-  }
+  await parts.payment.check(caller)
+  const trace = parts.traces?.begin(request)
+  const slot = parts.limiter.acquire(shareOf(caller), trace)
   const sessionId = sessionOf(request) ?? paused?.sessionId ?? randomUUID()
-  const budget = createRunBudget(parts.limits, signal, paused?.spent)
+  const budget = createRunBudget(parts.limits, {
+    signal,
+    carriedOver: paused?.spent,
+    payer: parts.payment.meter(caller, parts.name),
+  })
   return {
     /** The run that is continued; absent for a new one. */
     paused,
@@ -43,7 +43,6 @@ export async function openRun(parts: Dependencies, request: AgentRequest, signal
     sessionId,
     budget,
     close(end: RunEnd | undefined): void {
-      settle(budget.spent().tokens - (paused?.spent.tokens ?? 0))
       slot.release(budget.usage())
       // No later request can continue a session that the client did not name.
       const isPaused = end?.reason === 'approval_required'

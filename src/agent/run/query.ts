@@ -7,6 +7,7 @@ import {
   type SearchStep,
   type Usage,
 } from '@agent-server/schemas/query.ts'
+import type { Payment } from '@agent-server/wire'
 import type { CallerSearch, Retrieval } from '../../retrieval/search.ts'
 import { createRunBudget, type RunLimits } from './budget.ts'
 import type { RunLimiter } from './run-limiter.ts'
@@ -21,6 +22,9 @@ interface Dependencies {
   limits: RunLimits
   limiter: RunLimiter
   caller: Caller
+  /** The agent's name. */
+  name: string
+  payment: Payment
   /** The documents that the caller may search. */
   retrieval: Retrieval<CallerSearch>
 }
@@ -38,20 +42,20 @@ export interface QueryAnswer {
  * Searches without answering. A search that asks the model is a run like a chat, and its tokens are those of the key.
  */
 export async function answerQuery(
-  { model, limits, limiter, caller, retrieval }: Dependencies,
+  { name, model, limits, limiter, caller, payment, retrieval }: Dependencies,
   { effort = 'low', ...query }: Query,
   signal: AbortSignal,
 ): Promise<QueryAnswer> {
   if (effort === 'low' && !retrieval.asksModel) return retrieval.search(query, signal)
   checkEffort(effort, model)
-  const settle = await caller.reserve()
+  await payment.check(caller)
   let slot: ReturnType<RunLimiter['acquire']> | undefined
-  using budget = createRunBudget(limits, signal)
+  using budget = createRunBudget(limits, { signal, payer: payment.meter(caller, name) })
   try {
     slot = limiter.acquire(shareOf(caller))
-    const { spend } = budget
-    const means = { model, retrieval, spend }
-    const search = searchByEffort(means, { ...query, spend }, effort, signal)
+    const { meter } = budget
+    const means = { model, retrieval, meter }
+    const search = searchByEffort(means, { ...query, meter }, effort, signal)
     const steps: SearchStep[] = []
     for (;;) {
       const { done, value } = await search.next()
@@ -65,7 +69,6 @@ export async function answerQuery(
     slot?.fail(error, signal)
     throw error
   } finally {
-    settle(budget.spent().tokens)
     slot?.release(budget.usage())
   }
 }

@@ -1,9 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { SHORT_PIECE } from '@agent-server/lib/text/slices.ts'
-import { PromptTooLong } from '@agent-server/models'
+import { type EndCall, PromptTooLong } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import { LIMIT_NAMES } from '@agent-server/schemas/fields.ts'
-import { type AgentEvent, type AgentRequest, asksForJson, type RunEnd } from '@agent-server/wire'
+import {
+  type AgentEvent,
+  type AgentRequest,
+  asksForJson,
+  type RunEnd,
+  textDelta,
+} from '@agent-server/wire'
 import { checkStatements } from '../citations/cited-statements.ts'
 import { parseCall, type ToolCall } from '../tools/registry.ts'
 import { LIMIT_REASONS } from './budget.ts'
@@ -41,6 +48,8 @@ export class Rounds {
   #round: number
   #attempt: Attempt | undefined
   #end: RunEnd | undefined
+  /** Which limit of the day was reached. */
+  #limit = ''
 
   constructor(
     parts: Dependencies,
@@ -87,7 +96,7 @@ export class Rounds {
     return events
   }
 
-  /** Asks the model; the turn reads its answer. */
+  /** Asks the model; the turn reads its answer. Undefined once whoever pays has nothing left, as `stopped` says. */
   async beginTurn() {
     const { model, termsOf } = this.#parts
     const { start, citations, answerText, links } = this.#context
@@ -95,6 +104,8 @@ export class Rounds {
     this.#attempt ??= await this.#beginRound()
     const { fitted } = this.#attempt
     const modelRequest = toModelRequest(this.#request, fitted, this.#attempt)
+    const endCall = await this.#beginCall(fitted)
+    if (!endCall) return undefined
     trace?.asked(modelRequest)
     const turn = new ModelTurn({
       citations: citations.check(asksForJson(this.#request), model.generates ? termsOf : undefined),
@@ -102,10 +113,32 @@ export class Rounds {
       links,
       budget,
       sentBytes: fitted.bytes,
+      endCall,
       signal: this.#signal,
       onText: slot.text,
     })
     return { turn, batches: model.stream(modelRequest, budget.answerTime.signal) }
+  }
+
+  /** Throws `rate_limited` if the run has done nothing yet. */
+  async #beginCall({ bytes: sentBytes }: FittedPrompt): Promise<EndCall | undefined> {
+    const { maxTokens } = this.#request.sampling
+    const { meter } = this.#context.start.budget
+    try {
+      return await meter.begin({ model: this.#parts.model.name, sentBytes, maxTokens })
+    } catch (error) {
+      const isLimit = error instanceof AppError && error.code === 'rate_limited'
+      if (!isLimit || this.#round === 1) throw error
+      this.#limit = error.message
+      return undefined
+    }
+  }
+
+  /** The end of a run that whoever pays cannot continue, which says why. */
+  stopped(): AgentEvent[] {
+    const text = this.#context.answerText.join(`${this.#limit}.`)
+    this.#context.answerText.show(text)
+    return [textDelta(text), this.#finish(this.#toEnd('usage_limit'))]
   }
 
   /** Fits the prompt again with the limits that a refusal reported. Throws the turn's error if that cannot help. */

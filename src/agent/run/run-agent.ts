@@ -52,7 +52,12 @@ async function* run(
         yield await rounds.runCalls()
         continue
       }
-      const { turn, batches } = await rounds.beginTurn()
+      const begun = await rounds.beginTurn()
+      if (!begun) {
+        yield rounds.stopped()
+        continue
+      }
+      const { turn, batches } = begun
       try {
         for await (const batch of batches) yield turn.take(batch)
         yield turn.end()
@@ -60,7 +65,7 @@ async function* run(
         yield turn.breakOff(error)
         rounds.refit(turn, error)
       } finally {
-        turn.charge()
+        await turn.charge()
       }
       yield await rounds.endTurn(turn)
     }

@@ -1,7 +1,7 @@
 import type { ChatModel, ModelTool } from '@agent-server/models'
 import { ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { checkEffort } from '@agent-server/schemas/query.ts'
-import type { AgentEvent, AgentRequest } from '@agent-server/wire'
+import type { AgentEvent, AgentRequest, Payment } from '@agent-server/wire'
 import type { Retrieval } from '../../retrieval/search.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { TermsOf } from '../citations/attribution.ts'
@@ -26,6 +26,9 @@ import type { ModelWindow } from './window.ts'
 
 export interface Dependencies {
   limiter: RunLimiter
+  /** Its own name, under which its calls are counted. */
+  name: string
+  payment: Payment
   /** Keeps what the agent uses open until it is disposed of. */
   hold?: (() => Disposable) | undefined
   model: ChatModel
@@ -85,7 +88,7 @@ export async function* begin(
     share: request.caller && shareOf(request.caller),
     sessionId,
     searched,
-    spend: budget.spend,
+    meter: budget.meter,
   })
   const added = [...(paused?.added ?? [])]
   let numbered: NumberedHit[] = []
@@ -121,7 +124,7 @@ export async function* begin(
   const messages = await withoutMarks(request.messages, signal)
   const found = paused
     ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
-    : yield* findChunks(parts, request, { spend: budget.spend, promptFor: fit }, signal)
+    : yield* findChunks(parts, request, { meter: budget.meter, promptFor: fit }, signal)
   numbered = citations.add(found.hits.map(withoutStages))
   const fitted = fit()
   if (!paused && topK > 0) searched(found.query, fitted.chunks, found.hits)

@@ -1,11 +1,9 @@
 import { startDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { ChatModel, Spend } from '@agent-server/models'
-import { askModel } from '@agent-server/models'
+import { askModel, type ChatModel, type Meter, telling, usageOf } from '@agent-server/models'
 import type { Effort, Hit, SearchStep } from '@agent-server/schemas/query.ts'
 import type { Retrieval, SearchedFor } from '../../retrieval/search.ts'
 import { asData } from '../citations/citations.ts'
-import type { RunBudget } from './budget.ts'
 
 /** Bounds of the searches for one question. */
 interface EffortBounds {
@@ -33,9 +31,9 @@ const MAX_PASSAGES = 15_000
 const RANK_OFFSET = 10
 
 interface Dependencies<Query extends SearchedFor> {
-  model: Pick<ChatModel, 'stream'>
+  model: Pick<ChatModel, 'name' | 'stream'>
   retrieval: Pick<Retrieval<Query>, 'search'>
-  spend: RunBudget['spend']
+  meter: Meter
   bounds?: EffortBounds
 }
 
@@ -54,16 +52,17 @@ export async function* searchByEffort<Query extends SearchedFor>(
   if (effort === 'low') return retrieval.search(search, signal)
   using deadline = startDeadline(bounds.seconds * 1_000, signal)
   let tokens = 0
-  const spend: Spend = (...used) => {
-    tokens += dependencies.spend(...used)
-  }
+  const meter = telling(dependencies.meter, (call) => {
+    const { promptTokens, completionTokens } = usageOf(call)
+    tokens += promptTokens + completionTokens
+  })
   const isUsedUp = () => tokens >= bounds.tokens
-  const planner = createPlanner({ model: dependencies.model, spend, isUsedUp }, deadline.signal)
+  const planner = createPlanner({ model: dependencies.model, meter, isUsedUp }, deadline.signal)
   const findings = createFindings(retrieval, search)
   try {
     // The question itself is searched for first and without the deadline: there is always an answer.
-    yield* findings.searchFor([{ ...search, spend }], signal)
-    const again = { ...search, spend }
+    yield* findings.searchFor([{ ...search, meter }], signal)
+    const again = { ...search, meter }
     yield* searchAgain({ planner, findings, bounds }, again, effort, deadline.signal)
   } catch (error) {
     signal?.throwIfAborted()
@@ -151,17 +150,17 @@ function stopReason(error: unknown, isOver: boolean) {
 class TokensUsedUp extends Error {}
 
 interface PlannerParts {
-  model: Pick<ChatModel, 'stream'>
-  spend: Spend
+  model: Pick<ChatModel, 'name' | 'stream'>
+  meter: Meter
   isUsedUp: () => boolean
 }
 
 /** Asks the model what to search for. */
-function createPlanner({ model, spend, isUsedUp }: PlannerParts, signal: AbortSignal) {
+function createPlanner({ model, meter, isUsedUp }: PlannerParts, signal: AbortSignal) {
   const ask = (prompt: string): Promise<string> => {
     if (isUsedUp()) throw new TokensUsedUp()
     const task = { rules: RULES, prompt, tokens: ANSWER_TOKENS, characters: ANSWER_CHARACTERS }
-    return askModel({ model, spend }, task, signal)
+    return askModel({ model, meter }, task, signal)
   }
   return {
     plan: async (search: SearchedFor) => queriesIn(await ask(`${asked(search)}\n\n${PLAN}`)),

@@ -1,6 +1,12 @@
 import { startDeadline } from '@agent-server/lib/abort.ts'
 import { tokenise } from '@agent-server/lib/text/tokenise.ts'
-import type { ChatModel, ModelRequest, ModelUsage } from '@agent-server/models'
+import {
+  type ChatModel,
+  type Meter,
+  type ModelRequest,
+  type ModelUsage,
+  sizeOfMessages,
+} from '@agent-server/models'
 import type { AgentRequest } from '@agent-server/wire'
 import { cacheKeyOf } from './cache-key.ts'
 
@@ -43,12 +49,11 @@ interface SearchQuery {
 }
 
 interface Dependencies {
-  model: Pick<ChatModel, 'stream' | 'generates' | 'speed'>
+  model: Pick<ChatModel, 'name' | 'stream' | 'generates' | 'speed'>
   isStopWord: (word: string) => boolean
   /** What a chat would send, with this in place of passages and question, so that the model's cache serves the rest. */
   promptFor: (message: string) => Pick<ModelRequest, 'messages' | 'tools'>
-  /** Called with the token usage. */
-  spend(usage: ModelUsage): void
+  meter: Meter
 }
 
 /**
@@ -89,7 +94,7 @@ function lastQuestion(messages: AgentRequest['messages']): { first: number; text
 /** Asks the model for a standalone question; undefined if it is slow, late or fails. */
 async function write(
   query: string,
-  { model, promptFor, spend, cacheKey }: Omit<Dependencies, 'isStopWord'> & { cacheKey: string },
+  { model, promptFor, meter, cacheKey }: Omit<Dependencies, 'isStopWord'> & { cacheKey: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!model.generates || (model.speed ?? 0) < MIN_SPEED) return undefined
@@ -103,29 +108,37 @@ async function write(
     chunks: [],
     cacheKey,
   }
+  const sentBytes = sizeOfMessages(messages)
+  const end = await meter.begin({ model: model.name, sentBytes, maxTokens: MAX_TOKENS })
+  const answer: ReadAnswer = { text: '', usage: undefined }
   try {
-    return await read(model.stream(request, deadline.signal), spend)
+    await read(model.stream(request, deadline.signal), answer)
+    return answer.text.length > MAX_QUESTION ? undefined : answer.text.trim()
   } catch {
     // Not reported: if the model is down, the request for the answer fails next and says so.
     signal.throwIfAborted()
     return undefined
+  } finally {
+    const { text, usage } = answer
+    const call = { usage, sentBytes, receivedBytes: Buffer.byteLength(text) }
+    await end(usage || text !== '' ? call : undefined)
   }
 }
 
-/** The text of an answer; undefined if it is too long. */
-async function read(
-  answer: ReturnType<ChatModel['stream']>,
-  spend: Dependencies['spend'],
-): Promise<string | undefined> {
-  let text = ''
-  for await (const batch of answer) {
+interface ReadAnswer {
+  text: string
+  usage: ModelUsage | undefined
+}
+
+/** Reads an answer until it is too long. */
+async function read(stream: ReturnType<ChatModel['stream']>, answer: ReadAnswer): Promise<void> {
+  for await (const batch of stream) {
     for (const event of batch) {
-      if (event.type === 'text-delta') text += event.text
-      if (event.type === 'finish' && event.usage) spend(event.usage)
+      if (event.type === 'text-delta') answer.text += event.text
+      if (event.type === 'finish') answer.usage = event.usage
     }
-    if (text.length > MAX_QUESTION) return undefined
+    if (answer.text.length > MAX_QUESTION) return
   }
-  return text.trim()
 }
 
 const TASK =

@@ -3,7 +3,7 @@ import { countUpTo, filledText, freeObject } from '@agent-server/lib/fields.ts'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import { createRest, piecesOf } from '@agent-server/lib/text/slices.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import type { ChatModel } from '@agent-server/models'
+import { type ChatModel, UNMETERED } from '@agent-server/models'
 import { allOf, Filter, OPERATOR_NAMES } from '@agent-server/schemas/metadata.ts'
 import { z } from 'zod'
 import type { StoredDocument } from '../../stores/document-store.ts'
@@ -55,7 +55,7 @@ type Input = z.output<typeof Input>
 
 interface Dependencies {
   lookup: DocumentLookup
-  model: Pick<ChatModel, 'stream'>
+  model: Pick<ChatModel, 'name' | 'stream'>
   isStopWord: (word: string) => boolean
 }
 
@@ -204,7 +204,7 @@ async function question(analysis: Analysis): Promise<string> {
   const { input, model, total, context, signal } = analysis
   const parts = await readParts(analysis)
   const { answer, notes, read, failed } = await mapReduce(
-    { model, spend: context.spend ?? (() => undefined) },
+    { model, meter: context.meter ?? UNMETERED },
     input.question ?? '',
     parts,
     signal,

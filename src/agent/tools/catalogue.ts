@@ -22,7 +22,7 @@ interface ToolServices {
   isStopWord: (word: string) => boolean
   retrieval: Pick<Retrieval, 'search'>
   store: Pick<DocumentStore, 'get' | 'readFile'> & { lookup: DocumentLookup }
-  model: Pick<ChatModel, 'stream'>
+  model: Pick<ChatModel, 'name' | 'stream'>
   artifacts: Pick<ArtifactStore, 'read'>
   sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable' | 'record'>
   /** The only user of its directory: it removes unknown files. */

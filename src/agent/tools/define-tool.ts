@@ -2,7 +2,7 @@ import type { Owner } from '@agent-server/lib/limiter.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { isObject } from '@agent-server/lib/text/json.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import type { Spend } from '@agent-server/models'
+import type { Meter } from '@agent-server/models'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import { z } from 'zod'
@@ -41,8 +41,8 @@ export interface ToolContext {
   artifacts: Artifacts
   /** Called with the query and the hits of each search, and the matches with the score of each stage. */
   searched?(query: string, hits: readonly NumberedHit[], cached?: readonly Hit[]): void
-  /** Called for model calls that the tool makes itself. */
-  spend?: Spend
+  /** For model calls that the tool makes itself. */
+  meter?: Meter
   /** Set when the call resumes after an elicitation. */
   answered?: AnsweredCall | undefined
 }

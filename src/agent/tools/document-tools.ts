@@ -20,8 +20,8 @@ export function semanticSearch(retrieval: Pick<Retrieval, 'search'>, defaultTopK
       query: filledText(2_000),
       topK: countUpTo(MAX_CHUNKS).default(Math.min(defaultTopK, MAX_CHUNKS)),
     }),
-    async run(query, { citations, search, searched, spend }, signal) {
-      const request = { ...query, ...search, explain: true, spend }
+    async run(query, { citations, search, searched, meter }, signal) {
+      const request = { ...query, ...search, explain: true, meter }
       const { hits } = await retrieval.search(request, signal)
       const numbered = citations.add(hits.map(withoutStages))
       searched?.(query.query, numbered, hits)

@@ -3,7 +3,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createOutage } from '@agent-server/lib/outage.ts'
-import type { ChatModel, Spend } from '@agent-server/models'
+import type { ChatModel, Meter } from '@agent-server/models'
 import { askModel, type ShortTask } from '@agent-server/models'
 import type { Written } from './contexts.ts'
 
@@ -17,14 +17,14 @@ const MAX_REFUSALS = 5
 
 export interface PatientDependencies {
   model: Pick<ChatModel, 'name' | 'stream' | 'supportsImages'>
-  spend: Spend
+  meter: Meter
   log: Pick<Log, 'info' | 'warn'>
   now?: () => number
 }
 
 /** Calls the chat model for background work. */
 export function createPatientReader(
-  { model, spend, log, now = () => performance.now() }: PatientDependencies,
+  { model, meter, log, now = () => performance.now() }: PatientDependencies,
   words: { name: string; consequence: string },
 ) {
   const calls = createLimiter({ name: 'background calls of the model', capacity: MAX_CALLS })
@@ -43,7 +43,7 @@ export function createPatientReader(
   const tryToAsk = async (task: ShortTask, signal: AbortSignal): Promise<Written> => {
     checkSight(task)
     try {
-      const answer = await askModel({ model, spend }, task, signal)
+      const answer = await askModel({ model, meter }, task, signal)
       refusals = 0
       checkSight(task)
       return answer === '' ? { refusal: 'The chat model wrote nothing' } : { context: answer }

@@ -1,7 +1,6 @@
 import { compareKeys } from '@agent-server/lib/compare-keys.ts'
 import { isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
-import type { Spend } from '@agent-server/models'
-import { tokensSpent } from '@agent-server/models'
+import { type EndedCall, type Meter, telling, usageOf } from '@agent-server/models'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import type { ChunkIndex } from '@agent-server/search'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
@@ -69,7 +68,9 @@ interface Dependencies
       DocumentStore,
       'chunkKeys' | 'contextKeys' | 'pictureKeys' | 'countPictures' | 'readChunks'
     >
-  createWriter: (spend: Spend) => ChunkWriter
+  /** Counts what is written for the server itself. */
+  meter: Meter
+  createWriter: (meter: Meter) => ChunkWriter
 }
 
 /**
@@ -80,9 +81,11 @@ export function createChunkContexts(dependencies: Dependencies) {
   const { kind, store, createWriter, exclusively, log } = dependencies
   const ofPictures = kind === PICTURES
   let tokens = 0
-  const writer = createWriter((usage, bytes) => {
-    tokens += tokensSpent(usage, bytes)
-  })
+  const count = (call: EndedCall) => {
+    const { promptTokens, completionTokens } = usageOf(call)
+    tokens += promptTokens + completionTokens
+  }
+  const writer = createWriter(telling(dependencies.meter, count))
   const reasons = new Map<string, string>()
   const parts = { ...dependencies, writer, reasons }
   const chunkKeys = async () => {

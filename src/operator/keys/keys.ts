@@ -12,10 +12,10 @@ import {
   type NewApiKey,
   ownerIdOf,
   type Scope,
-  type Settle,
 } from '@agent-server/schemas/operator/api-key.ts'
 import type { KeyStore, StoredKey, UsedKey } from '../../stores/key-store.ts'
-import { KeyUsage } from './usage.ts'
+import type { UsageLedger } from '../usage/ledger.ts'
+import { KeyUse } from './key-use.ts'
 
 const SECRET_BYTES = 32
 const ID_BYTES = 6
@@ -25,6 +25,7 @@ const TOKEN = /^ask_((?:oauth)?[0-9a-f]{12})_([\w-]{43})$/
 
 interface Dependencies {
   store: KeyStore
+  ledger: Pick<UsageLedger, 'tokensOfKeys'>
   log: Pick<Log, 'info' | 'warn'>
   /** Milliseconds since the epoch. */
   now?: () => number
@@ -36,13 +37,15 @@ interface Dependencies {
  */
 export class Keys {
   readonly #store: KeyStore
-  readonly #usage: KeyUsage
+  readonly #use: KeyUse
+  readonly #ledger: Dependencies['ledger']
   readonly #log: Dependencies['log']
   readonly #now: () => number
 
-  constructor({ store, log, now = Date.now }: Dependencies) {
+  constructor({ store, ledger, log, now = Date.now }: Dependencies) {
     this.#store = store
-    this.#usage = new KeyUsage({ store, log, now })
+    this.#use = new KeyUse({ store, log, now })
+    this.#ledger = ledger
     this.#log = log
     this.#now = now
   }
@@ -55,14 +58,15 @@ export class Keys {
     if (!isSecretOf(secret, key)) return undefined
     const payer = await this.#payerOf(key)
     if (!payer) return undefined
-    this.#usage.admit(key)
-    if (payer !== key) this.#usage.admit(payer)
+    this.#use.admit(key)
+    if (payer !== key) this.#use.admit(payer)
     return this.#toCaller(key, payer)
   }
 
   async list(): Promise<ApiKey[]> {
     const keys = await this.#store.list()
-    return keys.map((key) => toApiKey(key, this.#usage.tokensOf(key)))
+    const tokens = await this.#ledger.tokensOfKeys()
+    return keys.map((key) => toApiKey(key, tokens.get(key.id) ?? 0))
   }
 
   /**
@@ -81,7 +85,7 @@ export class Keys {
       { made: { id, name, scopes, collections }, by: ownerIdOf(caller) },
       'API key created',
     )
-    return { ...toApiKey({ ...key, use: undefined }, 0), secret: `ask_${id}_${secret}` }
+    return { ...toApiKey({ ...key, lastUsedAt: undefined }, 0), secret: `ask_${id}_${secret}` }
   }
 
   async #checkMaker(key: StoredKey, caller: Caller): Promise<void> {
@@ -100,9 +104,9 @@ export class Keys {
     this.#log.info({ revoked: id, by: ownerIdOf(caller) }, 'API key revoked')
   }
 
-  /** Stores how keys were used. */
+  /** Stores when keys were used. */
   async close(): Promise<void> {
-    await this.#usage.close()
+    await this.#use.close()
   }
 
   async #findCurrent(id: string): Promise<UsedKey | undefined> {
@@ -121,7 +125,6 @@ export class Keys {
       scopes: key.scopes,
       collections: key.collections,
       verify: async () => void (await this.#findValid(key)),
-      reserve: (tokens) => this.#reserve(key, tokens),
     }
   }
 
@@ -130,24 +133,6 @@ export class Keys {
     const key = await this.#findCurrent(id)
     if (key) return key
     throw revokedKey()
-  }
-
-  async #reserve(known: UsedKey, tokens: number | undefined): Promise<Settle> {
-    const key = await this.#findValid(known)
-    const payer = await this.#payerOf(key)
-    if (!payer) throw revokedKey()
-    const settle = await this.#usage.reserve(key, tokens)
-    if (payer === key) return settle
-    try {
-      const settlePayer = await this.#usage.reserve(payer, tokens)
-      return (used) => {
-        settle(used)
-        settlePayer(used)
-      }
-    } catch (error) {
-      settle(0)
-      throw error
-    }
   }
 }
 
@@ -181,7 +166,7 @@ function toKey({ expiresAt, scopes, collections, ...wanted }: NewApiKey, created
 }
 
 /** What is reported about a key. */
-function toApiKey({ digest: _, use, ...key }: UsedKey, tokensToday: number): ApiKey {
+function toApiKey({ digest: _, lastUsedAt, ...key }: UsedKey, tokensToday: number): ApiKey {
   const { expiresAt, createdAt, createdByPerson, ...plain } = key
   const iso = (time: number) => new Date(time).toISOString()
   return {
@@ -190,7 +175,7 @@ function toApiKey({ digest: _, use, ...key }: UsedKey, tokensToday: number): Api
     tokensToday,
     createdAt: iso(createdAt),
     expiresAt: expiresAt === undefined ? undefined : iso(expiresAt),
-    lastUsedAt: use && iso(use.lastUsedAt),
+    lastUsedAt: lastUsedAt === undefined ? undefined : iso(lastUsedAt),
   }
 }
 
@@ -201,7 +186,7 @@ function toApiKey({ digest: _, use, ...key }: UsedKey, tokensToday: number): Api
 function refuseWider(key: StoredKey, maker: StoredKey): void {
   const grantable = maker.scopes.filter((scope) => scope !== 'admin')
   refuseScopes(key, grantable)
-  for (const field of ['expiresAt', 'requestsPerMinute', 'tokensPerDay'] as const) {
+  for (const field of ['expiresAt', 'requestsPerMinute', 'tokensPerDay', 'costPerDay'] as const) {
     const [most, value] = [maker[field], key[field]]
     if (most === undefined || (value !== undefined && value <= most)) continue
     throw refusal(field, 'is required and must not exceed that of the key used for this request')

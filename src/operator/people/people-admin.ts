@@ -4,6 +4,7 @@ import type {
   PeopleList,
   PersonRemoved,
 } from '@agent-server/schemas/operator/people.ts'
+import type { PersonChange } from '@agent-server/schemas/operator/usage.ts'
 import { CONVERSATION_BOUNDS, type ConversationStore } from '../../stores/conversation-store.ts'
 import type { PeopleStore, StoredPerson } from '../../stores/people-store.ts'
 import type { People } from './people.ts'
@@ -50,13 +51,23 @@ export function createPeopleAdmin(dependencies: Dependencies) {
       return { people: page.map(toKnown), ...(nextCursor !== undefined && { nextCursor }) }
     },
 
+    /** Sets what somebody may use in a day. Throws `person_not_found`. */
+    async change(id: string, { tokensPerDay, costPerDay }: PersonChange): Promise<KnownPerson> {
+      const person = await store.find(id)
+      if (!person) throw notFound(id)
+      const limits = {
+        tokensPerDay:
+          tokensPerDay === undefined ? person.tokensPerDay : (tokensPerDay ?? undefined),
+        costPerDay: costPerDay === undefined ? person.costPerDay : (costPerDay ?? undefined),
+      }
+      if (!(await store.limit(id, limits))) throw notFound(id)
+      return toKnown({ ...person, ...limits })
+    },
+
     /** Throws `person_not_found`. Repeated after a failure, it goes on. */
     async remove(id: string, { dryRun, handTo }: Removal): Promise<PersonRemoved> {
       const measured = await store.measure(id)
-      if (!measured) {
-        const message = `Nobody with the id "${id}" was here`
-        throw new AppError('person_not_found', message, { param: 'id' })
-      }
+      if (!measured) throw notFound(id)
       if (!dryRun) {
         await removeConversations(id)
         await store.remove(id, handTo)
@@ -73,7 +84,12 @@ export function createPeopleAdmin(dependencies: Dependencies) {
   }
 }
 
+function notFound(id: string): AppError {
+  return new AppError('person_not_found', `Nobody with the id "${id}" was here`, { param: 'id' })
+}
+
 function toKnown({ name, email, firstSeenAt, lastSeenAt, ...person }: StoredPerson): KnownPerson {
+  const { tokensPerDay, costPerDay } = person
   return {
     id: person.id,
     ...(name !== undefined && { name }),
@@ -81,5 +97,7 @@ function toKnown({ name, email, firstSeenAt, lastSeenAt, ...person }: StoredPers
     groups: [...person.groups],
     firstSeenAt: new Date(firstSeenAt).toISOString(),
     lastSeenAt: new Date(lastSeenAt).toISOString(),
+    ...(tokensPerDay !== undefined && { tokensPerDay }),
+    ...(costPerDay !== undefined && { costPerDay }),
   }
 }

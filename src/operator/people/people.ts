@@ -61,9 +61,5 @@ export function callerFor(person: Person, verify: () => Promise<void>): Caller {
     person,
     scopes: person.isAdministrator ? ADMINISTRATOR_SCOPES : PERSON_SCOPES,
     verify,
-    async reserve() {
-      await verify()
-      return () => undefined
-    },
   }
 }

@@ -23,6 +23,7 @@ const LOCKS: Record<Exclude<Exclusive, `key:${string}`>, number> = {
   access: 15,
   runs: 16,
   collections: 17,
+  usage: 18,
 }
 /** The first half of the lock of an idempotency key. */
 const KEY_LOCK = LOCK + 1

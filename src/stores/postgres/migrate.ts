@@ -20,6 +20,7 @@ export const STEPS: readonly URL[] = [
   './text-digests.sql',
   './runs.sql',
   './shared-conversations.sql',
+  './usage.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

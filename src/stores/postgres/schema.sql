@@ -238,12 +238,9 @@ CREATE TABLE api_keys (
   digest text NOT NULL
 );
 
--- The tokens are those of that day.
 CREATE TABLE api_key_use (
   key text COLLATE "C" PRIMARY KEY REFERENCES api_keys ON DELETE CASCADE,
-  last_used_at bigint NOT NULL,
-  day integer NOT NULL,
-  tokens bigint NOT NULL
+  last_used_at bigint NOT NULL
 );
 
 -- What was accepted of MCP servers, as digests of their tools' definitions, and of sources of skills.

@@ -33,6 +33,26 @@ export const plain = <T extends Value>(
   read: (row: Row | undefined, name: string) => T,
 ): Column<T> => ({ name, read, write: (value) => value })
 
+const BILLIONTHS = 1e9
+/** Money is stored in billionths of the currency, which add up exactly. */
+export const moneyOf = (stored: number): number => stored / BILLIONTHS
+const storedMoney = (amount: number): number => Math.round(amount * BILLIONTHS)
+
+export const money = (name: string): Column<number> => ({
+  name,
+  read: (row) => moneyOf(integer(row, name)),
+  write: storedMoney,
+})
+
+export const optionalMoney = (name: string): Column<number | undefined> => ({
+  name,
+  read: (row) => {
+    const stored = optionalInteger(row, name)
+    return stored === undefined ? undefined : moneyOf(stored)
+  },
+  write: (amount) => (amount === undefined ? undefined : storedMoney(amount)),
+})
+
 /** A column with JSON; `parse` gets undefined for NULL. */
 export const json = <T>(
   name: string,

@@ -13,6 +13,7 @@ export type Exclusive =
   | 'evaluation'
   | 'access'
   | 'collections'
+  | 'usage'
   | `key:${string}`
 
 /**

@@ -1,7 +1,16 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { GrantBounds, KeyStore, KeyUse, StoredKey, UsedKey } from '../key-store.ts'
 import { reserveNames } from './collections.ts'
-import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
+import {
+  type Columns,
+  insertInto,
+  json,
+  optionalMoney,
+  plain,
+  readAll,
+  unchecked,
+  writeAll,
+} from './columns.ts'
 import { dropOwnerless } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import {
@@ -21,6 +30,7 @@ const KEY: Columns<StoredKey> = {
   collections: json('collections', unchecked<StoredKey['collections']>),
   requestsPerMinute: plain('requests_per_minute', optionalInteger),
   tokensPerDay: plain('tokens_per_day', optionalInteger),
+  costPerDay: optionalMoney('cost_per_day'),
   expiresAt: plain('expires_at', optionalInteger),
   createdAt: plain('created_at', integer),
   createdBy: plain('created_by', optionalText),
@@ -42,27 +52,16 @@ export function createKeyReads(read: Read): Pick<KeyStore, 'list' | 'find'> {
 }
 
 function toKey(row: Row): UsedKey {
-  const lastUsedAt = optionalInteger(row, 'last_used_at')
-  const use = lastUsedAt !== undefined && {
-    lastUsedAt,
-    day: integer(row, 'day'),
-    tokens: integer(row, 'tokens'),
-  }
-  return { ...readAll(KEY, row), use: use || undefined }
+  return { ...readAll(KEY, row), lastUsedAt: optionalInteger(row, 'last_used_at') }
 }
 
 const KEY_EXISTS = 'SELECT 1 AS one FROM api_keys WHERE id = $1'
 const PERSON_EXISTS = 'SELECT 1 AS one FROM people WHERE id = $1'
 const RENEW = 'UPDATE api_keys SET digest = $3, expires_at = $4 WHERE id = $1 AND digest = $2'
-// In one statement, so that what several servers add at the same time is all counted.
-const ADD_USE = `INSERT INTO api_key_use AS kept (key, last_used_at, day, tokens)
-  SELECT id, $2, $3, $4 FROM api_keys WHERE id = $1
-  ON CONFLICT (key) DO UPDATE SET
-    last_used_at = CASE WHEN excluded.last_used_at > kept.last_used_at
-      THEN excluded.last_used_at ELSE kept.last_used_at END,
-    day = CASE WHEN excluded.day > kept.day THEN excluded.day ELSE kept.day END,
-    tokens = CASE WHEN excluded.day > kept.day THEN excluded.tokens
-      WHEN excluded.day = kept.day THEN kept.tokens + excluded.tokens ELSE kept.tokens END`
+const ADD_USE = `INSERT INTO api_key_use AS kept (key, last_used_at)
+  SELECT id, $2 FROM api_keys WHERE id = $1
+  ON CONFLICT (key) DO UPDATE SET last_used_at = excluded.last_used_at
+    WHERE excluded.last_used_at > kept.last_used_at`
 
 const GRANTS = `SELECT count(*) AS n, count(CASE WHEN coalesce(created_by, '') = $1 THEN 1 END) AS own
   FROM api_keys WHERE id LIKE $2`
@@ -113,23 +112,9 @@ export function createApiKeyWrites(dialect: Dialect) {
       return removed > 0
     },
 
-    async addKeyUse(tx: Tx, uses: readonly (KeyUse & { id: string })[]): Promise<void> {
+    async addKeyUse(tx: Tx, uses: readonly KeyUse[]): Promise<void> {
       await dialect.exclude(tx, 'api-keys')
-      for (const { id, lastUsedAt, day, tokens } of uses) {
-        await tx.run(ADD_USE, [id, lastUsedAt, day, tokens])
-      }
-    },
-
-    async reserveTokens(tx: Tx, wanted: KeyUse & { id: string; most: number }): Promise<number> {
-      const { id, lastUsedAt, day, most } = wanted
-      await dialect.exclude(tx, 'api-keys')
-      const row = await tx.one('SELECT tokens FROM api_key_use WHERE key = $1 AND day = $2', [
-        id,
-        day,
-      ])
-      const tokens = Math.max(0, Math.min(wanted.tokens, most - (row ? integer(row, 'tokens') : 0)))
-      if (tokens > 0) await tx.run(ADD_USE, [id, lastUsedAt, day, tokens])
-      return tokens
+      for (const { id, lastUsedAt } of uses) await tx.run(ADD_USE, [id, lastUsedAt])
     },
   }
 }

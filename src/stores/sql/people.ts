@@ -6,10 +6,29 @@ import type {
   StoredPerson,
   StoredSession,
 } from '../people-store.ts'
-import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
+import type { DayLimits } from '../usage-store.ts'
+import {
+  type Columns,
+  insertInto,
+  json,
+  optionalMoney,
+  plain,
+  readAll,
+  unchecked,
+  writeAll,
+} from './columns.ts'
 import { dropOwnerless } from './conversations.ts'
 import { decodeCursor, encodeCursor, isInteger } from './cursor.ts'
-import { integer, optionalText, type Read, type Row, type Tx, text } from './query.ts'
+import {
+  integer,
+  optionalInteger,
+  optionalText,
+  type Read,
+  type Row,
+  type Tx,
+  text,
+} from './query.ts'
+import { forgetUsageOf } from './usage.ts'
 
 const PERSON: Columns<StoredPerson> = {
   id: plain('id', text),
@@ -18,6 +37,8 @@ const PERSON: Columns<StoredPerson> = {
   groups: json('groups', unchecked<readonly string[]>),
   firstSeenAt: plain('first_seen_at', integer),
   lastSeenAt: plain('last_seen_at', integer),
+  tokensPerDay: plain('tokens_per_day', optionalInteger),
+  costPerDay: optionalMoney('cost_per_day'),
 }
 
 const SESSION: Columns<StoredSession> = {
@@ -104,11 +125,18 @@ const RENEW = `UPDATE sessions SET name = $2, groups = $3, sealed = $4, known_at
 export const REMOVE_OF = `DELETE FROM sessions WHERE issuer_session = $1
   OR subject = $2 AND (CAST($1 AS text) IS NULL OR issuer_session IS NULL)`
 
+const LIMIT_PERSON = 'UPDATE people SET tokens_per_day = $2, cost_per_day = $3 WHERE id = $1'
+
 export const PEOPLE_WRITES = {
   async seePerson(tx: Tx, seen: SeenPerson): Promise<void> {
     const now = integer(await tx.one('SELECT now_ms() AS now'), 'now')
     const person = { ...seen, firstSeenAt: now, lastSeenAt: now }
     await insertInto(tx, 'people', writeAll(PERSON, person), SEE_AGAIN)
+  },
+
+  async limitPerson(tx: Tx, id: string, { tokensPerDay, costPerDay }: DayLimits): Promise<boolean> {
+    const values = [tokensPerDay ?? null, PERSON.costPerDay.write(costPerDay) ?? null]
+    return (await tx.run(LIMIT_PERSON, [id, ...values])) > 0
   },
 
   /** Documents that belong to conversations alone have to be gone: the index forgets them, too. */
@@ -120,6 +148,7 @@ export const PEOPLE_WRITES = {
     for (const table of ['feedback', 'conversations', 'artifacts', 'runs']) {
       await tx.run(`DELETE FROM ${table} WHERE owner = $1`, [id])
     }
+    await forgetUsageOf(tx, id)
     await tx.run('DELETE FROM people WHERE id = $1', [id])
     // Their keys go along.
     await dropOwnerless(tx)

@@ -23,6 +23,7 @@ import { createKeyReads } from './keys.ts'
 import { createPeopleReads, createSessionReads } from './people.ts'
 import { integer, type Read } from './query.ts'
 import { createRunReads } from './runs.ts'
+import { createUsageReads } from './usage.ts'
 import type { WriteCalls } from './writes.ts'
 
 /** Keys reserved an hour ago are refused: see `retireChunkKeys`. */
@@ -199,6 +200,7 @@ function createServerStores(
   | 'people'
   | 'sessions'
   | 'audit'
+  | 'usage'
 > {
   return {
     artifacts: createArtifacts(read, write),
@@ -246,11 +248,21 @@ function createServerStores(
       renew: write.renewKey,
       remove: write.removeKey,
       addUse: write.addKeyUse,
-      reserve: write.reserveTokens,
     },
     acceptedTools: { ...createToolReads(read), see: write.seeTools, accept: write.acceptTools },
     skillCopies: { ...createSkillReads(read), keep: write.keepSkills },
-    people: { ...createPeopleReads(read), see: write.seePerson, remove: write.removePerson },
+    people: {
+      ...createPeopleReads(read),
+      see: write.seePerson,
+      limit: write.limitPerson,
+      remove: write.removePerson,
+    },
+    usage: {
+      ...createUsageReads(read),
+      hold: write.holdUsage,
+      add: write.addUsage,
+      removeBefore: write.removeUsageBefore,
+    },
     sessions: {
       ...createSessionReads(read),
       add: write.addSession,

@@ -20,6 +20,7 @@ import { PEOPLE_WRITES } from './people.ts'
 import type { Tx } from './query.ts'
 import { createRunWrites } from './runs.ts'
 import { createSourceWrites } from './sources.ts'
+import { createUsageWrites } from './usage.ts'
 
 /** Everything that changes the database, by name; each is one transaction. */
 export function createWrites(dialect: Dialect, queueLimit: number) {
@@ -49,6 +50,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createQuestionWrites(dialect),
     ...createRunWrites(dialect, clock),
     ...createSourceWrites(dialect),
+    ...createUsageWrites(dialect, clock),
     ...createVectorWrites(dialect),
   }
 }

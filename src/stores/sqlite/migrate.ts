@@ -23,6 +23,7 @@ export const MIGRATIONS: readonly string[] = [
   './text-digests.sql',
   './runs.sql',
   './shared-conversations.sql',
+  './usage.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

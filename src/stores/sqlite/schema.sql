@@ -237,12 +237,9 @@ CREATE TABLE api_keys (
   digest TEXT NOT NULL
 ) STRICT;
 
--- The tokens are those of that day.
 CREATE TABLE api_key_use (
   key TEXT PRIMARY KEY REFERENCES api_keys (id) ON DELETE CASCADE,
-  last_used_at INTEGER NOT NULL,
-  day INTEGER NOT NULL,
-  tokens INTEGER NOT NULL
+  last_used_at INTEGER NOT NULL
 ) STRICT;
 
 -- What was accepted of MCP servers, as digests of their tools' definitions, and of sources of skills.

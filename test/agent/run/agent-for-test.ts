@@ -1,3 +1,4 @@
+import { UNMETERED } from '@agent-server/models'
 import { createAnalyser } from '@agent-server/search'
 import type { AgentEvent, AgentRequest } from '@agent-server/wire'
 import { z } from 'zod'
@@ -42,6 +43,8 @@ const UNCOUNTED = {
 export const UNWATCHED = {
   limiter: createRunLimiter(UNCOUNTED),
   endSession: () => undefined,
+  name: 'agent',
+  payment: { check: async () => undefined, meter: () => UNMETERED },
   pauses: createPauses(createMemoryArtifactStore(), async () => new Set()),
   sentQuestions: createSentQuestions({ getAll: async () => new Map() }),
   links: 'all' as const,

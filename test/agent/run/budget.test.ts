@@ -1,6 +1,17 @@
+import type { ModelUsage } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { createRunBudget } from '../../../src/agent/run/budget.ts'
 import { LIMITS } from './agent-for-test.ts'
+
+/** A call of the model that this budget counts. */
+async function spend(
+  budget: ReturnType<typeof createRunBudget>,
+  usage: ModelUsage | undefined,
+  sentBytes = 0,
+) {
+  const end = await budget.meter.begin({ model: 'a-model', sentBytes })
+  await end({ usage, sentBytes, receivedBytes: 0 })
+}
 
 describe('The budget of a run', () => {
   it('ends with its last round', () => {
@@ -28,21 +39,21 @@ describe('The budget of a run', () => {
     expect(budget.reached()).toEqual(['toolCalls'])
   })
 
-  it('counts the tokens that models report', () => {
+  it('counts the tokens that models report', async () => {
     const budget = createRunBudget({ ...LIMITS, tokens: 1_000 })
-    budget.spend({ promptTokens: 900, completionTokens: 99 }, 1_000_000)
+    await spend(budget, { promptTokens: 900, completionTokens: 99 }, 1_000_000)
     expect(budget.beginRound()).toBeUndefined()
-    budget.spend({ promptTokens: 1, completionTokens: 0 })
+    await spend(budget, { promptTokens: 1, completionTokens: 0 })
     expect(budget.beginRound()).toBe('tokens')
   })
 
-  it('adds up the parts of the tokens, each if any call reports it', () => {
+  it('adds up the parts of the tokens, each if any call reports it', async () => {
     const budget = createRunBudget(LIMITS)
     const usage = { promptTokens: 10, completionTokens: 5 }
-    budget.spend(usage)
+    await spend(budget, usage)
     expect(budget.usage()).toEqual({ ...usage, totalTokens: 15 })
-    budget.spend({ ...usage, cachedTokens: 8, reasoningTokens: 3 })
-    budget.spend({ ...usage, cachedTokens: 1, cacheWriteTokens: 0 })
+    await spend(budget, { ...usage, cachedTokens: 8, reasoningTokens: 3 })
+    await spend(budget, { ...usage, cachedTokens: 1, cacheWriteTokens: 0 })
     expect(budget.usage()).toEqual({
       promptTokens: 30,
       completionTokens: 15,
@@ -53,11 +64,11 @@ describe('The budget of a run', () => {
     })
   })
 
-  it('estimates the tokens of models that report none', () => {
+  it('estimates the tokens of models that report none', async () => {
     const budget = createRunBudget({ ...LIMITS, tokens: 1_000 })
-    budget.spend(undefined, 3_400)
+    await spend(budget, undefined, 3_400)
     expect(budget.beginRound()).toBeUndefined()
-    budget.spend(undefined, 600)
+    await spend(budget, undefined, 600)
     expect(budget.beginRound()).toBe('tokens')
   })
 

@@ -67,7 +67,6 @@ const gone = AbortSignal.abort(new Error('over'))
 const ofTime = (isOver: boolean, signal = going) => ({
   answerTime: { isOver, signal },
   onOutput: () => undefined,
-  spend: () => 0,
 })
 const inTime = ofTime(false)
 const late = ofTime(true)
@@ -79,34 +78,41 @@ function turnWith(more: Partial<ConstructorParameters<typeof ModelTurn>[0]> = {}
     links: createLinkFilter('all', () => false),
     onText: () => undefined,
     sentBytes: 0,
+    endCall: async () => undefined,
     budget: inTime,
     signal: going,
     ...more,
   })
 }
 
+/** A call with a prompt of this size, which the budget counts. */
+async function turnOf(budget: ReturnType<typeof createRunBudget>, sentBytes: number) {
+  const endCall = await budget.meter.begin({ model: 'a-model', sentBytes })
+  return turnWith({ budget, sentBytes, endCall })
+}
+
 describe('What an answer has taken', () => {
-  it('counts where the caller leaves before the first word', () => {
+  it('counts where the caller leaves before the first word', async () => {
     const budget = createRunBudget({ ...LIMITS, tokens: 10 })
-    turnWith({ budget, sentBytes: 1_000 }).charge()
+    await (await turnOf(budget, 1_000)).charge()
     expect(budget.beginRound()).toBe('tokens')
   })
 
-  it('is nothing where it never began', () => {
+  it('is nothing where it never began', async () => {
     const budget = createRunBudget({ ...LIMITS, tokens: 10 })
-    const turn = turnWith({ budget, sentBytes: 1_000 })
+    const turn = await turnOf(budget, 1_000)
     turn.breakOff(new Error('The model is away'))
-    turn.charge()
+    await turn.charge()
     expect(budget.beginRound()).toBeUndefined()
   })
 })
 
-it('What an answer takes is what was sent and what came, where the model does not say', () => {
+it('What an answer takes is what was sent and what came, where the model does not say', async () => {
   const budget = createRunBudget(LIMITS)
-  const turn = turnWith({ budget, sentBytes: 4_000 })
+  const turn = await turnOf(budget, 4_000)
   turn.take([toDelta('ö'.repeat(1_000))])
   turn.end()
-  turn.charge()
+  await turn.charge()
   expect(budget.spent().tokens).toBe(1_500)
 })
 

@@ -6,8 +6,10 @@ import { asks, finish, says, toolCall } from './scripted-model.ts'
 /** A tool that asks a model itself, for so many tokens. */
 const asking = (promptTokens: number, completionTokens: number): Tool => ({
   ...toolAnswering('ask', ''),
-  async run(_input, { spend }) {
-    spend?.({ promptTokens, completionTokens })
+  async run(_input, { meter }) {
+    const end = await meter?.begin({ model: 'another', sentBytes: 1 })
+    const usage = { promptTokens, completionTokens }
+    await end?.({ usage, sentBytes: 1, receivedBytes: 1 })
     return 'asked'
   },
 })

@@ -21,7 +21,7 @@ describe('a run without a tool call', () => {
         query: 'When does it open?',
         topK: 7,
         explain: true,
-        spend: expect.any(Function),
+        meter: expect.anything(),
       },
     ])
     expect(model.requests).toHaveLength(1)

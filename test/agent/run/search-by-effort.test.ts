@@ -1,4 +1,4 @@
-import type { ChatModel } from '@agent-server/models'
+import { type ChatModel, UNMETERED } from '@agent-server/models'
 import type { SearchStep } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
 import { searchByEffort } from '../../../src/agent/run/search-by-effort.ts'
@@ -6,7 +6,8 @@ import { searchByEffort } from '../../../src/agent/run/search-by-effort.ts'
 const BOUNDS = { rounds: 3, searches: 10, tokens: 1_000, seconds: 5 }
 
 /** A model that always wants two more searches. */
-const insatiable: Pick<ChatModel, 'stream'> = {
+const insatiable: Pick<ChatModel, 'name' | 'stream'> = {
+  name: 'insatiable',
   async *stream({ messages }) {
     const text = `more ${messages[1]?.content.length}\nless ${messages[1]?.content.length}`
     const usage = { promptTokens: 90, completionTokens: 10 }
@@ -19,10 +20,10 @@ const insatiable: Pick<ChatModel, 'stream'> = {
 
 async function lastStep(
   bounds: Partial<typeof BOUNDS>,
-  model: Pick<ChatModel, 'stream'> = insatiable,
+  model: Pick<ChatModel, 'name' | 'stream'> = insatiable,
 ): Promise<SearchStep | undefined> {
   const retrieval = { search: async () => ({ hits: [], degraded: false }) }
-  const parts = { model, retrieval, spend: () => 100, bounds: { ...BOUNDS, ...bounds } }
+  const parts = { model, retrieval, meter: UNMETERED, bounds: { ...BOUNDS, ...bounds } }
   const search = { query: 'a', topK: 3 }
   const steps = await Array.fromAsync(searchByEffort(parts, search, 'high'))
   return steps.at(-1)
@@ -38,7 +39,8 @@ describe('The searches for one question', () => {
   })
 
   it('end when the time is over', async () => {
-    const slow: Pick<ChatModel, 'stream'> = {
+    const slow: Pick<ChatModel, 'name' | 'stream'> = {
+      name: 'insatiable',
       async *stream(_request, signal) {
         await new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason))

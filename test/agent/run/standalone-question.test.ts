@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { ModelMessage } from '@agent-server/models'
+import { type ModelMessage, UNMETERED } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { toQuery } from '../../../src/agent/run/standalone-question.ts'
 import { question } from './agent-for-test.ts'
@@ -26,13 +26,13 @@ function ask(
   const request = question(last)
   const messages = [...before, ...request.messages]
   const means = {
-    model: { stream: model.stream, generates, speed },
+    model: { name: 'a-model', stream: model.stream, generates, speed },
     promptFor: (content: string) => ({
       messages: [...before, { role: 'user' as const, content }],
       tools: [],
     }),
     isStopWord: (word: string) => STOP_WORDS.has(word),
-    spend: () => undefined,
+    meter: UNMETERED,
   }
   return toQuery({ ...request, messages, rewrite }, means, new AbortController().signal)
 }

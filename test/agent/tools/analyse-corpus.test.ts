@@ -1,4 +1,4 @@
-import type { ModelUsage } from '@agent-server/models'
+import { type ModelUsage, telling, UNMETERED } from '@agent-server/models'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { analyseCorpus, countTerms } from '../../../src/agent/tools/analyse-corpus.ts'
@@ -15,6 +15,7 @@ function create(texts: readonly string[], reply = 'A note.') {
   const parts = createFakeDocuments(texts)
   let calls = 0
   const model = {
+    name: 'a-model',
     async *stream() {
       calls += 1
       yield [toDelta(reply), finish('stop', USAGE)]
@@ -121,7 +122,9 @@ describe('analyse_corpus', () => {
 
   it('puts a question to all, tells how many were read, and what it cost', async () => {
     const spent: ModelUsage[] = []
-    const context = createContext({ spend: (usage) => void (usage && spent.push(usage)) })
+    const context = createContext({
+      meter: telling(UNMETERED, ({ usage }) => void (usage && spent.push(usage))),
+    })
     const { run, calls } = create(many(3))
     const result = await run({ task: 'question', question: 'Owls?' }, context)
     expect(result).toMatch(

@@ -1,3 +1,4 @@
+import { UNMETERED } from '@agent-server/models'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
@@ -17,7 +18,7 @@ export function createContext(more: Partial<ToolContext> = {}) {
     sessionId: 'a-session',
     artifacts: createArtifacts(store),
     activeSkills: new Set(),
-    spend: () => undefined,
+    meter: UNMETERED,
     ...more,
   }
   return { ...context, store }

@@ -59,7 +59,7 @@ describe('semantic_search', () => {
           query: 'opening',
           topK: expected,
           explain: true,
-          spend: expect.any(Function),
+          meter: expect.anything(),
         },
       ])
       expect(signals).toEqual([signal])

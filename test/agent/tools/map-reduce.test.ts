@@ -1,4 +1,4 @@
-import type { ModelRequest, ModelUsage } from '@agent-server/models'
+import { type ModelRequest, type ModelUsage, telling, UNMETERED } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { mapReduce } from '../../../src/agent/tools/map-reduce.ts'
 import { finish, toDelta } from '../run/scripted-model.ts'
@@ -17,6 +17,7 @@ function createReader(reply: (prompt: string) => string) {
   const spent: ModelUsage[] = []
   let [open, most] = [0, 0]
   const model = {
+    name: 'a-model',
     async *stream({ messages }: ModelRequest) {
       most = Math.max(most, ++open)
       await new Promise((resolve) => setImmediate(resolve))
@@ -29,7 +30,7 @@ function createReader(reply: (prompt: string) => string) {
   }
   const reader = {
     model,
-    spend: (usage: ModelUsage | undefined) => void (usage && spent.push(usage)),
+    meter: telling(UNMETERED, ({ usage }) => void (usage && spent.push(usage))),
   }
   return { reader, prompts, spent, most: () => most }
 }

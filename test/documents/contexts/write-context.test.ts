@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { type ModelUsage, PromptTooLong } from '@agent-server/models'
+import { type ModelUsage, PromptTooLong, telling, UNMETERED } from '@agent-server/models'
 import { expect, it } from 'vitest'
 import { createContextWriter } from '../../../src/documents/contexts/write-context.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
@@ -48,7 +48,7 @@ function createForTest(...answers: (string | Error)[]) {
         isWhole: true,
       }),
     },
-    spend: (usage) => void spent.push(usage),
+    meter: telling(UNMETERED, ({ usage }) => void spent.push(usage)),
     log: silent,
     now: () => time,
   })

@@ -2,6 +2,9 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { type Caller, MASTER, type NewApiKey } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
 import { Keys } from '../../../src/operator/keys/keys.ts'
+import { UsageLedger } from '../../../src/operator/usage/ledger.ts'
+import { createLimits } from '../../../src/operator/usage/limits.ts'
+import type { UsageStore } from '../../../src/stores/usage-store.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
@@ -10,11 +13,41 @@ const WANTED: NewApiKey = { name: 'A key', scopes: ['query'] }
 const log = { info: () => undefined, warn: () => undefined }
 
 /** Servers on one store, at a time that stands still unless it is set. */
-async function open() {
-  const { keys: store } = await openSqliteStore()
+async function open(change: (usage: UsageStore) => UsageStore = (usage) => usage) {
+  const { keys: store, people, usage } = await openSqliteStore()
   const clock = { now: NOON }
-  return { clock, server: () => new Keys({ store, log, now: () => clock.now }) }
+  const now = () => clock.now
+  const server = () => {
+    const budgets = () => ({ people: {}, groups: {} })
+    const limits = createLimits({ keys: store, people, budgets })
+    const prices = () => ({ currency: 'USD', models: {} })
+    const ledger = new UsageLedger({ store: change(usage), limits, prices, days: 1, log, now })
+    const keys = new Keys({ store, ledger, log, now })
+    return {
+      create: keys.create.bind(keys),
+      identify: keys.identify.bind(keys),
+      list: keys.list.bind(keys),
+      revoke: keys.revoke.bind(keys),
+      /** Before a call of a model that may use so many tokens. */
+      async begin(caller: Caller | undefined, tokens = 32_000) {
+        if (!caller) throw new Error('There is no such key')
+        await ledger.check(caller)
+        const call = { model: 'a-model', sentBytes: 0, maxTokens: tokens }
+        const end = await ledger.meter(caller).begin(call)
+        return (used: number) => {
+          const usage = { promptTokens: used, completionTokens: 0 }
+          return end({ usage, sentBytes: 0, receivedBytes: 0 })
+        }
+      },
+      async close() {
+        await keys.close()
+        await ledger.close()
+      },
+    }
+  }
+  return { clock, server }
 }
+type Server = ReturnType<Awaited<ReturnType<typeof open>>['server']>
 
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -22,8 +55,8 @@ const codeOf = (work: Promise<unknown>) =>
     (error) => (error instanceof AppError ? error.code : String(error)),
   )
 
-const spend = async (caller: Caller | undefined, tokens: number) =>
-  (await caller?.reserve())?.(tokens)
+const spend = async (server: Server, caller: Caller | undefined, tokens: number) =>
+  (await server.begin(caller))(tokens)
 
 describe('a key', () => {
   it('is known until it expires, and its holder is told so in the middle of something', async () => {
@@ -75,21 +108,20 @@ describe('the limits of a key', () => {
     const keys = server()
     const { secret } = await keys.create({ ...WANTED, tokensPerDay: 10 }, MASTER)
     const caller = await keys.identify(secret)
-    const spending = (holder: Caller | undefined) =>
-      codeOf(holder?.reserve().then((settle) => settle(0)) ?? Promise.reject())
-    expect(await spending(caller)).toBe('none')
-    await spend(caller, 10)
-    expect(await spending(caller)).toBe('rate_limited')
+    const spending = (at: Server, holder: Caller | undefined) => codeOf(spend(at, holder, 0))
+    expect(await spending(keys, caller)).toBe('none')
+    await spend(keys, caller, 10)
+    expect(await spending(keys, caller)).toBe('rate_limited')
     await keys.close()
     const again = server()
     const later = await again.identify(secret)
-    expect(await spending(later)).toBe('rate_limited')
+    expect(await spending(again, later)).toBe('rate_limited')
     expect((await again.list())[0]).toMatchObject({
       tokensToday: 10,
       lastUsedAt: new Date(NOON).toISOString(),
     })
     clock.now += 12 * HOUR
-    expect(await spending(later)).toBe('none')
+    expect(await spending(again, later)).toBe('none')
   })
 })
 
@@ -99,10 +131,10 @@ describe('the use of a key at several servers', () => {
     const [one, other] = [server(), server()]
     const { secret } = await one.create({ ...WANTED, tokensPerDay: 10 }, MASTER)
     const yesterday = await one.identify(secret)
-    await spend(yesterday, 5)
+    await spend(one, yesterday, 5)
     clock.now += 12 * HOUR
     const today = await other.identify(secret)
-    await spend(today, 3)
+    await spend(other, today, 3)
     await other.close()
     await one.close()
     expect(await server().list()).toMatchObject([{ tokensToday: 3 }])
@@ -114,22 +146,25 @@ describe('the tokens of a limited key', () => {
     const { server } = await open()
     const [one, other] = [server(), server()]
     const { secret } = await one.create({ ...WANTED, tokensPerDay: 40_000 }, MASTER)
+    const servers = [one, other] as const
     const callers = [await one.identify(secret), await other.identify(secret)]
-    const runs = Array.from({ length: 10 }, async (_, n) => callers[n % 2]?.reserve())
+    const runs = Array.from({ length: 10 }, async (_, n) =>
+      servers[n % 2]?.begin(callers[n % 2], 20_000),
+    )
     const begun = (await Promise.allSettled(runs)).flatMap((run) =>
       run.status === 'fulfilled' && run.value ? [run.value] : [],
     )
     expect(begun).toHaveLength(2)
-    for (const settle of begun) settle(100)
+    await Promise.all(begun.map((settle) => settle(100)))
     await Promise.all([one.close(), other.close()])
     expect(await one.list()).toMatchObject([{ tokensToday: 200 }])
-    expect(await codeOf(spend(callers[0], 1))).toBe('none')
+    expect(await codeOf(spend(one, callers[0], 1))).toBe('none')
   })
 
   it('are stored once, though two savings fall together', async () => {
     const keys = (await open()).server()
     const { secret } = await keys.create({ ...WANTED, tokensPerDay: 1_000 }, MASTER)
-    await spend(await keys.identify(secret), 100)
+    await spend(keys, await keys.identify(secret), 100)
     await Promise.all([keys.close(), keys.close()])
     expect(await keys.list()).toMatchObject([{ tokensToday: 100 }])
   })
@@ -138,34 +173,49 @@ describe('the tokens of a limited key', () => {
     const keys = (await open()).server()
     const { secret } = await keys.create({ ...WANTED, tokensPerDay: 10 }, MASTER)
     const caller = await keys.identify(secret)
-    const settle = await caller?.reserve()
-    await expect(caller?.reserve()).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 5 })
-    settle?.(3)
-    expect(await codeOf(spend(caller, 7))).toBe('none')
-    await expect(caller?.reserve()).rejects.toMatchObject({ retryAfter: (12 * HOUR) / 1_000 })
+    const settle = await keys.begin(caller)
+    await expect(keys.begin(caller)).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 5 })
+    await settle(3)
+    expect(await codeOf(spend(keys, caller, 7))).toBe('none')
+    await expect(keys.begin(caller)).rejects.toMatchObject({ retryAfter: (12 * HOUR) / 1_000 })
   })
 })
 
 describe('the use of a key that cannot be stored', () => {
   it('is stored with the next use, and counts meanwhile', async () => {
-    const { keys: store } = await openSqliteStore()
     let isDown = true
-    const failing: typeof store = {
-      ...store,
-      addUse: (uses) => (isDown ? Promise.reject(new Error('down')) : store.addUse(uses)),
-    }
-    const keys = new Keys({ store: failing, log, now: () => NOON })
+    const { server } = await open((usage) => ({
+      ...usage,
+      add: (entries) => (isDown ? Promise.reject(new Error('down')) : usage.add(entries)),
+    }))
+    const keys = server()
     const { secret } = await keys.create(WANTED, MASTER)
     const caller = await keys.identify(secret)
-    await spend(caller, 2)
+    await spend(keys, caller, 2)
     await keys.close()
     expect(await keys.list()).toMatchObject([{ tokensToday: 2 }])
     isDown = false
-    await spend(caller, 3)
+    await spend(keys, caller, 3)
     await keys.close()
     await keys.close()
     expect(await keys.list()).toMatchObject([{ tokensToday: 5 }])
-    expect(await store.list()).toMatchObject([{ use: { tokens: 5 } }])
+    expect(await server().list()).toMatchObject([{ tokensToday: 5 }])
+  })
+
+  it('keeps what a call may use from others until it is', async () => {
+    let isDown = true
+    const { server } = await open((usage) => ({
+      ...usage,
+      add: (entries) => (isDown ? Promise.reject(new Error('down')) : usage.add(entries)),
+    }))
+    const keys = server()
+    const { secret } = await keys.create({ ...WANTED, tokensPerDay: 100 }, MASTER)
+    const caller = await keys.identify(secret)
+    await spend(keys, caller, 2)
+    expect(await codeOf(spend(keys, caller, 2))).toBe('rate_limited')
+    isDown = false
+    await keys.list()
+    expect(await codeOf(spend(keys, caller, 2))).toBe('none')
   })
 })
 

@@ -49,13 +49,13 @@ it('A corpus leaves the keys of the server, and what it has accepted', async () 
   const before = await to.open()
   const key = { id: 'a', name: 'A', scopes: ['query' as const], createdAt: 1, digest: 'd' }
   await before.keys.add(key, 1)
-  await before.keys.addUse([{ id: 'a', lastUsedAt: 1, day: 1, tokens: 1 }])
+  await before.keys.addUse([{ id: 'a', lastUsedAt: 1 }])
   await before.skillCopies.keep('x', { digest: 'x', bytes: Uint8Array.of(1) }, undefined)
   await before.close()
   await to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal)
   const store = await to.open()
   onTestFinished(store.close)
-  expect(await store.keys.list()).toMatchObject([{ ...key, use: { tokens: 1 } }])
+  expect(await store.keys.list()).toMatchObject([{ ...key, lastUsedAt: 1 }])
   expect(await store.skillCopies.accepted('x')).toBe('x')
 })
 
@@ -88,11 +88,13 @@ it('A corpus leaves every table of the server as it was, and of the corpus nothi
     'judged_questions',
     'mcp_connections',
     'mcp_tools',
+    'model_usage',
     'people',
     'reserved_collections',
     'runs',
     'sessions',
     'skill_copies',
+    'usage_groups',
   ])
 })
 

@@ -5,6 +5,7 @@ import { describeDocumentStore } from '../../contracts/document-store.contract.t
 import { describeEvaluationStore } from '../../contracts/evaluation-store.contract.ts'
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
+import { describeUsageStore } from '../../contracts/usage-store.contract.ts'
 import { describeOutbox } from '../../contracts/outbox.contract.ts'
 import { describePeopleStore } from '../../contracts/people-store.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
@@ -14,6 +15,7 @@ import { createSqliteData } from './store-data.ts'
 
 describeDocumentStore('SQLite', createSqliteData)
 describeKeyStore('SQLite', createSqliteData)
+describeUsageStore('SQLite', createSqliteData)
 describeCollectionNames('SQLite', createSqliteData)
 describeConversationStore('SQLite', createSqliteData)
 describeQuestionStore('SQLite', createSqliteData)

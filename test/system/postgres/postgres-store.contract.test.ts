@@ -6,6 +6,7 @@ import { describeDocumentStore } from '../../contracts/document-store.contract.t
 import { describeEvaluationStore } from '../../contracts/evaluation-store.contract.ts'
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
+import { describeUsageStore } from '../../contracts/usage-store.contract.ts'
 import { describeOutbox } from '../../contracts/outbox.contract.ts'
 import { describePeopleStore } from '../../contracts/people-store.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
@@ -16,6 +17,7 @@ import { createPostgresData, hasPostgres } from './store-data.ts'
 describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
   describeDocumentStore('PostgreSQL', createPostgresData)
   describeKeyStore('PostgreSQL', createPostgresData)
+  describeUsageStore('PostgreSQL', createPostgresData)
   describeCollectionNames('PostgreSQL', createPostgresData)
   describeConversationStore('PostgreSQL', createPostgresData)
   describeQuestionStore('PostgreSQL', createPostgresData)

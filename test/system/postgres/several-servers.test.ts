@@ -8,6 +8,7 @@ import { POSTGRES } from '../../../src/stores/postgres/dialect.ts'
 import type { Tx } from '../../../src/stores/sql/query.ts'
 import { createWrites, type Writes } from '../../../src/stores/sql/writes.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
+import { usageOf } from '../../support/usage.ts'
 import { createPostgresData, hasPostgres, type PostgresData, SERVER_URL } from './store-data.ts'
 
 const SHORT_LEASE = { leaseMs: 400 }
@@ -123,17 +124,26 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     }
   })
 
-  it('see the keys of one another at once, and lose nothing of their use', async () => {
+  it('see the keys of one another at once, and hold no more for calls than a key may use', async () => {
     const stores = await openAll(3)
     const [one, other] = stores
     await one?.keys.add(KEY, 9)
     expect(await other?.keys.find('a')).toMatchObject(KEY)
-    const use = { id: 'a', lastUsedAt: 1, day: 1, tokens: 1 }
-    await Promise.all(inTurn(stores, 30, ({ keys }) => keys.addUse([use])))
-    expect((await one?.keys.find('a'))?.use).toMatchObject({ tokens: 30 })
-    const wanted = { ...use, tokens: 40, most: 100 }
-    const held = await Promise.all(inTurn(stores, 9, ({ keys }) => keys.reserve(wanted)))
-    expect(held.reduce((all, tokens) => all + tokens)).toBe(70)
+    await Promise.all(
+      inTurn(stores, 30, ({ keys }, i) => keys.addUse([{ id: 'a', lastUsedAt: i }])),
+    )
+    expect((await one?.keys.find('a'))?.lastUsedAt).toBe(29)
+    const used = usageOf({ key: 'a', inputTokens: 1 })
+    await Promise.all(inTurn(stores, 30, ({ usage }) => usage.add([used])))
+    expect(await other?.usage.tokensOfKeys(used.day)).toEqual(new Map([['a', 30]]))
+    const wanted = usageOf({ key: 'a', inputTokens: 20 })
+    const limits = [{ kind: 'key' as const, id: 'a', tokensPerDay: 100 }]
+    const refused = await Promise.all(
+      inTurn(stores, 9, ({ usage }, i) =>
+        usage.hold(wanted, { id: `hold-${i}`, expiresAt: 2 }, limits, 1),
+      ),
+    )
+    expect(refused.filter((refusal) => refusal === undefined)).toHaveLength(3)
     await other?.keys.remove('a')
     expect(await one?.keys.find('a')).toBeUndefined()
   })

@@ -2,6 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { EmbedderError, estimateTokens } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import type { Payment } from '@agent-server/wire'
 import type { Embedding } from '../services.ts'
 import type { Embeddings, EmbeddingsRequest } from './schema.ts'
 
@@ -15,7 +16,10 @@ interface Asked {
 }
 
 /** Embeds text for clients with the model that is used for the documents, if there is one. */
-export function createEmbeddings(embedding: Embedding | undefined) {
+export function createEmbeddings(
+  embedding: Embedding | undefined,
+  payment: Pick<Payment, 'meter'>,
+) {
   return async ({ texts, dimensions }: Asked, caller: Caller, signal: AbortSignal) => {
     if (!embedding) {
       throw refusal(
@@ -28,15 +32,18 @@ export function createEmbeddings(embedding: Embedding | undefined) {
       throw refusal('input', 'must be at most 2,000,000 characters in all: send several requests')
     }
     const tokens = estimateTokens(texts.join(''))
-    const settle = await caller.reserve(tokens)
+    const call = { usage: { promptTokens: tokens, completionTokens: 0 }, receivedBytes: 0 }
+    const sentBytes = Buffer.byteLength(texts.join(''))
+    const begun = { model: embedding.model, sentBytes, maxTokens: 0 }
+    const end = await payment.meter(caller).begin(begun)
     const chunks = texts.map((text) => ({ title: '', heading: '', text }))
     const { model, dimension, values } = await embedding
       .documents(chunks, signal)
-      .catch((error) => {
-        settle(0)
+      .catch(async (error) => {
+        await end()
         return explain(error)
       })
-    settle(tokens)
+    await end({ ...call, sentBytes })
     if (dimensions && dimensions !== dimension) {
       throw refusal('dimensions', `must be ${dimension}, which the model determines`)
     }

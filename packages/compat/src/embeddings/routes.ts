@@ -1,5 +1,6 @@
 import { callSignal } from '@agent-server/http/shutdown.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
+import type { Payment } from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { Embedding } from '../services.ts'
 import { createEmbeddings, toEmbeddings } from './embeddings.ts'
@@ -8,10 +9,11 @@ import { textsOf } from './tokens.ts'
 
 interface Services {
   embedding: Embedding | undefined
+  payment: Payment
 }
 
-export const embeddingRoutes: FastifyPluginAsyncZod<Services> = async (app, { embedding }) => {
-  const embed = createEmbeddings(embedding)
+export const embeddingRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
+  const embed = createEmbeddings(services.embedding, services.payment)
   app.post('/v1/embeddings', {
     config: { scopes: ['query'] },
     schema: {

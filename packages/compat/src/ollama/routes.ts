@@ -4,7 +4,12 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { errorResponsesIn } from '@agent-server/schemas/error.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { SCOPES } from '@agent-server/schemas/operator/api-key.ts'
-import { createEndpoint, createModels, type DialectServices } from '@agent-server/wire'
+import {
+  createEndpoint,
+  createModels,
+  type DialectServices,
+  type Payment,
+} from '@agent-server/wire'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { createEmbeddings } from '../embeddings/embeddings.ts'
 import type { CorpusServices, Description, Embedding } from '../services.ts'
@@ -34,6 +39,7 @@ import { chatFields, generateFields, loadedAnswer, nanoseconds } from './writer.
 interface Services extends DialectServices, Pick<CorpusServices, 'corpusFor'> {
   description: Description
   embedding: Embedding | undefined
+  payment: Payment
 }
 
 const { toErrorBody } = OLLAMA_ERROR
@@ -54,7 +60,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
   groupRoutes(app, 'chat')
   await app.register(modelRoutes, services)
   const { dialects } = services
-  const embed = createEmbeddings(services.embedding)
+  const embed = createEmbeddings(services.embedding, services.payment)
   const chat = createEndpoint(services, createChatDialect(dialects))
   const generate = createEndpoint(services, createGenerateDialect(dialects))
 

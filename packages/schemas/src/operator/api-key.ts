@@ -3,6 +3,7 @@ import { filledText, optional } from '@agent-server/lib/fields.ts'
 import type { Owner } from '@agent-server/lib/limiter.ts'
 import { z } from 'zod'
 import { CollectionName } from '../collection.ts'
+import { CostPerDay, TokensPerDay } from './usage.ts'
 
 /** What a key permits: to search, ask the agent, change documents, administer the server, speak for people. */
 export const SCOPES = ['query', 'chat', 'ingest', 'admin', 'act-as'] as const
@@ -44,21 +45,12 @@ export interface Caller {
   readonly collections?: readonly string[] | undefined
   /** Throws `unauthorized` if the key has since been revoked or has expired. */
   verify(): Promise<void>
-  /**
-   * Like `verify`, before model tokens are used: holds what a run usually takes, or `tokens`, of what the key has left
-   * for the day, until the returned function is called once with what was used. Throws `rate_limited` if nothing is left.
-   */
-  reserve(tokens?: number): Promise<Settle>
 }
-
-/** Counts model tokens against the key in place of those that were held. */
-export type Settle = (used: number) => void
 
 /** The caller with the `SERVER_API_KEY`, or signed in to the web UI with it. */
 export const MASTER: Caller = {
   scopes: SCOPES,
   verify: async () => undefined,
-  reserve: async () => () => undefined,
 }
 
 type Identity = Pick<Caller, 'key' | 'person'>
@@ -82,7 +74,6 @@ export function checkScope({ scopes }: Caller, ...sufficient: readonly Scope[]):
 
 const MAX_COLLECTIONS = 20
 const MAX_REQUESTS = 100_000
-const MAX_TOKENS = 1_000_000_000
 
 const Name = filledText(100)
   .refine((name) => !/\p{Cc}/u.test(name), { message: 'must not contain control characters' })
@@ -106,13 +97,6 @@ const RequestsPerMinute = z
   .min(1)
   .max(MAX_REQUESTS)
   .describe('Limit per server; unlimited if absent.')
-const TokensPerDay = z
-  .int()
-  .min(1)
-  .max(MAX_TOKENS)
-  .describe(
-    'Limit on model tokens, sent and received, per UTC day across all servers. A run reserves up to 32,000 of what is left until it ends, and may use more.',
-  )
 const ExpiresAt = z.iso
   .datetime({ offset: true })
   .max(64)
@@ -125,6 +109,7 @@ export const NewApiKey = z
     collections: optional(Collections),
     requestsPerMinute: optional(RequestsPerMinute),
     tokensPerDay: optional(TokensPerDay),
+    costPerDay: optional(CostPerDay),
     expiresAt: optional(ExpiresAt),
   })
   .refine(({ scopes, collections }) => !collections || !scopes.includes('admin'), {
@@ -144,6 +129,7 @@ export const ApiKey = z
     collections: Collections.optional(),
     requestsPerMinute: RequestsPerMinute.optional(),
     tokensPerDay: TokensPerDay.optional(),
+    costPerDay: CostPerDay.optional(),
     tokensToday: z
       .int()
       .describe('Model tokens used in the current UTC day; may be a few seconds old.'),

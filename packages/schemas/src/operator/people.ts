@@ -1,5 +1,6 @@
 import { Flag, optional } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
+import { CostPerDay, TokensPerDay } from './usage.ts'
 
 const Id = z
   .string()
@@ -22,6 +23,8 @@ export const KnownPerson = z
     lastSeenAt: z.iso
       .datetime()
       .describe('When they last made a request, accurate to ten minutes.'),
+    tokensPerDay: TokensPerDay.optional(),
+    costPerDay: CostPerDay.optional(),
   })
   .meta({ id: 'KnownPerson' })
 

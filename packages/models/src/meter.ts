@@ -1,0 +1,51 @@
+import type { ModelUsage } from './chat-model.ts'
+import { BYTES_PER_TOKEN } from './token-estimate.ts'
+
+/** A call of a model that is about to begin. */
+export interface BegunCall {
+  model: string
+  /** Of the prompt, in UTF-8. */
+  sentBytes: number
+  /** What its answer may have at most, if that is known. */
+  maxTokens?: number | undefined
+}
+
+export interface EndedCall {
+  /** As the model's server reports it. */
+  usage?: ModelUsage | undefined
+  sentBytes: number
+  receivedBytes: number
+}
+
+/** Called once for each call that began, with nothing if the model has done nothing for it. */
+export type EndCall = (call?: EndedCall) => Promise<void>
+
+/** Counts calls of models for whoever pays for them. */
+export interface Meter {
+  /** Before a call: holds what it may use. Throws AppError `rate_limited` if nothing is left. */
+  begin(call: BegunCall): Promise<EndCall>
+}
+
+export const UNMETERED: Meter = { begin: async () => async () => undefined }
+
+/** The tokens of a call: those that are reported, or else an estimate. */
+export function usageOf({ usage, sentBytes, receivedBytes }: EndedCall): ModelUsage {
+  if (usage) return usage
+  return {
+    promptTokens: Math.ceil(sentBytes / BYTES_PER_TOKEN),
+    completionTokens: Math.ceil(receivedBytes / BYTES_PER_TOKEN),
+  }
+}
+
+/** A meter that also tells of each call that the model has answered. */
+export function telling(meter: Meter, onCall: (call: EndedCall) => void): Meter {
+  return {
+    async begin(begun) {
+      const end = await meter.begin(begun)
+      return (call) => {
+        if (call) onCall(call)
+        return end(call)
+      }
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { AgentConfiguration } from '../agent/configuration.ts'
+import type { Config } from '../config.ts'
+import { UsageLedger } from '../operator/usage/ledger.ts'
+import { createLimits } from '../operator/usage/limits.ts'
+import { createUsageReports } from '../operator/usage/report.ts'
+import type { OpenedStore } from '../stores/opened-store.ts'
+
+/** Prices and limits, which may change while the server runs. */
+export type Terms = () => Pick<AgentConfiguration, 'prices' | 'budgets'>
+
+/** Who pays for calls of models, and what is told of it. */
+export function openUsage(
+  { USAGE_DAYS: days }: Config,
+  { usage: store, keys, people }: Pick<OpenedStore, 'usage' | 'keys' | 'people'>,
+  terms: Terms,
+  log: FastifyBaseLogger,
+) {
+  const limits = createLimits({ keys, people, budgets: () => terms().budgets })
+  const prices = () => terms().prices
+  const ledger = new UsageLedger({ store, limits, prices, days, log })
+  return {
+    ledger,
+    reports: createUsageReports({ store, ledger, limits, prices }),
+  }
+}
+
+export type UsageSide = ReturnType<typeof openUsage>

@@ -1,0 +1,172 @@
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
+import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import type { OwnUsage, UsageQuery, UsageReport } from '@agent-server/schemas/operator/usage.ts'
+import type { AgentConfiguration } from '../../agent/configuration.ts'
+import {
+  type Amounts,
+  USAGE_DIMENSIONS,
+  type UsageDimension,
+  type UsageStore,
+  type UsageSum,
+} from '../../stores/usage-store.ts'
+import { ownersOf, type UsageLedger } from './ledger.ts'
+import { DAY_MS, type Limits } from './limits.ts'
+
+/** How many days are shown if none are named. */
+const DAYS = 30
+const MAX_ROWS = 10_000
+
+interface Dependencies {
+  store: Pick<UsageStore, 'sum' | 'used'>
+  ledger: Pick<UsageLedger, 'flush' | 'today'>
+  limits: Limits
+  prices: () => AgentConfiguration['prices']
+  now?: () => number
+}
+
+export type UsageReports = ReturnType<typeof createUsageReports>
+
+/** Tells what was used by whom, and each what is theirs. */
+export function createUsageReports(dependencies: Dependencies) {
+  const { store, ledger, limits, prices, now = Date.now } = dependencies
+
+  const sums = async ({ by, since, until, limit, ...filters }: UsageQuery) => {
+    const last = until === undefined ? ledger.today() : dayOf(until)
+    const first = since === undefined ? last - DAYS + 1 : dayOf(since)
+    if (first > last) throw refusal('since', 'must not be after until')
+    const dimensions = USAGE_DIMENSIONS.filter((each) => by.split(',').includes(each))
+    await ledger.flush()
+    const range = { ...filters, since: first, until: last }
+    return {
+      dimensions,
+      rows: await store.sum({ ...range, by: dimensions, limit: limit + 1 }),
+      range,
+    }
+  }
+
+  return {
+    async report(query: UsageQuery): Promise<UsageReport> {
+      const { rows, range } = await sums(query)
+      const [total = NOTHING] = await store.sum({ ...range, by: [], limit: 1 })
+      return {
+        currency: prices().currency,
+        rows: rows.slice(0, query.limit).map(toRow),
+        hasMore: rows.length > query.limit,
+        total: toAmounts(total),
+      }
+    },
+
+    /** The same as comma-separated values, with all rows. */
+    async csv(query: UsageQuery): Promise<string> {
+      const { dimensions, rows } = await sums({ ...query, limit: MAX_ROWS })
+      return toCsv(dimensions, rows.slice(0, MAX_ROWS), prices().currency)
+    },
+
+    /** What a caller has used, and has left for today. */
+    async own(caller: Caller): Promise<OwnUsage> {
+      const { person, key } = ownersOf(caller)
+      const range = { since: ledger.today() - DAYS + 1, until: ledger.today() }
+      // A program that speaks for somebody shows them what is theirs.
+      const whose = person === '' ? { person, key } : { person }
+      await ledger.flush()
+      const days = await store.sum({ ...range, ...whose, by: ['day'], limit: DAYS })
+      const today = days.find(({ day }) => day === ledger.today()) ?? NOTHING
+      return {
+        currency: prices().currency,
+        limits: await Promise.all((await limits(caller)).map(left)),
+        today: toAmounts(today),
+        days: days.map(toRow),
+      }
+    },
+  }
+
+  async function left(
+    owned: Awaited<ReturnType<Limits>>[number],
+  ): Promise<OwnUsage['limits'][number]> {
+    const { kind, id, tokensPerDay, costPerDay } = owned
+    const { tokens, cost, heldTokens, heldCost } = await store.used(owned, ledger.today(), now())
+    return {
+      of: kind,
+      id,
+      ...(tokensPerDay !== undefined && {
+        tokensPerDay,
+        tokensLeft: Math.max(0, tokensPerDay - tokens - heldTokens),
+      }),
+      ...(costPerDay !== undefined && {
+        costPerDay,
+        costLeft: Math.max(0, costPerDay - cost - heldCost),
+      }),
+    }
+  }
+}
+
+const NOTHING: Amounts = {
+  calls: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  cost: 0,
+  unpricedCalls: 0,
+}
+
+const dayOf = (date: string) => Math.floor(Date.parse(date) / DAY_MS)
+const dateOf = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10)
+
+function toAmounts({ cost, unpricedCalls, ...amounts }: Amounts): UsageReport['total'] {
+  const { calls, inputTokens, cachedTokens, outputTokens } = amounts
+  return {
+    calls,
+    inputTokens,
+    cachedTokens,
+    outputTokens,
+    ...(unpricedCalls < calls && { cost }),
+    ...(unpricedCalls > 0 && { unpricedCalls }),
+  }
+}
+
+function toRow({
+  day,
+  person,
+  group,
+  key,
+  agent,
+  model,
+  personName,
+  keyName,
+  ...amounts
+}: UsageSum) {
+  const named = { person, personName, group, key, keyName, agent, model }
+  const known = Object.entries(named).filter(([, value]) => value !== undefined && value !== '')
+  return {
+    ...(day !== undefined && { day: dateOf(day) }),
+    ...Object.fromEntries(known),
+    ...toAmounts(amounts),
+  }
+}
+
+const AMOUNT_NAMES = [
+  'calls',
+  'inputTokens',
+  'cachedTokens',
+  'outputTokens',
+  'cost',
+  'unpricedCalls',
+]
+const NAMES: Partial<Record<UsageDimension, string>> = { person: 'personName', key: 'keyName' }
+
+function toCsv(by: readonly UsageDimension[], sums: readonly UsageSum[], currency: string): string {
+  const columns = [...by.flatMap((each) => [each, NAMES[each] ?? []].flat()), ...AMOUNT_NAMES]
+  const heads = columns.map((name) => (name === 'cost' ? `cost (${currency})` : name))
+  const lines = sums.map((sum) => {
+    const row: Record<string, unknown> = toRow(sum)
+    return columns.map((name) => toCell(row[name]))
+  })
+  return [heads, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
+}
+
+/** A cell that no spreadsheet takes for a formula. */
+function toCell(value: unknown): string {
+  if (typeof value !== 'string') return value === undefined ? '' : String(value)
+  const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}
