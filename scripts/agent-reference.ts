@@ -48,6 +48,13 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   plugins: { plugins: ['./plugins/desk.mjs'] },
   sandbox: { sandbox: { kind: 'docker', limits: { seconds: 60, memoryMegabytes: 1_024 } } },
   limits: { limits: { rounds: 12, seconds: 120 } },
+  prices: {
+    prices: { models: { 'gpt-5-mini': { input: 0.25, cachedInput: 0.025, output: 2 } } },
+    budgets: {
+      people: { tokensPerDay: 200_000 },
+      groups: { interns: { tokensPerDay: 50_000 }, sales: { costPerDay: 20, shared: true } },
+    },
+  },
   agents: {
     agents: {
       letters: {
@@ -71,6 +78,7 @@ const AREAS: readonly [title: string, example: string, fields: readonly string[]
   ['Plugins', 'plugins', ['plugins']],
   ['Sandbox', 'sandbox', ['sandbox']],
   ['Limits', 'limits', ['limits']],
+  ['Prices and budgets', 'prices', ['prices', 'budgets']],
   ['Further agents', 'agents', ['agents']],
 ]
 

@@ -45,6 +45,20 @@ const Limits = z.strictObject({
 
 const PerMillion = z.number().min(0).max(1_000_000)
 const MAX_PRICES = 500
+const Price = z
+  .strictObject({
+    input: PerMillion.describe('Price of a million tokens sent.'),
+    cachedInput: PerMillion.optional().describe(
+      'Price of a million tokens sent that the model’s server takes from its cache. If absent, `input`.',
+    ),
+    cacheWrite: PerMillion.optional().describe(
+      'Price of a million tokens sent that it writes to its cache. If absent, `input`.',
+    ),
+    output: PerMillion.describe('Price of a million tokens received.'),
+  })
+  .meta({ id: 'Price' })
+const hasFew = (entries: object) => Object.keys(entries).length <= MAX_PRICES
+const TOO_MANY = { error: `must not have more than ${MAX_PRICES}` }
 const Prices = z.strictObject({
   currency: z
     .string()
@@ -52,48 +66,32 @@ const Prices = z.strictObject({
     .default('USD')
     .describe('The currency of all prices and costs. Changing it converts nothing.'),
   models: z
-    .record(
-      boundedText(200).min(1),
-      z.strictObject({
-        input: PerMillion.describe('Price of a million tokens sent.'),
-        cachedInput: PerMillion.optional().describe(
-          'Price of a million tokens sent that the model’s server takes from its cache. If absent, `input`.',
-        ),
-        cacheWrite: PerMillion.optional().describe(
-          'Price of a million tokens sent that it writes to its cache. If absent, `input`.',
-        ),
-        output: PerMillion.describe('Price of a million tokens received.'),
-      }),
-    )
-    .refine((models) => Object.keys(models).length <= MAX_PRICES, {
-      error: `must not have more than ${MAX_PRICES}`,
-    })
+    .record(boundedText(200).min(1), Price)
+    .refine(hasFew, TOO_MANY)
     .default({})
     .describe('Prices by the name of the model, as in `CHAT_MODEL`.'),
 })
 
 const DAY_LIMITS = { tokensPerDay: TokensPerDay.optional(), costPerDay: CostPerDay.optional() }
+const GroupBudget = z
+  .strictObject({
+    ...DAY_LIMITS,
+    shared: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether all members together may use that much, besides what each may use. Otherwise each of them may, in place of `people`; in several groups, the most counts.',
+      ),
+  })
+  .meta({ id: 'GroupBudget' })
 const Budgets = z.strictObject({
   people: z
     .strictObject(DAY_LIMITS)
     .prefault({})
     .describe('What each person may use in a day, if nothing else is set for them.'),
   groups: z
-    .record(
-      boundedText(200).min(1),
-      z.strictObject({
-        ...DAY_LIMITS,
-        shared: z
-          .boolean()
-          .default(false)
-          .describe(
-            'Whether all members together may use that much, besides what each may use. Otherwise each of them may, in place of `people`; in several groups, the most of these counts.',
-          ),
-      }),
-    )
-    .refine((groups) => Object.keys(groups).length <= MAX_PRICES, {
-      error: `must not have more than ${MAX_PRICES}`,
-    })
+    .record(boundedText(200).min(1), GroupBudget)
+    .refine(hasFew, TOO_MANY)
     .default({})
     .describe('What members of groups may use in a day, by the group as the issuer names it.'),
 })

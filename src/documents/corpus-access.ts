@@ -1,10 +1,10 @@
 import type { Limiter } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { narrowed } from '@agent-server/lib/visibility.ts'
+import type { Meter } from '@agent-server/models'
 import { CollectionName } from '@agent-server/schemas/collection.ts'
 import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
-import type { Payment } from '@agent-server/wire'
 import type { CallerSearch, Retrieval } from '../retrieval/search.ts'
 import { documentNotFound } from '../stores/document-store.ts'
 import type { DocumentLookup } from '../stores/lookup.ts'
@@ -49,7 +49,8 @@ interface Dependencies {
   conversationDocuments: ReturnType<typeof createConversationDocuments>
   /** Bounds the streams of lines that are read at a time, and so the writes that they have under way. */
   streams: Pick<Limiter, 'run'>
-  payment: Payment
+  /** Who pays for searches that ask a model. */
+  payment: { check(caller: Caller): Promise<void>; meter(caller: Caller): Meter }
   log: Pick<Log, 'error'>
 }
 

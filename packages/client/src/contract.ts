@@ -5669,6 +5669,7 @@ export interface components {
             key?: string;
             /** @description Absent once the key is revoked. */
             keyName?: string;
+            /** @description As in `CHAT_MODEL`. */
             model?: string;
             /** @description Tokens received. */
             outputTokens: number;

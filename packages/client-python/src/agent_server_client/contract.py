@@ -368,6 +368,7 @@ class ApiKey(TypedDict):
     collections: NotRequired[list[Collection]]
     requestsPerMinute: NotRequired[int]
     tokensPerDay: NotRequired[int]
+    costPerDay: NotRequired[float]
     tokensToday: int
     expiresAt: NotRequired[str]
     createdAt: str
@@ -382,6 +383,7 @@ class ApiKeyCreated(TypedDict):
     collections: NotRequired[list[Collection]]
     requestsPerMinute: NotRequired[int]
     tokensPerDay: NotRequired[int]
+    costPerDay: NotRequired[float]
     tokensToday: int
     expiresAt: NotRequired[str]
     createdAt: str
@@ -777,6 +779,7 @@ class CreateApiKey(TypedDict):
     collections: NotRequired[list[Collection3] | None]
     requestsPerMinute: NotRequired[int | None]
     tokensPerDay: NotRequired[int | None]
+    costPerDay: NotRequired[float | None]
     expiresAt: NotRequired[str | None]
 
 
@@ -1249,6 +1252,8 @@ class KnownPerson(TypedDict):
     groups: list[str]
     firstSeenAt: str
     lastSeenAt: str
+    tokensPerDay: NotRequired[int]
+    costPerDay: NotRequired[float]
 
 
 class Error3(TypedDict):
@@ -1564,9 +1569,23 @@ class OllamaVersion(TypedDict):
     version: str
 
 
+class Today(TypedDict):
+    calls: int
+    inputTokens: int
+    cachedTokens: int
+    outputTokens: int
+    cost: NotRequired[float]
+    unpricedCalls: NotRequired[int]
+
+
 class PeopleList(TypedDict):
     people: list[KnownPerson]
     nextCursor: NotRequired[str]
+
+
+class PersonChange(TypedDict):
+    tokensPerDay: NotRequired[int | None]
+    costPerDay: NotRequired[float | None]
 
 
 class Removed(TypedDict):
@@ -2454,6 +2473,41 @@ class UsageModel(TypedDict):
     reasoningTokens: NotRequired[int]
 
 
+class UsageLeft(TypedDict):
+    of: Literal['person', 'group', 'key']
+    id: str
+    tokensPerDay: NotRequired[int]
+    tokensLeft: NotRequired[int]
+    costPerDay: NotRequired[float]
+    costLeft: NotRequired[float]
+
+
+class Total(TypedDict):
+    calls: int
+    inputTokens: int
+    cachedTokens: int
+    outputTokens: int
+    cost: NotRequired[float]
+    unpricedCalls: NotRequired[int]
+
+
+class UsageRow(TypedDict):
+    day: NotRequired[str]
+    person: NotRequired[str]
+    personName: NotRequired[str]
+    group: NotRequired[str]
+    key: NotRequired[str]
+    keyName: NotRequired[str]
+    agent: NotRequired[str]
+    model: NotRequired[str]
+    calls: int
+    inputTokens: int
+    cachedTokens: int
+    outputTokens: int
+    cost: NotRequired[float]
+    unpricedCalls: NotRequired[int]
+
+
 class VectorStore(TypedDict):
     id: str
     object: Literal['vector_store']
@@ -2930,6 +2984,13 @@ JudgedImport: TypeAlias = list[CreateJudgedLine]
 LineResult: TypeAlias = LineStored | LineRefused
 
 
+class OwnUsage(TypedDict):
+    currency: str
+    limits: list[UsageLeft]
+    today: Today
+    days: list[UsageRow]
+
+
 ResponseInputItem: TypeAlias = (
     ResponseInputItemMessage
     | ResponseInputItemFunctionCall
@@ -2988,6 +3049,13 @@ class SearchStepFrame(TypedDict):
     step: SearchStep
 
 
+class UsageReport(TypedDict):
+    currency: str
+    rows: list[UsageRow]
+    hasMore: bool
+    total: Total
+
+
 class AgentExtra(TypedDict):
     hits: list[Hit]
     approval: NotRequired[Approval]
@@ -3000,6 +3068,7 @@ class AgentExtra(TypedDict):
         'call_limit',
         'time_limit',
         'token_limit',
+        'usage_limit',
         'approval_required',
     ]
     limitsReached: NotRequired[
@@ -3025,6 +3094,7 @@ class Agent2(TypedDict):
             'call_limit',
             'time_limit',
             'token_limit',
+            'usage_limit',
             'approval_required',
         ]
     ]
@@ -3148,6 +3218,7 @@ class Agent3(TypedDict):
             'call_limit',
             'time_limit',
             'token_limit',
+            'usage_limit',
             'approval_required',
             'cancelled',
             'interrupted',
@@ -3215,6 +3286,7 @@ class DoneFrame(TypedDict):
         'call_limit',
         'time_limit',
         'token_limit',
+        'usage_limit',
         'approval_required',
         'cancelled',
         'interrupted',

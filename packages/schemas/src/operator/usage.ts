@@ -27,7 +27,7 @@ export const PersonChange = z
   .describe('`null` takes a limit away, so that those of `agent.json` count again.')
   .meta({ id: 'PersonChange', examples: [{ tokensPerDay: 500_000 }] })
 
-const Day = z.iso.date().describe('A day in UTC.')
+const Day = z.iso.date().max(10).describe('A day in UTC.')
 const Id = z.string().min(1).max(300)
 const Filter = (what: string) => optional(Id).describe(`Only of this ${what}.`)
 const DIMENSION = '(?:day|person|group|key|agent|model)'
@@ -35,6 +35,7 @@ const DIMENSION = '(?:day|person|group|key|agent|model)'
 export const UsageQuery = z.object({
   by: z
     .string()
+    .max(60)
     .regex(
       new RegExp(`^${DIMENSION}(?:,${DIMENSION}){0,5}$`),
       'must be some of day, person, group, key, agent, model, separated by commas',
@@ -81,7 +82,7 @@ const UsageRow = z
     key: z.string().optional().describe('The id of the key; absent if none was used.'),
     keyName: z.string().optional().describe('Absent once the key is revoked.'),
     agent: z.string().optional().describe('Absent for work outside of an agent.'),
-    model: z.string().optional(),
+    model: z.string().optional().describe('As in `CHAT_MODEL`.'),
     ...AMOUNTS,
   })
   .meta({ id: 'UsageRow', description: 'Of what the report is by, each row has the values.' })
