@@ -19,6 +19,7 @@ import {
 } from './columns.ts'
 import { dropOwnerless } from './conversations.ts'
 import { decodeCursor, encodeCursor, isInteger } from './cursor.ts'
+import type { Dialect } from './dialect.ts'
 import {
   integer,
   optionalInteger,
@@ -127,7 +128,28 @@ export const REMOVE_OF = `DELETE FROM sessions WHERE issuer_session = $1
 
 const LIMIT_PERSON = 'UPDATE people SET tokens_per_day = $2, cost_per_day = $3 WHERE id = $1'
 
-export const PEOPLE_WRITES = {
+export function createPeopleWrites(dialect: Dialect) {
+  return {
+    ...PEOPLE_WRITES,
+
+    /** Documents that belong to conversations alone have to be gone: the index forgets them, too. */
+    async removePerson(tx: Tx, id: string, heir?: string): Promise<void> {
+      for (const table of ['documents', 'collections']) {
+        await tx.run(`UPDATE ${table} SET creator = $2 WHERE creator = $1`, [id, heir])
+      }
+      await tx.run('DELETE FROM collection_access WHERE principal = $1', [id])
+      for (const table of ['feedback', 'conversations', 'artifacts', 'runs']) {
+        await tx.run(`DELETE FROM ${table} WHERE owner = $1`, [id])
+      }
+      await forgetUsageOf(tx, dialect, id)
+      await tx.run('DELETE FROM people WHERE id = $1', [id])
+      // Their keys go along.
+      await dropOwnerless(tx)
+    },
+  }
+}
+
+const PEOPLE_WRITES = {
   async seePerson(tx: Tx, seen: SeenPerson): Promise<void> {
     const now = integer(await tx.one('SELECT now_ms() AS now'), 'now')
     const person = { ...seen, firstSeenAt: now, lastSeenAt: now }
@@ -137,21 +159,6 @@ export const PEOPLE_WRITES = {
   async limitPerson(tx: Tx, id: string, { tokensPerDay, costPerDay }: DayLimits): Promise<boolean> {
     const values = [tokensPerDay ?? null, PERSON.costPerDay.write(costPerDay) ?? null]
     return (await tx.run(LIMIT_PERSON, [id, ...values])) > 0
-  },
-
-  /** Documents that belong to conversations alone have to be gone: the index forgets them, too. */
-  async removePerson(tx: Tx, id: string, heir?: string): Promise<void> {
-    for (const table of ['documents', 'collections']) {
-      await tx.run(`UPDATE ${table} SET creator = $2 WHERE creator = $1`, [id, heir])
-    }
-    await tx.run('DELETE FROM collection_access WHERE principal = $1', [id])
-    for (const table of ['feedback', 'conversations', 'artifacts', 'runs']) {
-      await tx.run(`DELETE FROM ${table} WHERE owner = $1`, [id])
-    }
-    await forgetUsageOf(tx, id)
-    await tx.run('DELETE FROM people WHERE id = $1', [id])
-    // Their keys go along.
-    await dropOwnerless(tx)
   },
 
   async addSession(

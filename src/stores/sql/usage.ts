@@ -151,7 +151,8 @@ const PERSON_EXISTS = 'SELECT 1 AS one FROM people WHERE id = $1'
 const DROP_GROUPS = 'DELETE FROM usage_groups WHERE groups NOT IN (SELECT groups FROM model_usage)'
 
 /** Leaves of a person's usage what it cost, as that of nobody in particular. */
-export async function forgetUsageOf(tx: Tx, person: string): Promise<void> {
+export async function forgetUsageOf(tx: Tx, dialect: Dialect, person: string): Promise<void> {
+  await dialect.exclude(tx, 'usage')
   await tx.run(WITHOUT_PERSON, [person])
   await tx.run('DELETE FROM model_usage WHERE person = $1', [person])
   await tx.run(DROP_GROUPS)

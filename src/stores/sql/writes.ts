@@ -16,7 +16,7 @@ import { createForgottenFiles, FILE_WRITES } from './files.ts'
 import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from './jobs.ts'
 import { createApiKeyWrites } from './keys.ts'
 import { createOutboxWrites } from './outbox.ts'
-import { PEOPLE_WRITES } from './people.ts'
+import { createPeopleWrites } from './people.ts'
 import type { Tx } from './query.ts'
 import { createRunWrites } from './runs.ts'
 import { createSourceWrites } from './sources.ts'
@@ -46,7 +46,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createFeedbackWrites(dialect),
     ...createKeyWrites(dialect),
     ...createOutboxWrites(dialect, clock),
-    ...PEOPLE_WRITES,
+    ...createPeopleWrites(dialect),
     ...createQuestionWrites(dialect),
     ...createRunWrites(dialect, clock),
     ...createSourceWrites(dialect),
