@@ -3203,7 +3203,7 @@ export interface components {
         KnownPerson: {
             /** @description Limit on what model calls cost per UTC day across all servers, by the `prices` in `agent.json`. The last call may exceed it; models without a price cost nothing. */
             costPerDay?: number;
-            /** @description As the issuer has told it, to read alone: it identifies nobody. */
+            /** @description Address that the issuer gives, only to be shown: it identifies nobody. */
             email?: string;
             /**
              * Format: date-time
