@@ -198,7 +198,10 @@ export const PEOPLE_CALLS: Record<string, OperationCall[]> = {
   exportAudit: [{}, { path: '/admin/audit/export?since=today' }],
   getOwnUsage: [{}],
   getUsage: [{}, { path: '/admin/usage?by=owner' }],
-  exportUsage: [{ path: '/admin/usage/export?by=day,person' }, { path: '/admin/usage/export?by=x' }],
+  exportUsage: [
+    { path: '/admin/usage/export?by=day,person' },
+    { path: '/admin/usage/export?by=x' },
+  ],
   updatePerson: [
     { path: '/admin/people/PERSON', body: { tokensPerDay: 100_000_000 } },
     { path: '/admin/people/PERSON', body: { tokensPerDay: 0 } },

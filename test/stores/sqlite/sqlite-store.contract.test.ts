@@ -5,11 +5,11 @@ import { describeDocumentStore } from '../../contracts/document-store.contract.t
 import { describeEvaluationStore } from '../../contracts/evaluation-store.contract.ts'
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
-import { describeUsageStore } from '../../contracts/usage-store.contract.ts'
 import { describeOutbox } from '../../contracts/outbox.contract.ts'
 import { describePeopleStore } from '../../contracts/people-store.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
 import { describeRunStore } from '../../contracts/run-store.contract.ts'
+import { describeUsageStore } from '../../contracts/usage-store.contract.ts'
 import { describeVectorReplacement } from '../../contracts/vector-replacement.contract.ts'
 import { createSqliteData } from './store-data.ts'
 
