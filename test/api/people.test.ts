@@ -1,5 +1,5 @@
 import { AuditEntry } from '@agent-server/schemas/operator/audit.ts'
-import { PeopleList, PersonRemoved } from '@agent-server/schemas/operator/people.ts'
+import { KnownPerson, PeopleList, PersonRemoved } from '@agent-server/schemas/operator/people.ts'
 import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
 import { readPage, shellBlocks } from '../docs/pages.ts'
@@ -115,14 +115,19 @@ it.skipIf(!hasProgram('curl'))(
     const token = await issuer.sign({ sub: '7c1e' })
     await shell.paste(`export URL=${server.url} KEY=${TEST_KEY} TOKEN=${token}`)
     const blocks = shellBlocks(readPage('docs/guides/people.md'))
-    const [query = '', log = '', removal = ''] = ['/query', '/admin/audit', '/admin/people'].map(
-      (path) => blocks.find((block) => block.includes(`$URL${path}`)),
-    )
+    const [query = '', log = '', limits = '', removal = ''] = [
+      '$URL/query',
+      '$URL/admin/audit',
+      'PATCH "$URL/admin/people',
+      'DELETE "$URL/admin/people',
+    ].map((part) => blocks.find((block) => block.includes(part)))
     expect(QueryResponse.parse(JSON.parse(await shell.paste(query))).hits).toEqual([])
     await server.request('/admin/keys', { body: { name: 'A key', scopes: ['query'] } })
     const lines = (await shell.paste(log)).split('\n').filter(Boolean)
     const actions = lines.map((line) => AuditEntry.parse(JSON.parse(line)).action)
     expect(actions).toContain('createApiKey')
+    const { tokensPerDay } = KnownPerson.parse(JSON.parse(await shell.paste(limits)))
+    expect(tokensPerDay).toBe(500_000)
     expect(PersonRemoved.parse(JSON.parse(await shell.paste(removal)))).toMatchObject({
       id: 'user:7c1e',
       dryRun: true,

@@ -2,12 +2,14 @@ import { ApiKeyCreated, ApiKeyList } from '@agent-server/schemas/operator/api-ke
 import { KnownPerson } from '@agent-server/schemas/operator/people.ts'
 import { OwnUsage, UsageReport } from '@agent-server/schemas/operator/usage.ts'
 import { describe, expect, it } from 'vitest'
+import { readPage, shellBlocks } from '../docs/pages.ts'
 import { ask } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { speakingFor } from '../support/people.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, requester, startServer, type TestServer } from '../support/server.ts'
-import { writeAgentFile } from '../support/temporary-files.ts'
+import { modelAt, requester, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { hasProgram, openShell } from '../support/shell.ts'
+import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const PRICED = 'test-model'
@@ -343,4 +345,15 @@ describe('What is kept of a person', () => {
     expect(rows).toMatchObject([{ person: 'removed', inputTokens: 1_000_000, cost: 2 }])
     expect(rows[0]).not.toHaveProperty('group')
   })
+})
+
+it.skipIf(!hasProgram('curl'))('The export of the guide works as it is (needs curl)', async () => {
+  const { server, answers, person } = await start()
+  answers(10, 5)
+  await statusOf(person('ada'))
+  const shell = openShell(await temporaryDirectory())
+  await shell.paste(`export URL=${server.url} KEY=${TEST_KEY}`)
+  const blocks = shellBlocks(readPage('docs/guides/keys.md'))
+  const command = blocks.find((block) => block.includes('/admin/usage/export')) ?? ''
+  expect(await shell.paste(command)).toContain(`${TODAY()},user:ada,,${PRICED},1,10,0,5`)
 })

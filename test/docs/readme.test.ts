@@ -43,6 +43,14 @@ const NOT_RUN = new Map([
     'needs a person; test/api/people.test.ts runs it',
   ],
   [
+    `curl -s -X PATCH "$URL/admin/people/user:7c1e" -H "Authorization: Bearer $KEY" \\`,
+    'needs a person; test/api/people.test.ts runs it',
+  ],
+  [
+    `curl -s "$URL/admin/usage/export?by=day,person,model&since=2026-11-01" -H "Authorization: Bearer $KEY"`,
+    'test/api/usage.test.ts runs it',
+  ],
+  [
     `curl -s "$URL/admin/audit/export?since=2026-11-01T00:00:00Z" -H "Authorization: Bearer $KEY"`,
     'needs something to have happened; test/api/people.test.ts runs it',
   ],
