@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('Feedback in the chat (needs Chromium)', () => {
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
     await entry.getByRole('link', { name: 'Judged question' }).waitFor()
     await page.getByLabel('Good', { exact: true }).check()
-    await page.getByText('No feedback yet').waitFor()
+    await page.getByText('No answer was rated good').waitFor()
     await page.getByLabel('Bad', { exact: true }).check()
     await entry.getByRole('link', { name: 'Show run' }).click()
     await page.getByRole('heading', { name: /model call/ }).waitFor()
