@@ -6,7 +6,7 @@ import { startServer } from '../support/server.ts'
 const browser = useBrowser()
 
 it.skipIf(!hasBrowser)(
-  'Activity shows the audit log page by page, filtered and exported, and a row for each run (needs Chromium)',
+  'Activity shows the audit log page by page, filtered and exported, and a row for each answer (needs Chromium)',
   async () => {
     const server = await startServer()
     const ada = speakingFor(server, { name: 'ada' })
@@ -48,7 +48,7 @@ it.skipIf(!hasBrowser)(
       body: { messages: [{ role: 'user', content: 'When do owls hunt?' }] },
     })
     await page.goto(`${server.url}/#/activity`)
-    await page.getByRole('radio', { name: 'Runs' }).first().check()
+    await page.getByRole('radio', { name: 'Answers' }).check()
     const run = page.locator('.runs li')
     await expect.poll(() => run.innerText()).toMatch(/Complete.*When do owls hunt\?.*\d s/s)
     await expectAccessible(page, 'runs')

@@ -22,13 +22,13 @@ export function RunList() {
     })
   }, [])
   return (
-    <section class="stack events-place" aria-labelledby="runs">
-      <h2 id="runs">Runs</h2>
+    <section class="stack events-place" aria-labelledby="answers">
+      <h2 id="answers">Answers</h2>
       <ErrorNote message={failure.value} />
       {!runs.value && failure.value === '' && <Skeleton rows={6} />}
       {runs.value?.length === 0 && (
-        <Empty title="No runs yet">
-          <p>Each answer of the agent is one. RUNS_KEPT sets how many are kept, for 30 days.</p>
+        <Empty title="No answers yet">
+          <p>RUNS_KEPT sets how many runs of the agent are kept, for 30 days at most.</p>
         </Empty>
       )}
       {runs.value && runs.value.length > 0 && (

@@ -23,7 +23,7 @@ const MAX_SHOWN = 200
 
 const VIEWS = [
   ['', 'Events'],
-  ['runs', 'Runs'],
+  ['answers', 'Answers'],
   ['audit', 'Audit log'],
 ] as const
 
@@ -49,7 +49,7 @@ export function ActivityPage({ id }: { id?: string | undefined }) {
         />
       </div>
       {view === 'audit' && <AuditLog />}
-      {view === 'runs' && <RunList />}
+      {view === 'answers' && <RunList />}
       {view === '' && <WholeActivity />}
     </>
   )
