@@ -65,6 +65,7 @@ const NOT_RUN = new Map([
     'npm run test:model -- --fetch    # llama-server and the weights, into ~/.cache/agent-server-models',
     'builds the server of a model',
   ],
+  ['node scripts/eval/pdf/icdar.ts <folder>', 'needs the PDFs of the competition'],
   ['sh scripts/eval/files/gather.sh <folder>', 'fetches files; test/scripts/eval reads some'],
   ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
   [

@@ -129,8 +129,12 @@ function createMender(root: JsonObject) {
       mendKeyword(key, value, depth),
     ])
     const types = typesOf(type)
+    const isOpenList =
+      [types].flat().includes('array') && !('items' in rest || 'prefixItems' in rest)
     return {
       ...(types !== undefined && { type: types }),
+      // OpenAI refuses a list that says nothing of its items.
+      ...(isOpenList && { items: {} }),
       ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
       ...(Array.isArray(required) && { required: unique(required.filter(isString)) }),
     }

@@ -40,6 +40,11 @@ describe('The schema of a tool', () => {
       },
     ],
     [
+      'with a list that says nothing of its items',
+      { type: 'object', properties: { all: { type: ['array', 'null'] } } },
+      { type: 'object', properties: { all: { type: ['array', 'null'], items: {} } } },
+    ],
+    [
       'with a type that says nothing',
       {
         type: 'object',
