@@ -50,7 +50,7 @@ it.skipIf(!hasBrowser)(
     await page.goto(`${server.url}/#/activity`)
     await page.getByRole('radio', { name: 'Answers' }).check()
     const run = page.locator('.runs li')
-    await expect.poll(() => run.innerText()).toMatch(/Complete.*When do owls hunt\?.*\d s/s)
+    await expect.poll(() => run.innerText()).toMatch(/Complete.*When do owls hunt\?.*\d m?s/s)
     await expectAccessible(page, 'runs')
     await run.getByRole('link', { name: 'When do owls hunt?' }).click()
     await page.getByRole('heading', { name: 'Run', exact: true }).waitFor()
