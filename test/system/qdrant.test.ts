@@ -23,14 +23,35 @@ import { describeFilters } from '../contracts/filters.contract.ts'
 import { replaceWhilePublishing } from '../documents/ingestion/replacement-schedule.ts'
 import { compareRankings, hasCollections } from '../retrieval/compare-rankings.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
+import { PROGRAM, type QdrantNode, startNodes } from '../support/qdrant/nodes.ts'
 
-const { TEST_QDRANT_URL: url = '', QDRANT_API_KEY: apiKey } = process.env
-const address = { url, apiKey, deadlineMs: 30_000 }
+const { TEST_QDRANT_URL = '', QDRANT_API_KEY: apiKey } = process.env
+
+interface Place {
+  url: string
+  settings: QdrantIndexOptions['settings']
+}
+
+/** One shard everywhere, whose idf the suite knows. */
+const PLACES: [string, Place][] = []
+if (PROGRAM) {
+  const addressOf = (nodes: readonly QdrantNode[]) => nodes.map(({ url }) => url).join(',')
+  PLACES.push(
+    ['One node of Qdrant', { url: addressOf(await startNodes(1)), settings: SETTINGS }],
+    [
+      'Three nodes of Qdrant, each shard in two of them',
+      { url: addressOf(await startNodes(3)), settings: { ...SETTINGS, replicas: 2 } },
+    ],
+  )
+} else {
+  PLACES.push(['A real Qdrant', { url: TEST_QDRANT_URL, settings: SETTINGS }])
+}
 
 /** An index of its own, whose collections can be dropped again. */
-async function openIndex(more: Partial<QdrantIndexOptions> = {}) {
+async function openIndexAt({ url, settings }: Place, more: Partial<QdrantIndexOptions> = {}) {
   const prefix = `test-${randomUUID()}`
-  const given = { address, prefix, ...more }
+  const address = { url, apiKey, deadlineMs: 30_000 }
+  const given = { address, prefix, settings, ...more }
   const options = { ...qdrantOptionsAt(url), ...given }
   const index = qdrantIndexAt(url, given)
   await index.open()
@@ -55,9 +76,13 @@ async function openIndex(more: Partial<QdrantIndexOptions> = {}) {
   }
 }
 
-describe.skipIf(url === '')('A real Qdrant (needs one: npm run test:qdrant -- <url>)', () => {
+const isGiven = PROGRAM !== '' || TEST_QDRANT_URL !== ''
+
+describe.skipIf(!isGiven).each(PLACES)('%s (needs one: npm run test:qdrant)', (_place, place) => {
+  const openIndex = (more?: Partial<QdrantIndexOptions>) => openIndexAt(place, more)
+
   for (const quantisation of ['none', 'int8', 'turbo4'] as const) {
-    const settings = { ...SETTINGS, quantisation }
+    const settings = { ...place.settings, quantisation }
     const name = `An index with vectors of kind ${quantisation}`
     describeChunkIndex(name, (source) => openIndex({ settings, source }))
     describeFilters(name, (source) => openIndex({ settings, source }))

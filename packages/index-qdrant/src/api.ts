@@ -46,6 +46,7 @@ type Spread = 'shard_number' | 'replication_factor' | 'write_consistency_factor'
 export interface NewCollection extends Pick<Schemas['CreateCollection'], Spread> {
   vectors: Record<string, Strict<Schemas['VectorParams']> & Placed>
   sparse_vectors?: Record<string, { index: Placed; modifier: 'idf' }>
+  hnsw_config?: { full_scan_threshold: number }
   quantization_config?: Quantization
   metadata: object
 }

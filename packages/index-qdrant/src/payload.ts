@@ -131,33 +131,27 @@ export function rangeKeysIn(filter: Filter): string[] | undefined {
 // No field of metadata begins with this character.
 const inCollection = (name: string) => wordOf('~in', name)
 const ofConversation = (id: string) => wordOf('~of', id)
-/** Of documents that say themselves who may read them. */
-const HAS_ACCESS = '~own'
+/** Of documents that leave it to their collection who may read them. */
+const inOpen = (collection: string) => wordOf('~open', collection)
 const readBy = (principal: string) => wordOf('~may', principal)
 const addedBy = (person: string) => wordOf('~by', person)
 
-/** Points from before people have none, and are seen by their collections, as their documents are. */
-function rightsOf({ access, creator }: Labels): string[] {
+function rightsOf({ access, creator, collection = DEFAULT_COLLECTION, conversation }: Labels) {
+  const open = conversation === undefined ? [inOpen(collection)] : []
   return [
-    ...(access ? [HAS_ACCESS, ...access.map(readBy)] : []),
+    ...(access ? access.map(readBy) : open),
     ...(creator === undefined ? [] : [addedBy(creator)]),
   ]
 }
 
 /**
  * The document store's condition, by the rights to collections that it has just told; and what the person has added to
- * collections that they have since lost, which the store leaves out.
+ * collections that they have since lost, which the store leaves out. One list of keywords: Qdrant can tell how many
+ * points it takes, and looks at each point once.
  */
-function toRightsFilter(
-  { person, principals }: Rights,
-  readable: readonly string[],
-): PayloadFilter {
-  const named = { key: IS, match: { any: [addedBy(person), ...principals.map(readBy)] } }
-  const inReadable: PayloadFilter = {
-    must: [{ key: IS, match: { any: readable.map(inCollection) } }],
-    must_not: [{ key: IS, match: { value: HAS_ACCESS } }],
-  }
-  return { should: readable.length > 0 ? [named, inReadable] : [named] }
+function toRightsCondition({ person, principals }: Rights, readable: readonly string[]) {
+  const any = [addedBy(person), ...principals.map(readBy), ...readable.map(inOpen)]
+  return { key: IS, match: { any } }
 }
 
 /** The payload keys that tell what is visible besides `is`; undefined if they cannot. */
@@ -183,7 +177,7 @@ export function toVisibleFilter(
       ...(collections === 'all'
         ? []
         : [{ key: IS, match: { any: collections.map(inCollection) } }]),
-      ...(rights === 'all' ? [] : [toRightsFilter(rights, readable)]),
+      ...(rights === 'all' ? [] : [toRightsCondition(rights, readable)]),
       ...(filter ? [toPayloadFilter(filter)] : []),
     ],
   }

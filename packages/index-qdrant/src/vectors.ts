@@ -84,16 +84,20 @@ export function createVectorsPart(
     async nearest(query: VectorQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
       if ((await find(signal)) !== query.vector.length) return []
       const vector = Array.from(query.vector, short)
-      const request = { query: vector, using: DENSE, ...paramsFor(quantisation) }
+      const request = { query: vector, using: DENSE, params: paramsFor(quantisation) }
       const best = bestOf(query, (where) => points.query({ ...request, ...where }, signal))
       return indexes.passOn(query, best)
     },
   }
 }
 
-/** Searches use only the quantised vectors if these are accurate enough: the document store's decide in the end. */
-function paramsFor(quantisation: Quantisation): Pick<PointQuery, 'params'> {
-  if (quantisation === 'none') return {}
-  if (quantisation === 'int8') return { params: { quantization: { rescore: false } } }
-  return { params: { quantization: { rescore: true, oversampling: OVERSAMPLING } } }
+/**
+ * Searches use only the quantised vectors if these are accurate enough: the document store's decide in the end. Where a
+ * filter takes too many points to compare all of them, and yet few, the graph is searched past those that it does not take.
+ */
+function paramsFor(quantisation: Quantisation): NonNullable<PointQuery['params']> {
+  const acorn = { enable: true }
+  if (quantisation === 'none') return { acorn }
+  if (quantisation === 'int8') return { acorn, quantization: { rescore: false } }
+  return { acorn, quantization: { rescore: true, oversampling: OVERSAMPLING } }
 }

@@ -1,7 +1,7 @@
 import type { Filter } from '@agent-server/lib/filter.ts'
 import { describe, expect, it } from 'vitest'
 import type { PayloadFilter } from '../src/api.ts'
-import { rangeKeysIn, toPayloadFilter } from '../src/payload.ts'
+import { rangeKeysIn, toPayloadFilter, toVisibleFilter } from '../src/payload.ts'
 
 // What filters take is held against the document store by the suite of every index: these are their shapes.
 describe('A filter over payloads', () => {
@@ -40,6 +40,14 @@ describe('A filter over payloads', () => {
         },
       ],
     })
+  })
+
+  it('asks for rights by one list of keywords, however many groups and collections there are', () => {
+    const principals = Array.from({ length: 200 }, (_, group) => `group:${group}`)
+    const rights = { to: 'read' as const, person: 'ada', principals }
+    const visibility = { collections: 'all' as const, rights, conversations: 'none' as const }
+    const any = ['~by=sada', ...principals.map((group) => `~may=s${group}`), '~open=sred']
+    expect(toVisibleFilter(visibility, ['red'])).toEqual({ must: [{ key: 'is', match: { any } }] })
   })
 
   it('keeps its nesting', () => {

@@ -1,3 +1,4 @@
+import type { Labels } from '@agent-server/lib/labels.ts'
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../test/support/random.ts'
 import { labelsOf } from '../../search/test/contracts/chunk-index.fixture.ts'
@@ -15,7 +16,7 @@ import {
 describe('The payload of a point', () => {
   it('has a keyword for each value, the numbers, and the order of strings', () => {
     expect(toPayload(labelsOf({ year: 2026, on: true, language: 'en' }))).toEqual({
-      is: ['~in=sdefault', 'year=n2026', 'on=b1', 'language=sen'],
+      is: ['~in=sdefault', '~open=sdefault', 'year=n2026', 'on=b1', 'language=sen'],
       number: { year: 2026 },
       order: { language: { a: expect.any(Number) } },
     })
@@ -33,6 +34,17 @@ describe('The payload of a point', () => {
     expect(one).not.toBe(other)
     expect(one.length).toBeLessThan(60)
     expect(orderOf('\u{1F44B}'.repeat(250))).toHaveLength(5)
+  })
+
+  it('has a keyword for each who may read its document: its own list, or else its collection', () => {
+    const labels = { ...labelsOf(), collection: 'red', creator: 'ada' }
+    const access = ['group:a', 'person:b']
+    const wordsOf = (more: Partial<Labels>) =>
+      toPayload({ ...labels, ...more }).is.filter((word) => word.startsWith('~'))
+    expect(wordsOf({})).toEqual(['~in=sred', '~open=sred', '~by=sada'])
+    expect(wordsOf({ access })).toEqual(['~in=sred', '~may=sgroup:a', '~may=sperson:b', '~by=sada'])
+    expect(wordsOf({ access: [] })).toEqual(['~in=sred', '~by=sada'])
+    expect(wordsOf({ conversation: 'c' })).toEqual(['~of=sc', '~by=sada'])
   })
 
   it('is computed once for all chunks of a document', () => {

@@ -56,6 +56,8 @@ describe('Opening an index on a Qdrant', () => {
       expect(described('test-vectors-1')).toMatchObject({
         vectors: { vectors: { size: 48, distance: 'Cosine', memory: 'cached' } },
         metadata: { fingerprint: 'model-1', dimension: 48 },
+        // In kB, 40,000 vectors of 48 numbers of 4 bytes.
+        hnsw_config: { full_scan_threshold: 7_500 },
       })
       expect(Object(described('test-vectors-1')).quantization_config).toEqual(quantization_config)
       expect(await nearestIn(index, vectorBatch([1]).values, { limit: 1 })).toHaveLength(1)

@@ -113,8 +113,10 @@ def configuration(body):
         )
         for name, each in body.get("sparse_vectors", {}).items()
     }
+    threshold = body.get("hnsw_config", {}).get("full_scan_threshold", 10_000)
     return edge.EdgeConfig(
         vectors=vectors or None,
+        hnsw_config=edge.HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=threshold),
         sparse_vectors=sparse or None,
         quantization_config=to_quantisation(body.get("quantization_config", {})),
     )
@@ -167,8 +169,12 @@ def to_condition(body):
 def to_parameters(body):
     if "params" not in body:
         return None
+    params = body["params"]
+    quantisation = params.get("quantization")
     return edge.SearchParams(
-        quantization=edge.QuantizationSearchParams(**body["params"]["quantization"])
+        quantization=edge.QuantizationSearchParams(**quantisation) if quantisation else None,
+        acorn=edge.AcornSearchParams(**params.get("acorn", {})),
+        exact=params.get("exact", False),
     )
 
 

@@ -17,7 +17,12 @@ const Aliases = z.object({
 const Puts = z.object({ points: z.array(Point) })
 const Payloads = z.strictObject({ payload: z.record(z.string(), z.unknown()), filter: z.unknown() })
 const Removals = z.object({ points: z.array(z.number()) })
-const Scroll = z.object({ limit: z.int(), offset: z.number().optional() })
+const Scroll = z.object({
+  limit: z.int(),
+  offset: z.number().optional(),
+  with_payload: z.boolean().default(true),
+  with_vector: z.array(z.string()).default([]),
+})
 const Index = z.object({ field_name: z.string(), field_schema: z.object({ type: z.string() }) })
 const Changed = z.object({ params: z.object({ write_consistency_factor: z.int() }) })
 const Created = z.looseObject({ metadata: z.unknown().optional() })
@@ -233,12 +238,16 @@ function beyondLimit(name: string, value: number, most = Number.POSITIVE_INFINIT
 }
 
 function scroll({ points }: FakeCollection, body: unknown, { strict }: Conditions): Answer {
-  const { limit, offset = 0 } = Scroll.parse(body)
+  const { limit, offset = 0, ...parts } = Scroll.parse(body)
   const beyond = beyondLimit('limit', limit, strict?.limit)
   if (beyond) return beyond
-  const ids = [...points.keys()].filter((id) => id >= offset).sort((a, b) => a - b)
-  const page = ids.slice(0, limit).map((id) => ({ id, payload: null }))
-  return ok({ points: page, next_page_offset: ids[limit] ?? null })
+  const after = [...points.values()].filter(({ id }) => id >= offset).sort((a, b) => a.id - b.id)
+  const page = after.slice(0, limit).map(({ id, payload, vector }) => ({
+    id,
+    payload: parts.with_payload ? (payload ?? {}) : null,
+    vector: Object.fromEntries(parts.with_vector.map((name) => [name, vector[name]])),
+  }))
+  return ok({ points: page, next_page_offset: after[limit]?.id ?? null })
 }
 
 function withVersion({ id, score }: { id: number; score: number }) {

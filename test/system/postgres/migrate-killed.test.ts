@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPostgresCorpus } from '../../../src/stores/postgres/corpus.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
-import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { readPoints, startQdrant } from '../../support/qdrant/nodes.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import { launch } from '../../support/server-process.ts'
 import { fillStore } from './fill-store.ts'
@@ -24,7 +24,7 @@ const { signal } = new AbortController()
 
 interface Destination {
   data: PostgresData
-  qdrant: FakeQdrant
+  qdrant: Awaited<ReturnType<typeof startQdrant>>
 }
 
 async function createSource(): Promise<string> {
@@ -39,7 +39,7 @@ async function createSource(): Promise<string> {
 async function createDestination(): Promise<Destination> {
   const data = await createPostgresData()
   onTestFinished(() => data.remove())
-  return { data, qdrant: await startFakeQdrant() }
+  return { data, qdrant: await startQdrant() }
 }
 
 function migrate(directory: string, { data, qdrant }: Destination) {
@@ -56,12 +56,9 @@ async function copied({ data }: Destination): Promise<number | undefined> {
   return row && Number(row.documents)
 }
 
-function pointsOf({ qdrant: { store } }: Destination, kind: 'terms' | 'vectors') {
-  const points = store.collections.get(`agent-server-${kind}-1`)?.points ?? new Map()
-  return [...points.values()]
-    .map(({ id, payload, vector }) => ({ id, payload, vectors: vector.vectors }))
-    .toSorted((a, b) => a.id - b.id)
-}
+/** In the order of their keys. */
+const pointsOf = ({ qdrant }: Destination, kind: 'terms' | 'vectors') =>
+  readPoints(qdrant.url, `agent-server-${kind}-1`, ...(kind === 'vectors' ? [kind] : []))
 
 /** Kills a run once `hasGoneOn` answers true, or a little later. Answers whether it ended before by itself, and what it told. */
 async function killOnce(
@@ -107,9 +104,9 @@ describe.skipIf(!hasPostgres)('npm run migrate that is killed (needs PostgreSQL)
 
       expect(await killWhileCopying(directory, killed)).toBeGreaterThan(0)
       for (let kill = 0; kill < KILLS_WHILE_INDEXING; kill++) {
-        const held = pointsOf(killed, 'terms').length
+        const held = (await pointsOf(killed, 'terms')).length
         await killOnce(migrate(directory, killed), async () => {
-          return pointsOf(killed, 'terms').length > held
+          return (await pointsOf(killed, 'terms')).length > held
         })
       }
       const last = migrate(directory, killed)
@@ -120,8 +117,9 @@ describe.skipIf(!hasPostgres)('npm run migrate that is killed (needs PostgreSQL)
         Array.fromAsync(createPostgresCorpus(data.url).readCorpus(signal))
       expect(await records(killed)).toEqual(await records(alone))
       for (const kind of ['terms', 'vectors'] as const) {
-        expect(pointsOf(killed, kind)).toHaveLength(CHUNKS)
-        expect(pointsOf(killed, kind)).toEqual(pointsOf(alone, kind))
+        const points = await pointsOf(killed, kind)
+        expect(points).toHaveLength(CHUNKS)
+        expect(points).toEqual(await pointsOf(alone, kind))
       }
       expect([...alone.qdrant.mistakes, ...killed.qdrant.mistakes]).toEqual([])
     },

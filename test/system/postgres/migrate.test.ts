@@ -4,7 +4,7 @@ import { runMigrate } from '../../../src/commands/transfer.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { openDirectory } from '../../stores/sqlite/store-data.ts'
 import { search } from '../../support/knowledge.ts'
-import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { startQdrant } from '../../support/qdrant/nodes.ts'
 import { startScriptedEmbedder } from '../../support/scripted-embedder.ts'
 import { startServer, TEST_KEY } from '../../support/server.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -47,7 +47,7 @@ describe.skipIf(!hasPostgres)('npm run migrate (needs PostgreSQL)', () => {
     await stored.acceptedTools.see('one', 'https://example.org/mcp', new Map([['add', 'a digest']]))
     await stored.close()
 
-    const qdrant = await startFakeQdrant()
+    const qdrant = await startQdrant()
     const data = await createPostgresData()
     onTestFinished(() => data.remove())
     const environment = { DATA_DIR: directory, ...embedding }

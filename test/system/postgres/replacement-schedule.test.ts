@@ -3,7 +3,7 @@ import { qdrantOptionsAt } from '../../../packages/index-qdrant/test/qdrant-inde
 import { replaceWhilePublishing } from '../../documents/ingestion/replacement-schedule.ts'
 import { verifies } from '../../requirements.ts'
 import { isLong } from '../../support/long.ts'
-import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { startQdrant } from '../../support/qdrant/nodes.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
 const SEEDS = isLong ? 60 : 20
@@ -19,7 +19,7 @@ describe.skipIf(!hasPostgres)('An index of several servers (needs PostgreSQL)', 
       onTestFinished(async () => {
         for (const store of stores) await store.close()
       })
-      const qdrant = await startFakeQdrant()
+      const qdrant = await startQdrant()
       const options = qdrantOptionsAt(qdrant.url)
       for (let seed = 1; seed <= SEEDS; seed++) {
         expect(await replaceWhilePublishing({ options, stores, seed })).toEqual([])

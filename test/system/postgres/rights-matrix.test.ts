@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { startQdrant } from '../../support/qdrant/nodes.ts'
 import { askOperations, judgeLists } from '../../support/rights/matrix.ts'
 import { fillWorld } from '../../support/rights/world.ts'
 import { startServer } from '../../support/server.ts'
@@ -14,7 +14,7 @@ describe.skipIf(!hasPostgres)('Rights in PostgreSQL and Qdrant (needs PostgreSQL
     async () => {
       const data = await createPostgresData()
       onTestFinished(() => data.remove())
-      const { url: QDRANT_URL } = await startFakeQdrant()
+      const { url: QDRANT_URL } = await startQdrant()
       const server = await startServer({ DATABASE_URL: data.url, QDRANT_URL })
       onTestFinished(() => server.close())
       const world = await fillWorld(server, SIZE)

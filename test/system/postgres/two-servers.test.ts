@@ -8,7 +8,7 @@ import { verifies } from '../../requirements.ts'
 import { failureOf } from '../../support/failure.ts'
 import { search } from '../../support/knowledge.ts'
 import { isLong } from '../../support/long.ts'
-import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { startQdrant } from '../../support/qdrant/nodes.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
 import { type ServerProcess, startServerProcess } from '../../support/server-process.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
@@ -22,13 +22,19 @@ const DOCUMENTS = 30
 const MAX_WORK_MS = 1_200
 const KILL_MS = 30_000
 const BETWEEN_WORK_MS = 50
+const SPREAD = { QDRANT_SHARDS: '3', QDRANT_REPLICAS: '2' }
 
 /** A database and an index that servers share, and a way to start one on them. */
 async function startShared() {
   const data = await createPostgresData()
   onTestFinished(() => data.remove())
-  const qdrant = await startFakeQdrant()
-  const environment = { DATABASE_URL: data.url, QDRANT_URL: qdrant.url, QDRANT_TIMEOUT: '10' }
+  const qdrant = await startQdrant(3)
+  const environment = {
+    DATABASE_URL: data.url,
+    QDRANT_URL: qdrant.url,
+    QDRANT_TIMEOUT: '10',
+    ...SPREAD,
+  }
   const start = (more: Record<string, string> = {}) =>
     startServerProcess({ ...environment, ...more })
   return { data, qdrant, start }
