@@ -148,7 +148,7 @@ const NOT_RUN = new Map([
     'npm run migrate -- --to postgres://agent:password@127.0.0.1:5432/agent --index http://127.0.0.1:6333',
     'needs both; test/system/postgres/migrate.test.ts',
   ],
-  ['npm run test:qdrant -- <url>', 'needs a real Qdrant'],
+  ['npm run test:qdrant -- <url or path>', 'needs a real Qdrant'],
   ['pip install qdrant-edge-py==0.9.0', 'installs a package of another language'],
   [
     'docker compose --env-file .env --env-file deploy/engines.env up',
