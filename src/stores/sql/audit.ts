@@ -9,7 +9,7 @@ const ENTRY: Columns<NewAuditEntry> = {
   address: plain('address', optionalText),
   action: plain('action', text),
   status: plain('status', optionalInteger),
-  targets: json('targets', unchecked<NewAuditEntry['targets']>),
+  targets: json('targets', unchecked<NewAuditEntry['targets']>, {}),
 }
 
 const CONDITIONS = {

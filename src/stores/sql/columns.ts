@@ -1,3 +1,4 @@
+import { parseJson } from '@agent-server/lib/text/json.ts'
 import type { Metadata } from '@agent-server/schemas/metadata.ts'
 import {
   DOCUMENT_STATUSES,
@@ -53,16 +54,21 @@ export const optionalMoney = (name: string): Column<number | undefined> => ({
   write: (amount) => (amount === undefined ? undefined : storedMoney(amount)),
 })
 
-/** A column with JSON; `parse` gets undefined for NULL. */
+/**
+ * A column with JSON; `parse` gets undefined for NULL. What cannot be read any more counts as `damaged`, which allows
+ * nobody anything: one damaged row takes no list of others away.
+ */
 export const json = <T>(
   name: string,
   parse: (value: unknown) => T,
+  damaged: T,
   toJson: (value: T & {}) => unknown = (value) => value,
 ) => ({
   name,
   read: (row: Row | undefined): T => {
     const value = optionalText(row, name)
-    return parse(value === undefined ? undefined : JSON.parse(value))
+    const read = value === undefined ? undefined : parseJson(value)
+    return value !== undefined && read === undefined ? damaged : parse(read)
   },
   write: (value: T) => (value == null ? null : JSON.stringify(toJson(value))),
 })
@@ -83,9 +89,9 @@ const CONTENT: Columns<DocumentContent> = {
   title: plain('title', optionalText),
   url: plain('url', optionalText),
   collection: plain('collection', optionalText),
-  metadata: json('metadata', unchecked<Metadata | undefined>),
-  access: json('access', unchecked<readonly string[] | undefined>),
-  file: json('file', unchecked<StoredFile | undefined>, plainFile),
+  metadata: json('metadata', unchecked<Metadata | undefined>, undefined),
+  access: json('access', unchecked<readonly string[] | undefined>, []),
+  file: json('file', unchecked<StoredFile | undefined>, undefined, plainFile),
   characters: plain('characters', integer),
 }
 
@@ -106,7 +112,7 @@ const DOCUMENT: Columns<OwnColumns> = {
   updatedAt: plain('updated_at', integer),
 }
 
-const SOURCE = json('source', unchecked<StoredSource | undefined>)
+const SOURCE = json('source', unchecked<StoredSource | undefined>, undefined)
 
 /** The names of the columns of a revision. */
 export const CONTENT_NAMES = Object.values(CONTENT).map(({ name }) => name)

@@ -31,9 +31,9 @@ const SEARCHED_CHARACTERS = 4_000
 const CONVERSATION: Columns<StoredConversation> = {
   id: plain('id', text),
   title: plain('title', optionalText),
-  metadata: json('metadata', unchecked<StoredConversation['metadata']>),
+  metadata: json('metadata', unchecked<StoredConversation['metadata']>, {}),
   lastItem: plain('last_item', optionalText),
-  access: json('access', unchecked<StoredConversation['access']>),
+  access: json('access', unchecked<StoredConversation['access']>, undefined),
   createdAt: plain('created_at', integer),
   updatedAt: plain('updated_at', integer),
 }

@@ -26,8 +26,8 @@ import {
 const KEY: Columns<StoredKey> = {
   id: plain('id', text),
   name: plain('name', text),
-  scopes: json('scopes', unchecked<StoredKey['scopes']>),
-  collections: json('collections', unchecked<StoredKey['collections']>),
+  scopes: json('scopes', unchecked<StoredKey['scopes']>, []),
+  collections: json('collections', unchecked<StoredKey['collections']>, []),
   requestsPerMinute: plain('requests_per_minute', optionalInteger),
   tokensPerDay: plain('tokens_per_day', optionalInteger),
   costPerDay: optionalMoney('cost_per_day'),
@@ -43,7 +43,8 @@ const KEYS = 'SELECT * FROM api_keys LEFT JOIN api_key_use ON key = id'
 /** Queries for keys; each sees what was committed before. */
 export function createKeyReads(read: Read): Pick<KeyStore, 'list' | 'find'> {
   return {
-    list: async () => (await read(`${KEYS} ORDER BY created_at, id`)).map(toKey),
+    list: async () =>
+      (await read(`${KEYS} ORDER BY created_at, id`)).flatMap((row) => toKey(row) ?? []),
     async find(id) {
       const [row] = await read(`${KEYS} WHERE id = $1`, [id])
       return row && toKey(row)
@@ -51,8 +52,11 @@ export function createKeyReads(read: Read): Pick<KeyStore, 'list' | 'find'> {
   }
 }
 
-function toKey(row: Row): UsedKey {
-  return { ...readAll(KEY, row), lastUsedAt: optionalInteger(row, 'last_used_at') }
+/** Undefined if it is damaged: then it is none. */
+function toKey(row: Row): UsedKey | undefined {
+  const key = readAll(KEY, row)
+  if (key.scopes.length === 0 || key.collections?.length === 0) return undefined
+  return { ...key, lastUsedAt: optionalInteger(row, 'last_used_at') }
 }
 
 const KEY_EXISTS = 'SELECT 1 AS one FROM api_keys WHERE id = $1'
