@@ -29,6 +29,7 @@ import { collectionRoutes } from './api/collections.ts'
 import { uploadRoutes } from './api/document-uploads.ts'
 import { documentRoutes } from './api/documents.ts'
 import { feedbackRoutes } from './api/feedback.ts'
+import { type McpAccountServices, mcpAccountRoutes } from './api/mcp-accounts.ts'
 import { opsRoutes } from './api/ops.ts'
 import { queryRoutes } from './api/query.ts'
 import { ownUsageRoutes } from './api/usage.ts'
@@ -66,7 +67,7 @@ export interface Services {
     dialects: DialectServices['dialects']
     readFiles: DialectServices['readFiles']
     description: AgentDescription
-    host: ActionServices['host']
+    host: ActionServices['host'] & McpAccountServices['host']
   }
   usage: UsageReports
   conversations: {
@@ -138,6 +139,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(artifactRoutes(corpus.artifacts, corpus.artifactLinks))
   await app.register(agentRoutes, agent)
   await app.register(ownUsageRoutes, { usage: services.usage })
+  await app.register(mcpAccountRoutes, { ...agent, audit, publicUrl: options.publicUrl })
   const plugged = { ...corpus, ...agent, ...operator, ...services.features, ...options }
   for (const { routes } of features) if (routes) await app.register(await routes(), plugged)
   await registerOperator(app, operator, options)

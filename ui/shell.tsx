@@ -5,6 +5,7 @@ import { RestartBanner } from './admin/restart-banner.tsx'
 import { NotLaunched } from './admin/server-panel.tsx'
 import { serverState } from './admin/server-state.ts'
 import { hasUnsent } from './chat/draft.ts'
+import { AccountsPage } from './pages/accounts.tsx'
 import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
 import { ChatPage } from './pages/chat.tsx'
@@ -52,6 +53,7 @@ const GROUPS: readonly PageGroup[] = [
       { path: 'collections', title: 'Collections', needs: 'query', Page: CollectionsPage },
       { path: 'search', title: 'Search', needs: 'query', Page: SearchPage },
       { path: 'feedback', title: 'Feedback', needs: 'chat', Page: FeedbackPage },
+      { path: 'accounts', title: 'Accounts', needs: 'chat', Page: AccountsPage },
     ],
   },
   {

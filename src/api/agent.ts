@@ -10,6 +10,7 @@ import {
 } from '@agent-server/schemas/agent.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
 import { McpConnectionParams, McpTestRequest, McpTestResult } from '@agent-server/schemas/mcp.ts'
+import { accountOwner } from '@agent-server/schemas/operator/api-key.ts'
 import { SandboxReport } from '@agent-server/schemas/sandbox.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { AgentDescription } from '../agent/describe-agent.ts'
@@ -107,7 +108,9 @@ const agentActionRoutes: FastifyPluginAsyncZod<ActionServices> = async (app, ser
       body: McpTestRequest,
       response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },
     },
-    handler: ({ params, body }, reply) =>
-      host.use(({ mcp }) => mcp.test(params.connection, body, callSignal(reply))),
+    handler: ({ params, body, caller }, reply) =>
+      host.use(({ mcp }) =>
+        mcp.test(params.connection, body, callSignal(reply), accountOwner(caller)),
+      ),
   })
 }

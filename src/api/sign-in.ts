@@ -29,7 +29,7 @@ interface OwnOptions extends Omit<SignInOptions, 'company'> {
 }
 
 /** Per address and minute; a whole company may have one. */
-const MAX_REQUESTS = 300
+export const MAX_REQUESTS = 300
 const MAX_FORM = 20_480
 const FORM = 'application/x-www-form-urlencoded'
 
@@ -96,7 +96,7 @@ export const signInRoutes: FastifyPluginAsyncZod<OwnOptions> = async (app, optio
 }
 
 /** Throws `route_not_found` where the address of the server is only what the caller says. */
-function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
+export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
   const origin = publicOrigin(request, publicUrl)
   if (origin !== undefined) return origin
   const message = 'PUBLIC_URL has to be set, so that the issuer can send people back to this server'
@@ -114,7 +114,7 @@ function ownPath(to: string): string {
 }
 
 /** A person reads the failure: there is no page yet that would show it. */
-async function orPage(
+export async function orPage(
   reply: FastifyReply,
   work: () => Promise<FastifyReply>,
 ): Promise<FastifyReply> {

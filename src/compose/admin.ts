@@ -28,6 +28,7 @@ import type { PeopleAdmin } from '../operator/people/people-admin.ts'
 import type { UsageReports } from '../operator/usage/report.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
+import type { McpAccountStore } from '../stores/people-store.ts'
 import { LABELS } from '../variable-labels.ts'
 import { VARIABLES } from '../variables.ts'
 import type { AgentSide } from './agent.ts'
@@ -204,9 +205,14 @@ function composeTrials(
   return createAgentTrials({
     async openMcp(servers) {
       const setup = await next()
-      const stores = { ...store, acceptedTools: onlyCompared(store.acceptedTools) }
+      const { artifacts, acceptedTools } = store
+      const stores = {
+        artifacts,
+        acceptedTools: onlyCompared(acceptedTools),
+        mcpAccounts: NO_ACCOUNTS,
+      }
       const calls = openMcpCalls(setup.config)
-      const mcp = await composeMcp(servers, { calls, environment: setup.environment, stores, log })
+      const mcp = await composeMcp(servers, { ...setup, calls, stores, log })
       return {
         ...mcp,
         async close() {
@@ -240,6 +246,16 @@ const NO_COPIES: SkillCopies = {
   accepted: async () => undefined,
   read: async () => undefined,
   keep: async () => true,
+}
+
+/** Nobody's account is used for what is only tried. */
+const NO_ACCOUNTS: McpAccountStore = {
+  find: async () => undefined,
+  list: async () => [],
+  save: async () => undefined,
+  claim: async () => false,
+  renew: async () => false,
+  remove: async () => false,
 }
 
 const NO_STORE = { artifacts: NO_ARTIFACTS, acceptedTools: { accepted: async () => undefined } }

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import type { Environment } from '@agent-server/lib/environment.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
@@ -15,6 +16,7 @@ import { type Artifacts, createArtifacts } from '../agent/tools/artifacts.ts'
 import type { Config } from '../config.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
+import type { McpAccountStore } from '../stores/people-store.ts'
 
 /** Most bytes of one response, which may hold a whole repository. */
 const MAX_DOWNLOAD_BYTES = 64_000_000
@@ -55,6 +57,7 @@ const MCP_IDLE_MS = 630_000
 interface McpStores {
   artifacts: ArtifactStore
   acceptedTools: Pick<AcceptedTools, 'see' | 'accept'>
+  mcpAccounts: McpAccountStore
 }
 
 /** What was accepted, for tools that are only tried: new connections are not recorded, and nothing is accepted. */
@@ -76,6 +79,7 @@ export type McpCalls = ReturnType<typeof openMcpCalls>
 
 interface McpParts {
   calls: Pick<McpCalls, 'fetch'>
+  config: Pick<Config, 'SERVER_API_KEY' | 'PUBLIC_URL' | 'PORT'>
   environment: Environment
   stores: McpStores
   /** See `createMcp`. */
@@ -86,9 +90,12 @@ interface McpParts {
 /** Opens the MCP connections; without any, the client is not even loaded. */
 export async function composeMcp(
   servers: Readonly<Record<string, McpServer>>,
-  { calls, stores: { artifacts, acceptedTools }, ...parts }: McpParts,
+  { calls, stores: { artifacts, acceptedTools, mcpAccounts }, config, ...parts }: McpParts,
 ): Promise<Mcp> {
-  if (Object.keys(servers).length === 0) return NO_CONNECTIONS
+  if (Object.keys(servers).length === 0) {
+    const { remove } = mcpAccounts
+    return { ...NO_CONNECTIONS, accounts: { ...NO_CONNECTIONS.accounts, remove } }
+  }
   const { createMcp } = await import('../agent/mcp/mcp.ts')
   return createMcp({
     ...parts,
@@ -96,7 +103,16 @@ export async function composeMcp(
     fetch: calls.fetch,
     toolLock: createToolLock(acceptedTools),
     artifacts: (): Artifacts => createArtifacts(artifacts),
+    accounts: {
+      store: mcpAccounts,
+      encryption: createEncryption(config.SERVER_API_KEY, 'accounts at MCP servers'),
+      address: `${config.PUBLIC_URL ?? `http://localhost:${config.PORT}`}/#/accounts`,
+    },
   })
+}
+
+function refuse(): never {
+  throw new AppError('connection_not_found', 'There are no MCP connections')
 }
 
 const NO_CONNECTIONS: Mcp = {
@@ -104,10 +120,16 @@ const NO_CONNECTIONS: Mcp = {
   start: () => undefined,
   connected: async () => undefined,
   tools: () => [],
-  records: async () => [],
-  async test(name) {
-    throw new AppError('connection_not_found', `There is no MCP connection "${name}"`)
+  prepare: async () => undefined,
+  accounts: {
+    list: async () => [],
+    page: refuse,
+    begin: refuse,
+    finish: refuse,
+    remove: async () => false,
   },
+  records: async () => [],
+  test: refuse,
   close: async () => undefined,
 }
 

@@ -11,7 +11,7 @@ interface Whole {
   sources: {
     builtIn: () => readonly Tool[]
     plugins: () => readonly Tool[]
-    mcp: () => readonly Tool[]
+    mcp: (account?: string) => readonly Tool[]
   }
   skills: Pick<Skills, 'only'>
   registry: Omit<ConstructorParameters<typeof ToolRegistry>[0], 'sources'>
@@ -61,11 +61,11 @@ function open(
 }
 
 function only(
-  source: () => readonly Tool[],
+  source: (account?: string) => readonly Tool[],
   names: readonly string[] | undefined,
   nameOf: (tool: Tool) => string | undefined,
-): () => readonly Tool[] {
+): (account?: string) => readonly Tool[] {
   if (!names) return source
   const has = (name: string | undefined) => name !== undefined && names.includes(name)
-  return () => source().filter((tool) => has(nameOf(tool)))
+  return (account) => source(account).filter((tool) => has(nameOf(tool)))
 }

@@ -93,7 +93,8 @@ export async function openAgent(parts: AgentParts) {
   const mcp = await composeMcp(configuration.mcpServers, {
     calls: parts.calls,
     environment,
-    stores: { artifacts, acceptedTools },
+    stores: { artifacts, acceptedTools, mcpAccounts: shared.store.mcpAccounts },
+    config,
     existing: existing?.mcp.servers,
     log,
   })
@@ -105,7 +106,7 @@ export async function openAgent(parts: AgentParts) {
     configuration: config.AGENT_CONFIG,
     log,
   })
-  const registry = { isEnabled: builtIn.isEnabled, log }
+  const registry = { isEnabled: builtIn.isEnabled, prepare: mcp.prepare, log }
   const sources = { builtIn: () => builtIn.tools, plugins: plugins.tools, mcp: mcp.tools }
   const tools = new ToolRegistry({
     ...registry,

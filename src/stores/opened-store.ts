@@ -10,7 +10,7 @@ import type { FeedbackStore } from './feedback-store.ts'
 import type { KeyStore } from './key-store.ts'
 import type { DocumentLookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
-import type { PeopleStore, SessionStore } from './people-store.ts'
+import type { McpAccountStore, PeopleStore, SessionStore } from './people-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { UsageStore } from './usage-store.ts'
 
@@ -51,6 +51,7 @@ export interface OpenedStore extends DocumentStore {
   readonly people: PeopleStore
   /** Of people who have signed in to the web UI. */
   readonly sessions: SessionStore
+  readonly mcpAccounts: McpAccountStore
   readonly audit: AuditStore
   /** What models have cost, and whom. */
   readonly usage: UsageStore

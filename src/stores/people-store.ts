@@ -45,6 +45,8 @@ export interface RemovedPerson {
   artifacts: number
   /** API keys that they have made as an administrator. */
   keys: number
+  /** Accounts at MCP servers that they have connected. */
+  accounts: number
   /** What they have added and created, and what stays. */
   handedOn: { documents: number; collections: number }
 }
@@ -84,4 +86,31 @@ export interface SessionStore {
   removeOld(before: Pick<StoredSession, 'beganAt' | 'usedAt'>): Promise<void>
   /** What the issuer has ended: one session by its name, and those of the subject, of which it named none if it names one. */
   removeOf(of: { issuerSession: string | undefined; subject: string | undefined }): Promise<void>
+}
+
+/** Which account: whose, at the server of which connection. */
+export interface McpAccountKey {
+  /** A person, or `master` for who has the server key. */
+  owner: string
+  connection: string
+}
+
+export interface StoredMcpAccount extends McpAccountKey {
+  /** The tokens, encrypted. */
+  sealed: string
+  connectedAt: number
+}
+
+/** Accounts of people at MCP servers, shared by all servers on the store. */
+export interface McpAccountStore {
+  find(key: McpAccountKey): Promise<StoredMcpAccount | undefined>
+  list(owner: string): Promise<StoredMcpAccount[]>
+  /** Takes the place of the account of before. */
+  save(account: StoredMcpAccount): Promise<void>
+  /** Whether this server is to renew the tokens: only one that saw them as they are is, unless its claim is from before `from`. */
+  claim(account: StoredMcpAccount, from: number, to: number): Promise<boolean>
+  /** Replaces tokens that are still as they were; returns whether they were. */
+  renew(account: StoredMcpAccount, sealed: string): Promise<boolean>
+  /** Returns whether there was one, with these tokens if any are given. */
+  remove(account: McpAccountKey & { sealed?: string | undefined }): Promise<boolean>
 }

@@ -62,6 +62,7 @@ describe('Removing a person', () => {
       feedback: 0,
       artifacts: 0,
       keys: 0,
+      accounts: 0,
     }
     const handedOn = { documents: 0, collections: 0 }
     expect(planned).toEqual({ id: 'user:leaver', dryRun: true, removed, handedOn })

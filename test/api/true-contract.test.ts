@@ -36,7 +36,9 @@ import { chunk, streamReply, textReply, toolCallReply } from '../support/upstrea
 
 /** Not to be called, so that no test leaves the machine. */
 const PRIVATE = 'http://10.0.0.1/mcp'
-const CONFIGURATION = { mcpServers: { refused: { url: PRIVATE } } }
+const CONFIGURATION = {
+  mcpServers: { refused: { url: PRIVATE }, personal: { url: PRIVATE, oauth: { per: 'person' } } },
+}
 const AGENT = JSON.stringify(CONFIGURATION)
 
 const upstream = await startScriptedUpstream()

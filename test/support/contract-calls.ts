@@ -207,6 +207,12 @@ export const PEOPLE_CALLS: Record<string, OperationCall[]> = {
     { path: '/admin/people/PERSON', body: { tokensPerDay: 0 } },
     { path: '/admin/people/user:unknown', body: {} },
   ],
+  listMcpAccounts: [{}],
+  connectMcpAccount: [{ path: '/agent/accounts/personal' }, { path: '/agent/accounts/unknown' }],
+  disconnectMcpAccount: [
+    { path: '/agent/accounts/personal' },
+    { path: `/agent/accounts/personal?person=${'x'.repeat(301)}` },
+  ],
   deletePerson: [{ path: '/admin/people/PERSON' }, { path: '/admin/people/user:unknown' }],
 }
 

@@ -66,6 +66,10 @@ const WORDS: Readonly<Record<string, Words>> = {
 
 const MAX_SUBJECT = 80
 
+/** The server at which the person has to connect their account, if the tool tells that. */
+export const serverToConnect = ({ tool }: Pick<Step, 'tool'>) =>
+  /^mcp__(.+)__connect_account$/.exec(tool)?.[1]
+
 /** A tool for people; that of an MCP server is `mcp__<server>__<tool>`. */
 export const nameOfTool = (tool: string) => tool.replace(/^mcp__(.+?)__(.+)$/, '$2 ($1)')
 

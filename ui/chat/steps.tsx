@@ -1,6 +1,14 @@
 import { counted, formatNumber, formatSeconds } from '../format.ts'
 import { Status } from '../parts/notes.tsx'
-import { excerpt, fieldsOf, nameInWords, readOutput, wordsOf } from './step-words.ts'
+import { href } from '../route.ts'
+import {
+  excerpt,
+  fieldsOf,
+  nameInWords,
+  readOutput,
+  serverToConnect,
+  wordsOf,
+} from './step-words.ts'
 import type { Step } from './turns.ts'
 
 /** Only the last ones are shown; a run may make hundreds. */
@@ -53,6 +61,11 @@ export function StepView({ step }: { step: Step }) {
           {output !== undefined && <Output output={output} />}
         </div>
       </details>
+      {serverToConnect(step) !== undefined && (
+        <a class="button primary" href={href('accounts')}>
+          {`Connect ${serverToConnect(step)}`}
+        </a>
+      )}
     </li>
   )
 }

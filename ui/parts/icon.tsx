@@ -60,6 +60,7 @@ import { h } from 'preact'
 
 /** The pages in the order of the navigation, then the actions. */
 const ICONS = {
+  accounts: allowIcon,
   overview: overviewIcon,
   documents: documentsIcon,
   collections: collectionsIcon,

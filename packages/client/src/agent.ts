@@ -3,6 +3,8 @@ import type {
   Agent as AgentRecord,
   Artifact,
   Capabilities,
+  McpAccountList,
+  McpAccountStart,
   McpTestRequest,
   McpTestResult,
   SandboxReport,
@@ -25,8 +27,25 @@ export class Agent {
     test: (name: string, request?: McpTestRequest, options?: RequestOptions) => Call<McpTestResult>
   }
 
+  readonly accounts: {
+    list: (options?: RequestOptions) => Call<McpAccountList>
+    connect: (connection: string, options?: RequestOptions) => Call<McpAccountStart>
+    disconnect: (connection: string, options?: RequestOptions) => Call<void>
+  }
+
   constructor(transport: Transport) {
     this.#transport = transport
+    const accountAt = (connection: string) => `/agent/accounts/${encodeURIComponent(connection)}`
+    this.accounts = {
+      /** Lists the connections at which each person has an account of their own. */
+      list: (options) => transport.json({ method: 'GET', path: '/agent/accounts' }, options),
+      /** Begins to connect one; returns the address to open in a browser. */
+      connect: (connection, options) =>
+        transport.json({ method: 'POST', path: accountAt(connection) }, options),
+      /** Deletes its tokens. */
+      disconnect: (connection, options) =>
+        transport.json({ method: 'DELETE', path: accountAt(connection) }, options),
+    }
     this.skills = {
       /** Reads the sources of skills again; with `accept`, accepts changes of remote ones. */
       reload: (request = {}, options) =>

@@ -1077,6 +1077,8 @@ export interface components {
             mcp: {
                 /** @description Name of the connection in `agent.json`. */
                 name: string;
+                /** @description Each person has an account of their own there: see `GET /agent/accounts`. */
+                perPerson?: boolean;
                 /** @description Version of the Model Context Protocol that both speak. */
                 protocol?: string;
                 /** @description Why the connection is unavailable. */
@@ -3299,6 +3301,22 @@ export interface components {
             /** @constant */
             type: "log";
         };
+        McpAccountList: {
+            /** @description In the order of `agent.json`. */
+            accounts: {
+                /**
+                 * Format: date-time
+                 * @description When you connected your account; absent if it is not connected.
+                 */
+                connectedAt?: string;
+                /** @description Name of the connection in `agent.json`. */
+                connection: string;
+            }[];
+        };
+        McpAccountStart: {
+            /** @description The address to open in a browser. */
+            url: string;
+        };
         /** @description A JSON-RPC 2.0 message. */
         McpAnswer: {
             /** @description Always `2.0`. */
@@ -3992,6 +4010,8 @@ export interface components {
             id: string;
             /** @description What belonged to them alone. */
             removed: {
+                /** @description Accounts at MCP servers that they have connected. */
+                accounts: number;
                 /** @description Files that answers made, stored responses and waiting runs. */
                 artifacts: number;
                 /** @description Conversations, with all of their answers. */
@@ -6109,6 +6129,8 @@ export type LineResult = components['schemas']['LineResult'];
 export type LineStored = components['schemas']['LineStored'];
 export type LocalModelServers = components['schemas']['LocalModelServers'];
 export type LogEvent = components['schemas']['LogEvent'];
+export type McpAccountList = components['schemas']['McpAccountList'];
+export type McpAccountStart = components['schemas']['McpAccountStart'];
 export type McpAnswer = components['schemas']['McpAnswer'];
 export type McpMessage = components['schemas']['McpMessage'];
 export type McpTestRequest = components['schemas']['McpTestRequest'];

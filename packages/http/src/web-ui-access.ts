@@ -53,10 +53,11 @@ export function checkSameOrigin({ headers, method, host }: FastifyRequest): void
   throw new AppError('origin_not_allowed', 'Only the web UI itself can make this request')
 }
 
-/** The session, and what the browser keeps while its person is at the issuer, which then sends it back here. */
+/** The session, and what the browser keeps while its person is at another server, which then sends it back here. */
 const COOKIES = {
   session: { suffix: '', path: COOKIE_PATH, sameSite: 'Strict' },
   pending: { suffix: '-sign-in', path: SIGN_IN_PATH, sameSite: 'Lax' },
+  account: { suffix: '-account', path: SIGN_IN_PATH, sameSite: 'Lax' },
 } as const
 
 interface Cookie {

@@ -107,6 +107,10 @@ export const Capabilities = z
           url: z.string().describe('The configured URL, with variables not replaced.'),
           state: State,
           reason: z.string().optional().describe('Why the connection is unavailable.'),
+          perPerson: z
+            .literal(true)
+            .optional()
+            .describe('Each person has an account of their own there: see `GET /agent/accounts`.'),
           transport: McpTransport.optional().describe('The transport in use.'),
           protocol: z
             .string()

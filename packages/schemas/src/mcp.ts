@@ -27,6 +27,32 @@ export const McpTestRequest = z
     examples: [{ accept: false, tool: 'echo', arguments: { message: 'Hello' } }],
   })
 
+export const McpAccountList = z
+  .object({
+    accounts: z
+      .array(
+        z.object({
+          connection: z.string().describe('Name of the connection in `agent.json`.'),
+          connectedAt: z.iso
+            .datetime()
+            .optional()
+            .describe('When you connected your account; absent if it is not connected.'),
+        }),
+      )
+      .describe('In the order of `agent.json`.'),
+  })
+  .meta({ id: 'McpAccountList' })
+
+export const McpAccountStart = z
+  .object({ url: z.string().describe('The address to open in a browser.') })
+  .meta({ id: 'McpAccountStart' })
+
+export const McpAccountQuery = z.object({
+  person: optional(boundedText(300)).describe(
+    'Whose account it is, for administrators; yours if absent.',
+  ),
+})
+
 const Step = z.object({
   step: z
     .enum(['configuration', 'connect', 'list-tools', 'accept', 'call-tool'])

@@ -1,6 +1,7 @@
 import { MissingVariable } from '@agent-server/lib/environment.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { outboundCause } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   OAuthError,
   ProtocolError,
@@ -41,9 +42,11 @@ export function kindOf(error: unknown): string {
     .join(' < ')
 }
 
+const OWN_ERRORS = [MissingVariable, AppError, Refusal]
+
 function explainOne(error: Error): string | undefined {
   // Errors of this program, such as an unavailable database of accepted tools.
-  if (error instanceof MissingVariable || error instanceof AppError) return error.message
+  if (OWN_ERRORS.some((kind) => error instanceof kind)) return error.message
   const outbound = outboundCause(error)
   if (outbound) return outbound.message
   if (error instanceof UnauthorizedError) return 'The server requires credentials'

@@ -11,7 +11,9 @@ import { createCitations } from '../citations/citations.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import type { Tool } from '../tools/define-tool.ts'
 import { ElicitationRequired } from '../tools/elicitation.ts'
+import { AccountRequired, createMcpAccounts } from './accounts.ts'
 import { explainFailure } from './explain-failure.ts'
+import { createAccountService, PersonalServer } from './personal-server.ts'
 import {
   identityOf,
   type OfferedTool,
@@ -26,12 +28,13 @@ const BELIEVED_MS = 5_000
 /** How long a request for the state of a connection waits for the check. */
 const LOOK_MS = 1_000
 
-interface Dependencies extends Omit<RemoteServerOptions, 'name' | 'settings'> {
+interface Dependencies extends Omit<RemoteServerOptions, 'name' | 'settings' | 'account'> {
   servers: Readonly<Record<string, McpServer>>
   /** Connections of another agent, which are reused if their settings are equal. */
-  existing?: readonly RemoteServer[] | undefined
+  existing?: readonly (RemoteServer | PersonalServer)[] | undefined
   /** Stores the files that tested tools return. */
   artifacts: () => Artifacts
+  accounts: Parameters<typeof createMcpAccounts>[0]
 }
 
 type McpRecord = Capabilities['mcp'][number]
@@ -39,40 +42,63 @@ type McpRecord = Capabilities['mcp'][number]
 export type Mcp = ReturnType<typeof createMcp>
 
 /** The connections to MCP servers; none of them can delay or break another. */
-export function createMcp({ servers, existing = [], artifacts, ...shared }: Dependencies) {
-  const create = (name: string, settings: McpServer) =>
-    new RemoteServer({ name, settings, ...shared })
+export function createMcp(dependencies: Dependencies) {
+  const { servers, existing = [], artifacts, accounts: accountParts, ...common } = dependencies
+  const { encryption } = accountParts
+  const accounts = createMcpAccounts(accountParts)
+  const create = (name: string, settings: McpServer) => {
+    const options = { name, settings, ...common }
+    return settings.oauth?.per
+      ? new PersonalServer({ ...options, accounts, encryption })
+      : new RemoteServer(options)
+  }
   const all = Object.entries(servers).map(([name, settings]) => {
-    const identity = identityOf(name, settings, shared.environment)
+    const identity = identityOf(name, settings, common.environment)
     return existing.find((server) => server.identity === identity) ?? create(name, settings)
   })
   const enabled = all.filter(({ settings }) => settings.enabled)
+  const shared = enabled.filter((server) => server instanceof RemoteServer)
+  const personal = enabled.filter((server) => server instanceof PersonalServer)
 
   return {
     /** Every configured server. */
-    servers: all as readonly RemoteServer[],
+    servers: all as readonly (RemoteServer | PersonalServer)[],
     /** Starts connecting to every enabled server, without waiting. */
     start(): void {
-      for (const { connection } of enabled) connection.start()
+      for (const { connection } of shared) connection.start()
     },
     /** Resolves when every enabled server has answered or failed; connecting has a deadline of its own. */
     async connected(signal: AbortSignal): Promise<void> {
-      const attempts = enabled.map(({ connection }) => connection.prove(BELIEVED_MS))
+      const attempts = shared.map(({ connection }) => connection.prove(BELIEVED_MS))
       await untilAborted(Promise.allSettled(attempts), signal)
     },
-    /** The tools of all servers known so far. */
-    tools: (): readonly Tool[] =>
-      enabled.flatMap((server) => server.tools.flatMap(({ off, tool }) => (off ? [] : [tool]))),
+    /** The tools of all servers known so far; those of personal ones for `owner` alone. */
+    tools: (owner?: string): readonly Tool[] => [
+      ...shared.flatMap((server) => server.tools.flatMap(({ off, tool }) => (off ? [] : [tool]))),
+      ...(owner === undefined ? [] : personal.flatMap((server) => server.tools(owner))),
+    ],
+    /** Has the tools of a person's own accounts ready, as far as their servers answer in time. */
+    async prepare(owner: string, signal: AbortSignal): Promise<void> {
+      await untilAborted(Promise.all(personal.map((server) => server.prepare(owner))), signal)
+    },
+    accounts: createAccountService({ servers: personal, accounts, encryption }),
     /** The current state of each connection. */
     records: (): Promise<McpRecord[]> => Promise.all(all.map(toRecord)),
     /** Tests one connection step by step. Throws AppError `connection_not_found`. */
-    async test(name: string, request: McpTestRequest, signal: AbortSignal): Promise<McpTestResult> {
+    async test(
+      name: string,
+      request: McpTestRequest,
+      signal: AbortSignal,
+      owner: string | undefined,
+    ): Promise<McpTestResult> {
       const server = all.find((server) => server.name === name)
-      if (!server)
-        throw new AppError('connection_not_found', `There is no MCP connection "${name}"`)
+      if (!server) throw notFound(`There is no MCP connection "${name}"`)
       const candidate = server.settings.enabled ? server : create(name, server.settings)
       try {
-        return await testConnection(candidate, request, artifacts(), signal)
+        const isShared = candidate instanceof RemoteServer
+        const tested = isShared ? candidate : owner && (await candidate.openFor(owner))
+        if (!tested) return withoutAccount(name, accountParts.address)
+        return await testConnection(tested, request, artifacts(), signal)
       } finally {
         if (candidate !== server) await candidate.close()
       }
@@ -83,9 +109,21 @@ export function createMcp({ servers, existing = [], artifacts, ...shared }: Depe
   }
 }
 
-async function toRecord({ name, settings, connection, tools }: RemoteServer): Promise<McpRecord> {
+const notFound = (message: string) => new AppError('connection_not_found', message)
+
+/** The test of a connection at which whoever tests it has no account. */
+function withoutAccount(name: string, address: string): McpTestResult {
+  const { message } = new AccountRequired(name, address)
+  const step = { step: 'connect' as const, ok: false, milliseconds: 0, message }
+  return { connection: name, ok: false, steps: [step], digest: digestOfAll([]), tools: [] }
+}
+
+async function toRecord(server: RemoteServer | PersonalServer): Promise<McpRecord> {
+  const { name, settings } = server
   const record = { name, url: settings.url }
   if (!settings.enabled) return { ...record, state: 'off' }
+  if (server instanceof PersonalServer) return { ...record, state: 'on', perPerson: true }
+  const { connection, tools } = server
   const late = AbortSignal.timeout(LOOK_MS)
   if (connection.session) {
     const proof = untilAborted(connection.prove(BELIEVED_MS), late)

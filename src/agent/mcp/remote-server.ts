@@ -15,7 +15,13 @@ import {
 import { ElicitationRequired, type Elicited } from '../tools/elicitation.ts'
 import { Connection } from './connection.ts'
 import { explainFailure } from './explain-failure.ts'
-import { type Fetch, type RemoteTool, type SessionTarget, toSessionTarget } from './session.ts'
+import {
+  type Fetch,
+  type RemoteTool,
+  type SessionTarget,
+  type TokenSource,
+  toSessionTarget,
+} from './session.ts'
 import type { McpServer } from './settings.ts'
 import type { ToolLock } from './tool-lock.ts'
 import { mcpToolName, type ResolvedTool, readResult, resolveTools } from './tools.ts'
@@ -38,6 +44,8 @@ export interface RemoteServerOptions {
   fetch: Fetch
   /** The tool definitions that were accepted. */
   toolLock: ToolLock
+  /** The account of the person whose server this is; absent for everybody's. */
+  account?: TokenSource | undefined
   log: Pick<Log, 'info' | 'warn'>
 }
 
@@ -105,13 +113,14 @@ export class RemoteServer {
   }
 
   #target(): SessionTarget {
-    const { settings, environment, fetch } = this.#options
-    return toSessionTarget(settings, environment, fetch)
+    const { settings, environment, fetch, account } = this.#options
+    return { ...toSessionTarget(settings, environment, fetch), account }
   }
 
   async #offer(remotes: readonly RemoteTool[]): Promise<void> {
-    const { toolLock, log } = this.#options
-    const changes = await toolLock.compare(this.name, this.settings.url, remotes)
+    const { toolLock, log, account } = this.#options
+    const isPersonal = account !== undefined
+    const changes = await toolLock.compare(this.name, this.settings.url, remotes, isPersonal)
     for (const [tool, change] of changes) {
       if (this.#tools.some(({ remote, refusal }) => remote.name === tool && refusal)) continue
       log.warn({ connection: this.name, tool, change }, 'MCP tool needs to be accepted')
@@ -192,10 +201,10 @@ function approvalOf(tool: string, { approval = 'never' }: McpServer): Approval {
 /** Some servers repeat the credentials that they were sent, above all in error messages. */
 function hideCredentials(
   text: string,
-  { headers, oauth }: Pick<SessionTarget, 'headers' | 'oauth'>,
+  { headers, oauth, account }: Pick<SessionTarget, 'headers' | 'oauth' | 'account'>,
 ): string {
   const values = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)])
-  return [...values, oauth?.clientSecret ?? '']
+  return [...values, oauth?.clientSecret ?? '', account?.lastToken() ?? '']
     .filter(({ length }) => length >= MIN_SECRET)
     .reduce((words, secret) => words.replaceAll(secret, '[hidden]'), text)
 }

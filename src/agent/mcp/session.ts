@@ -137,8 +137,8 @@ async function* endIfTooLarge(body: AsyncIterable<Uint8Array>) {
 }
 
 function createTransport(kind: TransportKind, target: SessionTarget): Transport {
-  const { url, oauth } = target
-  const provider = oauth && createProvider(oauth)
+  const { url, oauth, account } = target
+  const provider = account ?? (oauth && createProvider(oauth))
   const options = {
     fetch: withHeaders(target),
     ...(provider && { authProvider: provider, onInsufficientScope: 'throw' as const }),
@@ -147,8 +147,10 @@ function createTransport(kind: TransportKind, target: SessionTarget): Transport 
 }
 
 function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget['oauth']>) {
+  const { clientId = '', clientSecret = '' } = client
   return new ClientCredentialsProvider({
-    ...client,
+    clientId,
+    clientSecret,
     ...(scope !== undefined && { scope }),
     // Without an issuer, the secret goes to whichever authorisation server the MCP server names.
     ...(issuer !== undefined && { expectedIssuer: issuer }),
@@ -156,7 +158,7 @@ function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget[
 }
 
 /** The configured headers go only to the server itself, not to the authorisation server that it names. */
-function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchLike {
+export function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchLike {
   return async (url, { method, headers: ownHeaders, body, redirect, signal } = {}) => {
     const all = new Headers(new URL(url).origin === origin ? headers : {})
     for (const [name, value] of new Headers(ownHeaders)) all.set(name, value)
@@ -268,7 +270,19 @@ function speaksOtherwise(error: unknown): boolean {
   return status >= 400 && status < 500 && !REFUSED_AS_CALLER.includes(status)
 }
 
-export type SessionTarget = ReturnType<typeof toSessionTarget>
+/** Gives the token of one account to the transport of one session. */
+export interface TokenSource {
+  token(): Promise<string>
+  /** Called when the server refuses the token. */
+  onUnauthorized(): Promise<void>
+  /** The last token, which nothing may show. */
+  lastToken(): string | undefined
+}
+
+export type SessionTarget = ReturnType<typeof toSessionTarget> & {
+  /** The account of a person, in place of one of this server. */
+  account?: TokenSource | undefined
+}
 
 /**
  * Where and how to connect, with variables filled in; `fetch` is the guarded one, which reaches only allowed addresses.
@@ -292,8 +306,8 @@ export function toSessionTarget(
     headers: Object.fromEntries(filled) as Record<string, string>,
     oauth: oauth && {
       ...oauth,
-      clientId: fill(oauth.clientId),
-      clientSecret: fill(oauth.clientSecret),
+      clientId: oauth.clientId === undefined ? undefined : fill(oauth.clientId),
+      clientSecret: oauth.clientSecret === undefined ? undefined : fill(oauth.clientSecret),
     },
   }
 }

@@ -33,12 +33,25 @@ const Headers = z
     message: `must be at most ${MAX_HEADERS} headers`,
   })
 
-const OAuth = z.strictObject({
-  clientId: boundedText(1_000).describe('Client id at the authorization server.'),
-  clientSecret: Secret.describe('Its secret, which must come from a variable.'),
-  scope: boundedText(1_000).optional().describe('Scopes to ask for, separated by spaces.'),
-  issuer: Url.optional().describe('The only authorization server that may receive the secret.'),
-})
+const OAuth = z
+  .strictObject({
+    per: z
+      .literal('person')
+      .optional()
+      .describe('Each person signs in with an account of their own. Not set: this server does.'),
+    clientId: boundedText(1_000)
+      .optional()
+      .describe('Client id at the authorization server. Not set, with `per`: it registers itself.'),
+    clientSecret: Secret.optional().describe('Its secret, which must come from a variable.'),
+    scope: boundedText(1_000).optional().describe('Scopes to ask for, separated by spaces.'),
+    issuer: Url.optional().describe('The only authorization server that may receive the secret.'),
+  })
+  .superRefine(({ per, ...client }, context) => {
+    for (const name of ['clientId', 'clientSecret'] as const) {
+      if (per || client[name] !== undefined) continue
+      context.addIssue({ code: 'custom', path: [name], message: 'is required without `per`' })
+    }
+  })
 
 const McpServer = z
   .strictObject({
@@ -50,7 +63,9 @@ const McpServer = z
     headers: Headers.default({}).describe(
       'HTTP headers, sent to this server only; a secret must come from a variable.',
     ),
-    oauth: OAuth.optional().describe('Signs in with the client credentials of OAuth.'),
+    oauth: OAuth.optional().describe(
+      'Signs in with OAuth: with client credentials, or each person with their own account.',
+    ),
     enabled: z.boolean().default(true).describe('`false`: not used, but can be tested.'),
     allowTools: z
       .array(boundedText(128))

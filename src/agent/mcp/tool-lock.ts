@@ -5,6 +5,9 @@ import type { RemoteTool } from './session.ts'
 /** How a tool definition differs from the accepted ones. */
 export type ToolChange = 'new' | 'changed'
 
+/** Names of tools, over all people, after which further ones have to be accepted. */
+const MAX_PERSONAL = 1_000
+
 export type ToolLock = ReturnType<typeof createToolLock>
 
 /** Records the accepted tool definitions of servers, and compares current ones with them. */
@@ -15,24 +18,30 @@ export function createToolLock(store: Pick<AcceptedTools, 'see' | 'accept'>) {
       store.accept(connection, url, digestsOf(tools)),
     /**
      * Returns the changed tools by name. When a connection, or its URL, is seen for the first time, there is nothing to
-     * compare with: all of its tools are accepted.
+     * compare with: all of its tools are accepted. Where people see different tools (`isPersonal`), so are names that
+     * nobody has seen before.
      */
     async compare(
       connection: string,
       url: string,
       tools: readonly RemoteTool[],
+      isPersonal = false,
     ): Promise<Map<string, ToolChange>> {
       const current = digestsOf(tools)
       const accepted = await store.see(connection, url, current)
-      const changes = new Map<string, ToolChange>()
-      for (const [name, digest] of current) {
-        const acceptedDigest = accepted.get(name)
-        if (acceptedDigest !== digest)
-          changes.set(name, acceptedDigest === undefined ? 'new' : 'changed')
-      }
-      return changes
+      const changes = changesOf(current, accepted)
+      if (!isPersonal || accepted.size >= MAX_PERSONAL) return changes
+      const isNew = (name: string) => changes.get(name) === 'new'
+      const added = new Map([...current].filter(([name]) => isNew(name)))
+      if (added.size > 0) await store.accept(connection, url, added)
+      return new Map([...changes].filter(([name]) => !isNew(name)))
     },
   }
+}
+
+function changesOf(current: ToolDigests, accepted: ToolDigests): Map<string, ToolChange> {
+  const changed = [...current].filter(([name, digest]) => accepted.get(name) !== digest)
+  return new Map(changed.map(([name]) => [name, accepted.has(name) ? 'changed' : 'new']))
 }
 
 function digestsOf(tools: readonly RemoteTool[]): ToolDigests {

@@ -1,11 +1,16 @@
 import type { ChatModel, ModelTool } from '@agent-server/models'
-import { ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
+import { accountOwner, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { checkEffort } from '@agent-server/schemas/query.ts'
 import type { AgentEvent, AgentRequest, Payment } from '@agent-server/wire'
 import type { Retrieval } from '../../retrieval/search.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { TermsOf } from '../citations/attribution.ts'
-import { createCitations, type NumberedHit, withoutStages } from '../citations/citations.ts'
+import {
+  type Citations,
+  createCitations,
+  type NumberedHit,
+  withoutStages,
+} from '../citations/citations.ts'
 import { createArtifacts } from '../tools/artifacts.ts'
 import type { Tool, ToolContext } from '../tools/define-tool.ts'
 import { toModelTool } from '../tools/discover-tools.ts'
@@ -33,7 +38,7 @@ export interface Dependencies {
   hold?: (() => Disposable) | undefined
   model: ChatModel
   retrieval: Pick<Retrieval, 'search'>
-  tools: Pick<ToolRegistry, 'open'>
+  tools: Pick<ToolRegistry, 'open' | 'prepare'>
   artifacts: Pick<ArtifactStore, 'add' | 'maximumBytes'>
   prompt: PromptOptions
   window: ModelWindow
@@ -70,13 +75,10 @@ export async function* begin(
   const citations = createCitations(paused)
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
   const activeSkills = new Set(paused?.activeSkills)
-  const searches: AgentEvent[] = []
-  const searched: ToolContext['searched'] = (query, numbered, matches) => {
-    if (matches) trace?.searched(query, matches)
-    const hits = numbered.map(({ hit }) => hit)
-    searches.push({ type: 'retrieved', query, hits, known: citations.all() })
-  }
+  const { searches, searched } = noteSearches(citations, trace)
   const search = scopeOf(request)
+  const account = accountOwner(request.caller)
+  await parts.tools.prepare(account, signal)
   const tools = parts.tools.open({
     citations,
     artifacts,
@@ -85,6 +87,7 @@ export async function* begin(
     visibility: search.visibility,
     search,
     owner,
+    account,
     share: request.caller && shareOf(request.caller),
     sessionId,
     searched,
@@ -152,6 +155,17 @@ export async function* begin(
     waited,
     isRefused: (call: ToolCall) => tools.needsApproval(call.name) && !approved.includes(call),
   }
+}
+
+/** Searches become events, and part of the record of the run. */
+function noteSearches(citations: Citations, trace: OpenRun['trace']) {
+  const searches: AgentEvent[] = []
+  const searched: NonNullable<ToolContext['searched']> = (query, numbered, matches) => {
+    if (matches) trace?.searched(query, matches)
+    const hits = numbered.map(({ hit }) => hit)
+    searches.push({ type: 'retrieved', query, hits, known: citations.all() })
+  }
+  return { searches, searched }
 }
 
 /** The names of the tools that the model was not offered, although they could be called. */

@@ -31,6 +31,8 @@ export interface ToolContext {
   search: Pick<Search, 'visibility' | 'mode' | 'minScore'>
   /** The id of the API key, which can read only its own artifacts; absent for the master key, which can read all. */
   owner?: string | undefined
+  /** Whose accounts at other servers the run uses; absent for nobody's. */
+  account?: string | undefined
   /** Whose share of what is limited the run uses. */
   share: Owner
   /** Names the state that tools keep; unique to this run unless the client named it. */

@@ -17,7 +17,9 @@ interface Dependencies {
    * Called again for each run, since the tools of a connection may change. If two tools have the same name, a built-in
    * one wins, otherwise the first one.
    */
-  sources: readonly (() => readonly Tool[])[]
+  sources: readonly ((account?: string) => readonly Tool[])[]
+  /** Has the tools of somebody's own accounts ready. */
+  prepare?: ((account: string, signal: AbortSignal) => Promise<void>) | undefined
   /** Whether the agent configuration enables a tool. */
   isEnabled: (name: string) => boolean
   log: Pick<Log, 'info' | 'warn' | 'error'>
@@ -46,21 +48,26 @@ export class ToolRegistry {
     return { offered, leftOut }
   }
 
-  /** The tools of one run, which do not change during the run. */
-  open(context: ToolContext): RunTools {
-    return new RunTools(this.#on(), context, this.#dependencies)
+  /** To be called before `open`, for who uses accounts of their own. */
+  async prepare(account: string | undefined, signal: AbortSignal): Promise<void> {
+    if (account !== undefined) await this.#dependencies.prepare?.(account, signal)
   }
 
-  #load(): LoadedTool[] {
+  /** The tools of one run, which do not change during the run. */
+  open(context: ToolContext): RunTools {
+    return new RunTools(this.#on(context.account), context, this.#dependencies)
+  }
+
+  #load(account?: string): LoadedTool[] {
     const { sources, isEnabled } = this.#dependencies
     return withStates(
-      sources.flatMap((source) => source()),
+      sources.flatMap((source) => source(account)),
       isEnabled,
     )
   }
 
-  #on(): Tool[] {
-    return this.#load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
+  #on(account?: string): Tool[] {
+    return this.#load(account).flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
   }
 }
 

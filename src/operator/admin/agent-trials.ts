@@ -46,7 +46,7 @@ export function createAgentTrials({ openMcp, openSandbox, openSkills, openAgent 
       const tried = mcpServers[name]
       const mcp = await openMcp(tried ? { [name]: { ...tried, enabled: true } } : {})
       try {
-        return await mcp.test(name, { accept: false, arguments: {} }, signal)
+        return await mcp.test(name, { accept: false, arguments: {} }, signal, undefined)
       } finally {
         await mcp.close()
       }

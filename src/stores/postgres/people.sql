@@ -34,6 +34,16 @@ CREATE INDEX sessions_of_issuer ON sessions (issuer_session) WHERE issuer_sessio
 -- Keys of administrators go with them.
 ALTER TABLE api_keys ADD COLUMN created_by_person text COLLATE "C" REFERENCES people (id) ON DELETE CASCADE;
 
+-- Accounts of people at MCP servers: `sealed` holds the tokens, encrypted; `claimed_at` is when a server began to renew them.
+CREATE TABLE mcp_accounts (
+  owner text COLLATE "C" NOT NULL,
+  connection text COLLATE "C" NOT NULL,
+  sealed text NOT NULL,
+  connected_at bigint NOT NULL,
+  claimed_at bigint NOT NULL,
+  PRIMARY KEY (owner, connection)
+);
+
 CREATE TABLE audit (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at bigint NOT NULL,

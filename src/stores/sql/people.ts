@@ -66,6 +66,7 @@ const MEASURE = `SELECT
   (SELECT count(*) FROM feedback WHERE owner = $1) AS feedback,
   (SELECT count(*) FROM artifacts WHERE owner = $1) AS artifacts,
   (SELECT count(*) FROM api_keys WHERE created_by_person = $1) AS keys,
+  (SELECT count(*) FROM mcp_accounts WHERE owner = $1) AS accounts,
   (SELECT count(*) FROM documents WHERE creator = $1 AND conversation IS NULL) AS handed_documents,
   (SELECT count(*) FROM collections WHERE creator = $1) AS handed_collections
   FROM people WHERE id = $1`
@@ -104,6 +105,7 @@ const toRemoved = (row: Row): RemovedPerson => ({
     collections: integer(row, 'handed_collections'),
   },
   keys: integer(row, 'keys'),
+  accounts: integer(row, 'accounts'),
 })
 
 export function createSessionReads(read: Read): Pick<SessionStore, 'find'> {
@@ -138,7 +140,7 @@ export function createPeopleWrites(dialect: Dialect) {
         await tx.run(`UPDATE ${table} SET creator = $2 WHERE creator = $1`, [id, heir])
       }
       await tx.run('DELETE FROM collection_access WHERE principal = $1', [id])
-      for (const table of ['feedback', 'conversations', 'artifacts', 'runs']) {
+      for (const table of ['feedback', 'conversations', 'artifacts', 'runs', 'mcp_accounts']) {
         await tx.run(`DELETE FROM ${table} WHERE owner = $1`, [id])
       }
       await forgetUsageOf(tx, dialect, id)

@@ -20,6 +20,7 @@ import { createFeedbackReads } from './feedback.ts'
 import { createFiles } from './files.ts'
 import type { Claimant, Completed } from './jobs.ts'
 import { createKeyReads } from './keys.ts'
+import { createMcpAccountReads } from './mcp-accounts.ts'
 import { createPeopleReads, createSessionReads } from './people.ts'
 import { integer, type Read } from './query.ts'
 import { createRunReads } from './runs.ts'
@@ -199,6 +200,7 @@ function createServerStores(
   | 'skillCopies'
   | 'people'
   | 'sessions'
+  | 'mcpAccounts'
   | 'audit'
   | 'usage'
 > {
@@ -272,6 +274,13 @@ function createServerStores(
       remove: write.removeSession,
       removeOld: write.removeOldSessions,
       removeOf: write.removeSessionsOf,
+    },
+    mcpAccounts: {
+      ...createMcpAccountReads(read),
+      save: write.saveMcpAccount,
+      claim: write.claimMcpAccount,
+      renew: write.renewMcpAccount,
+      remove: write.removeMcpAccount,
     },
     audit: {
       ...createAuditReads(read),

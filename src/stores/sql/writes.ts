@@ -15,6 +15,7 @@ import { createFeedbackWrites } from './feedback.ts'
 import { createForgottenFiles, FILE_WRITES } from './files.ts'
 import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from './jobs.ts'
 import { createApiKeyWrites } from './keys.ts'
+import { MCP_ACCOUNT_WRITES } from './mcp-accounts.ts'
 import { createOutboxWrites } from './outbox.ts'
 import { createPeopleWrites } from './people.ts'
 import type { Tx } from './query.ts'
@@ -45,6 +46,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createEvaluationWrites(dialect),
     ...createFeedbackWrites(dialect),
     ...createKeyWrites(dialect),
+    ...MCP_ACCOUNT_WRITES,
     ...createOutboxWrites(dialect, clock),
     ...createPeopleWrites(dialect),
     ...createQuestionWrites(dialect),

@@ -34,6 +34,16 @@ CREATE INDEX sessions_of_issuer ON sessions (issuer_session) WHERE issuer_sessio
 -- Keys of administrators go with them.
 ALTER TABLE api_keys ADD COLUMN created_by_person TEXT REFERENCES people (id) ON DELETE CASCADE;
 
+-- Accounts of people at MCP servers: `sealed` holds the tokens, encrypted; `claimed_at` is when a server began to renew them.
+CREATE TABLE mcp_accounts (
+  owner TEXT NOT NULL,
+  connection TEXT NOT NULL,
+  sealed TEXT NOT NULL,
+  connected_at INTEGER NOT NULL,
+  claimed_at INTEGER NOT NULL,
+  PRIMARY KEY (owner, connection)
+) STRICT;
+
 CREATE TABLE audit (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,

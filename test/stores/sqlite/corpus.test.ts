@@ -86,6 +86,7 @@ it('A corpus leaves every table of the server as it was, and of the corpus nothi
     'evaluations',
     'feedback',
     'judged_questions',
+    'mcp_accounts',
     'mcp_connections',
     'mcp_tools',
     'model_usage',

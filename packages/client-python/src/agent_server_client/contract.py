@@ -440,6 +440,7 @@ class McpItem(TypedDict):
     url: str
     state: Literal['on', 'off', 'unavailable']
     reason: NotRequired[str]
+    perPerson: NotRequired[bool]
     transport: NotRequired[Literal['streamable-http', 'sse']]
     protocol: NotRequired[str]
     tools: NotRequired[int]
@@ -1301,6 +1302,19 @@ class LogEvent(TypedDict):
     details: dict[str, Any]
 
 
+class Account(TypedDict):
+    connection: str
+    connectedAt: NotRequired[str]
+
+
+class McpAccountList(TypedDict):
+    accounts: list[Account]
+
+
+class McpAccountStart(TypedDict):
+    url: str
+
+
 class McpAnswer(TypedDict):
     jsonrpc: NotRequired[str]
 
@@ -1595,6 +1609,7 @@ class Removed(TypedDict):
     feedback: int
     artifacts: int
     keys: int
+    accounts: int
 
 
 class HandedOn(TypedDict):

@@ -62,6 +62,20 @@ export const isMaster = ({ key, person }: Identity): boolean => !key && !person
 export const ownerIdOf = (caller?: Identity): string | undefined =>
   caller?.person?.id ?? caller?.key?.id
 
+/** Whose accounts at other servers a caller uses; undefined for an API key, which is nobody's account. */
+export function accountOwner(caller: Identity | undefined): string | undefined {
+  if (!caller) return undefined
+  return caller.person?.id ?? (isMaster(caller) ? 'master' : undefined)
+}
+
+/** The same, of a person whom an administrator names. Throws `not_permitted` and `insufficient_scope`. */
+export function requireAccountOwner(caller: Caller, person?: string): string {
+  if (person !== undefined) checkScope(caller, 'admin')
+  const owner = person ?? accountOwner(caller)
+  if (owner !== undefined) return owner
+  throw new AppError('not_permitted', 'An API key has no accounts: only people have')
+}
+
 /** Whose share of what is limited a caller uses: that of the key, for all whom it has let in or speaks for. */
 export const shareOf = ({ key, person }: Identity): Owner => key?.payer ?? key?.id ?? person?.id
 

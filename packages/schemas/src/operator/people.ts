@@ -64,6 +64,7 @@ export const PersonRemoved = z
         feedback: Count.describe('Ratings of answers.'),
         artifacts: Count.describe('Files that answers made, stored responses and waiting runs.'),
         keys: Count.describe('API keys that they have made as an administrator.'),
+        accounts: Count.describe('Accounts at MCP servers that they have connected.'),
       })
       .describe('What belonged to them alone.'),
     handedOn: z

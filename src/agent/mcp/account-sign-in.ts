@@ -1,0 +1,178 @@
+import { untilAborted } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
+import {
+  discoverOAuthServerInfo,
+  exchangeAuthorization,
+  type FetchLike,
+  type OAuthTokens,
+  refreshAuthorization,
+  registerClient,
+  startAuthorization,
+} from '@modelcontextprotocol/client'
+import { explainFailure } from './explain-failure.ts'
+import { type SessionTarget, withHeaders } from './session.ts'
+
+const WAIT_MS = 15_000
+
+/** This server at an authorisation server: as configured, or as it registered itself. */
+export interface OAuthClient {
+  client_id: string
+  client_secret?: string | undefined
+}
+
+/** The authorisation server of an MCP server, as it says itself, and what tokens are to be for. */
+async function findAuthorizationServer({ url, oauth }: SessionTarget, fetchFn: FetchLike) {
+  const found = await discoverOAuthServerInfo(url, { fetchFn })
+  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found
+  const issuer = metadata?.issuer ?? authorizationServerUrl
+  const expected = oauth?.issuer
+  if (expected !== undefined && withoutSlash(expected) !== withoutSlash(issuer)) {
+    throw new Refusal('The server names another authorization server than `issuer` in agent.json')
+  }
+  const resource = resourceMetadata?.resource
+  if (resource !== undefined && !isPartOf(url, new URL(resource))) {
+    throw new Refusal('The server says that it is another one')
+  }
+  return { issuer, authorizationServerUrl, metadata, resource }
+}
+
+const withoutSlash = (url: string) => url.replace(/\/$/, '')
+
+/** Whether tokens for a resource are for this address (RFC 9728, 3.3, and as the protocol has it, for what is above it). */
+const isPartOf = (url: URL, resource: URL) =>
+  url.origin === resource.origin &&
+  `${withoutSlash(url.pathname)}/`.startsWith(`${withoutSlash(resource.pathname)}/`)
+
+interface Begun {
+  url: string
+  verifier: string
+  client: OAuthClient
+  issuer: string
+}
+
+/** Where a person allows this server to act for them. Throws `fetch_failed`. */
+export function beginSignIn(
+  target: SessionTarget,
+  { redirectUri, state }: { redirectUri: string; state: string },
+  signal: AbortSignal,
+): Promise<Begun> {
+  return explained(target, signal, async (fetchFn) => {
+    const { issuer, authorizationServerUrl, metadata, resource } = await findAuthorizationServer(
+      target,
+      fetchFn,
+    )
+    const scope = target.oauth?.scope
+    const client =
+      configuredClient(target) ??
+      (await registerClient(authorizationServerUrl, {
+        ...(metadata && { metadata }),
+        clientMetadata: {
+          client_name: 'Agent Server',
+          redirect_uris: [redirectUri],
+          grant_types: ['authorization_code', 'refresh_token'],
+          response_types: ['code'],
+          ...(scope !== undefined && { scope }),
+        },
+        fetchFn,
+      }))
+    const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServerUrl, {
+      ...(metadata && { metadata }),
+      clientInformation: asInformation(client),
+      redirectUrl: redirectUri,
+      state,
+      ...(scope !== undefined && { scope }),
+      ...(resource !== undefined && { resource }),
+    })
+    if (!/^https?:$/.test(authorizationUrl.protocol)) {
+      throw new Refusal('The authorization server has no page on the web')
+    }
+    const { client_id, client_secret } = client
+    return {
+      url: authorizationUrl.href,
+      verifier: codeVerifier,
+      client: { client_id, client_secret },
+      issuer,
+    }
+  })
+}
+
+interface Answer extends Omit<Begun, 'url'> {
+  redirectUri: string
+  code: string
+  /** `iss` of the answer (RFC 9207). */
+  answeredBy: string | undefined
+}
+
+/** The tokens for the code that came back. Throws `fetch_failed`. */
+export function finishSignIn(
+  target: SessionTarget,
+  { issuer, client, verifier, redirectUri, code, answeredBy }: Answer,
+  signal: AbortSignal,
+): Promise<OAuthTokens> {
+  return explained(target, signal, async (fetchFn) => {
+    const server = await findAuthorizationServer(target, fetchFn)
+    if (server.issuer !== issuer)
+      throw new Refusal('The server has changed its authorization server')
+    const { authorizationServerUrl, metadata, resource } = server
+    return exchangeAuthorization(authorizationServerUrl, {
+      ...(metadata && { metadata }),
+      clientInformation: asInformation(client),
+      authorizationCode: code,
+      ...(answeredBy !== undefined && { iss: answeredBy }),
+      codeVerifier: verifier,
+      redirectUri,
+      ...(resource !== undefined && { resource }),
+      fetchFn,
+    })
+  })
+}
+
+/** New tokens. Throws what the authorisation server and the connection to it say. */
+export async function refreshSignIn(
+  target: SessionTarget,
+  { client, issuer, refreshToken }: { client: OAuthClient; issuer: string; refreshToken: string },
+): Promise<OAuthTokens> {
+  const signal = AbortSignal.timeout(WAIT_MS)
+  const fetchFn = fetchWithin(target, signal)
+  const server = await findAuthorizationServer(target, fetchFn)
+  // The token is for the one that gave it alone.
+  if (server.issuer !== issuer) throw new Refusal('The server has changed its authorization server')
+  const { authorizationServerUrl, metadata, resource } = server
+  return refreshAuthorization(authorizationServerUrl, {
+    ...(metadata && { metadata }),
+    clientInformation: asInformation(configuredClient(target) ?? client),
+    refreshToken,
+    ...(resource !== undefined && { resource: new URL(resource) }),
+    fetchFn,
+  })
+}
+
+export function configuredClient({ oauth }: SessionTarget): OAuthClient | undefined {
+  if (oauth?.clientId === undefined) return undefined
+  return { client_id: oauth.clientId, client_secret: oauth.clientSecret }
+}
+
+const asInformation = ({ client_id, client_secret }: OAuthClient) => ({
+  client_id,
+  ...(client_secret !== undefined && { client_secret }),
+})
+
+const fetchWithin = (target: SessionTarget, signal: AbortSignal): FetchLike => {
+  const send = withHeaders(target)
+  return (url, init) => send(url, { ...init, signal })
+}
+
+async function explained<Result>(
+  target: SessionTarget,
+  signal: AbortSignal,
+  work: (fetchFn: FetchLike) => Promise<Result>,
+): Promise<Result> {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)])
+  try {
+    return await untilAborted(work(fetchWithin(target, either)), either)
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw new AppError('fetch_failed', explainFailure(cause), { cause })
+  }
+}

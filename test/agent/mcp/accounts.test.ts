@@ -1,0 +1,93 @@
+import { createEncryption } from '@agent-server/lib/encrypted.ts'
+import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
+import { afterAll, expect, it } from 'vitest'
+import { beginSignIn, finishSignIn } from '../../../src/agent/mcp/account-sign-in.ts'
+import { createMcpAccounts } from '../../../src/agent/mcp/accounts.ts'
+import { toSessionTarget } from '../../../src/agent/mcp/session.ts'
+import { McpServers } from '../../../src/agent/mcp/settings.ts'
+import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
+import { startPersonalServer } from '../../support/personal-mcp-server.ts'
+
+const { signal } = new AbortController()
+const outbound = createGuardedFetch(createOutboundPolicy(['127.0.0.1']), {
+  maxBytes: 1_000_000,
+  idleMs: 10_000,
+})
+afterAll(() => outbound.close())
+const redirectUri = 'http://127.0.0.1/back'
+
+/** Two servers on one store, and an account of Ada's whose tokens expire at once. */
+async function open() {
+  const server = await startPersonalServer(['ada'])
+  const { mcpAccounts: store } = await openSqliteStore()
+  const settings = (url: string) =>
+    McpServers.parse({ tickets: { url, oauth: { per: 'person' } } }).tickets
+  const at = (url = server.url, owner = 'user:ada') => ({
+    owner,
+    connection: 'tickets',
+    target: () => toSessionTarget(settings(url) ?? raise(), {}, outbound.fetch),
+  })
+  const servers = [1, 2].map(() =>
+    createMcpAccounts({
+      store,
+      encryption: createEncryption('key', 'accounts'),
+      address: '/there',
+    }),
+  )
+  const [one = raise(), other = raise()] = servers
+  server.expireAfter(1)
+  const target = at().target()
+  const { url, ...begun } = await beginSignIn(target, { redirectUri, state: 's' }, signal)
+  const back = await fetch(`${url}&login=ada`, { redirect: 'manual' })
+  const query = new URL(back.headers.get('location') ?? '').searchParams
+  const answer = { code: query.get('code') ?? '', answeredBy: query.get('iss') ?? undefined }
+  const tokens = await finishSignIn(target, { ...begun, ...answer, redirectUri }, signal)
+  await one.save(at(), { ...begun, tokens })
+  const connectedAt = (await one.connectedAt(at())) ?? 0
+  return { server, store, one, other, at, connectedAt }
+}
+
+function raise(): never {
+  throw new Error('There is none')
+}
+
+it('Tokens that expire are renewed once, however many calls of two servers need them', async () => {
+  const { server, one, other, at, connectedAt } = await open()
+  const released = Promise.withResolvers<void>()
+  server.hold(released.promise)
+  server.expireAfter(3_600)
+  const sources = [one, other, one, other].map((each) => each.sourceFor(at(), connectedAt))
+  const waiting = sources.map((source) => source.token())
+  await expect.poll(() => server.grants).toContain('refresh_token')
+  released.resolve()
+  const tokens = await Promise.all(waiting)
+  expect(new Set(tokens).size).toBe(1)
+  expect(server.grants).toEqual(['authorization_code', 'refresh_token'])
+})
+
+it('An account without tokens that work is gone', async () => {
+  const { server, one, at, connectedAt } = await open()
+  server.revoke('ada')
+  const source = one.sourceFor(at(), connectedAt)
+  await expect(source.token()).rejects.toThrow('/there')
+  expect(await one.connectedAt(at())).toBeUndefined()
+})
+
+it('Tokens count for the server and the person that they were given for alone, and are stored encrypted', async () => {
+  const { store, one, at } = await open()
+  const [stored = raise()] = await store.list('user:ada')
+  expect(JSON.stringify(stored)).not.toMatch(/canary|refresh-|registered/)
+  expect(await one.connectedAt(at('http://127.0.0.1:9/other'))).toBeUndefined()
+  await store.save({ ...stored, owner: 'user:bob' })
+  expect(await one.connectedAt(at(undefined, 'user:bob'))).toBeUndefined()
+})
+
+it('A session of an account goes on with no account that is connected later', async () => {
+  const { store, one, at, connectedAt } = await open()
+  const source = one.sourceFor(at(), connectedAt)
+  await source.token()
+  const [stored = raise()] = await store.list('user:ada')
+  await store.save({ ...stored, connectedAt: connectedAt + 1 })
+  await expect(source.token()).rejects.toThrow('/there')
+})
