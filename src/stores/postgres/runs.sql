@@ -11,4 +11,5 @@ CREATE TABLE runs (
   json text NOT NULL
 );
 CREATE INDEX runs_of_owner ON runs (owner) WHERE owner IS NOT NULL;
+CREATE INDEX runs_by_age ON runs (created_at);
 CREATE INDEX runs_of_answer ON runs (answer, number) WHERE answer IS NOT NULL;

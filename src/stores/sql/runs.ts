@@ -1,7 +1,7 @@
 import { RUN_BOUNDS, type RunStore, type StoredRun } from '../run-store.ts'
 import type { Clock } from './clock.ts'
 import type { Dialect } from './dialect.ts'
-import { optionalText, type Read, type Tx, text } from './query.ts'
+import { integer, optionalText, type Read, type Tx, text } from './query.ts'
 
 const LIST = `SELECT summary FROM runs WHERE CAST($1 AS text) IS NULL OR answer = $1
   ORDER BY number DESC LIMIT $2`
@@ -9,11 +9,16 @@ const FIND = 'SELECT json FROM runs WHERE id = $1'
 const ADD = `INSERT INTO runs (id, answer, owner, summary, json, size, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, now_ms())`
 const DROP_OLD = 'DELETE FROM runs WHERE created_at <= now_ms() - $1'
+const DROP_OLDEST = `DELETE FROM runs WHERE number <= (
+    SELECT number FROM (
+      SELECT number, size FROM runs ORDER BY number DESC LIMIT 1 OFFSET $1
+    ) AS oldest)`
+const SIZE = 'SELECT CAST(coalesce(sum(size), 0) AS bigint) AS size FROM runs'
+/** Takes ten times as long as to look whether it is due. */
 const MAKE_ROOM = `DELETE FROM runs WHERE number <= (
     SELECT max(number) FROM (
-      SELECT number, row_number() OVER newest AS place, sum(size) OVER newest AS total
-      FROM runs WINDOW newest AS (ORDER BY number DESC)
-    ) AS kept WHERE place > $1 OR total > $2)`
+      SELECT number, sum(size) OVER (ORDER BY number DESC) AS total FROM runs
+    ) AS kept WHERE total > $1)`
 
 export function createRunReads(read: Read): Pick<RunStore, 'list' | 'find'> {
   return {
@@ -34,7 +39,10 @@ export function createRunWrites(dialect: Dialect, clock: Clock) {
       await dialect.exclude(tx, 'runs')
       if (await clock.isTrusted(tx)) await tx.run(DROP_OLD, [RUN_BOUNDS.maximumAgeMs])
       await tx.run(ADD, [id, answerId, owner, summary, json, json.length + summary.length])
-      await tx.run(MAKE_ROOM, [maximumCount, RUN_BOUNDS.maximumCharacters])
+      await tx.run(DROP_OLDEST, [maximumCount])
+      const { maximumCharacters } = RUN_BOUNDS
+      if (integer(await tx.one(SIZE), 'size') > maximumCharacters)
+        await tx.run(MAKE_ROOM, [maximumCharacters])
     },
   }
 }

@@ -14,3 +14,4 @@ CREATE INDEX runs_of_owner ON runs (owner) WHERE owner IS NOT NULL;
 CREATE INDEX runs_of_answer ON runs (answer, number) WHERE answer IS NOT NULL;
 -- By which room is made without a look at the long texts.
 CREATE INDEX runs_by_size ON runs (number, size);
+CREATE INDEX runs_by_age ON runs (created_at);
