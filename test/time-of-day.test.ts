@@ -18,6 +18,8 @@ packages/sandboxes/src/docker/docker-sandbox.ts
 packages/sandboxes/src/embedded/file-system.ts
 packages/sandboxes/src/embedded/wasi.ts
 packages/wire/src/models.ts
+src/agent/mcp/accounts.ts
+src/agent/mcp/personal-server.ts
 src/agent/tools/artifacts.ts
 src/dialects/completions/dialect.ts
 src/dialects/completions/text-dialect.ts
@@ -34,6 +36,8 @@ src/operator/ops/activity.ts
 src/operator/people/company-accounts.ts
 src/operator/people/people.ts
 src/operator/people/person-sessions.ts
+src/operator/usage/ledger.ts
+src/operator/usage/report.ts
 src/operator/web-ui/sessions.ts
 src/stores/sqlite/connection.ts`
   .trim()
