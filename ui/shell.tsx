@@ -18,6 +18,7 @@ import { ModelsPage } from './pages/models.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
+import { UsagePage } from './pages/usage.tsx'
 import { Palette } from './palette.tsx'
 import { Button } from './parts/controls.tsx'
 import { Confirm, Dialog } from './parts/dialog.tsx'
@@ -69,6 +70,7 @@ const GROUPS: readonly PageGroup[] = [
     title: 'Operate',
     pages: [
       { path: 'overview', title: 'Overview', needs: 'admin', Page: OverviewPage, isAlways: true },
+      { path: 'usage', title: 'Usage', needs: 'chat', Page: UsagePage },
       { path: 'activity', title: 'Activity', needs: 'admin', Page: ActivityPage, isAlways: true },
       { path: 'deploy', title: 'Deploy', needs: 'admin', Page: DeployPage, isAlways: true },
     ],

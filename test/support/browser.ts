@@ -50,6 +50,7 @@ export const PAGES = [
   'models',
   'keys',
   'feedback',
+  'usage',
   'activity',
   'deploy',
   'settings',

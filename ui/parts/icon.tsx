@@ -4,6 +4,7 @@ import rightIcon from 'lucide/dist/esm/icons/badge-check.mjs'
 import referenceIcon from 'lucide/dist/esm/icons/book-open.mjs'
 import agentIcon from 'lucide/dist/esm/icons/bot.mjs'
 import modelsIcon from 'lucide/dist/esm/icons/boxes.mjs'
+import usageIcon from 'lucide/dist/esm/icons/chart-column.mjs'
 import doneIcon from 'lucide/dist/esm/icons/check.mjs'
 import previousIcon from 'lucide/dist/esm/icons/chevron-left.mjs'
 import nextIcon from 'lucide/dist/esm/icons/chevron-right.mjs'
@@ -71,6 +72,7 @@ const ICONS = {
   keys: keysIcon,
   activity: activityIcon,
   feedback: feedbackIcon,
+  usage: usageIcon,
   deploy: deployIcon,
   settings: settingsIcon,
   more: moreIcon,

@@ -36,6 +36,7 @@ import type {
   SettingsPatch,
   SettingsSaved,
   SkillList,
+  UsageReport,
   WatchedFolder,
   WatchedFolders,
 } from './contract.ts'
@@ -48,6 +49,20 @@ const TRIAL_MS = 600_000
 
 /** For requests that are never retried: a repeated one would have another effect. */
 const ONCE = { method: 'POST', isRepeatable: false } as const
+
+export interface UsageOptions {
+  /** What the rows are of: `day`, `person`, `group`, `key`, `agent`, `model`, or several, separated by commas. */
+  by?: string | undefined
+  /** Days in UTC, both included. */
+  since?: string | undefined
+  until?: string | undefined
+  person?: string | undefined
+  group?: string | undefined
+  key?: string | undefined
+  agent?: string | undefined
+  model?: string | undefined
+  limit?: number | undefined
+}
 
 export interface AuditOptions extends RequestOptions {
   limit?: number | undefined
@@ -125,6 +140,14 @@ export class Admin {
         ({ entries, nextCursor }) => ({ items: entries, nextCursor }),
       )
     })
+  }
+
+  /** Says who has used what, by day if nothing else is asked for. */
+  usage(query: UsageOptions = {}, options?: RequestOptions): Call<UsageReport> {
+    return this.#transport.json(
+      { method: 'GET', path: '/admin/usage', query: { ...query } },
+      options,
+    )
   }
 
   /** Lists the targets that the agent can be deployed to. */

@@ -2,7 +2,7 @@ import { Admin } from './admin.ts'
 import { Agent, Artifacts } from './agent.ts'
 import type { Call } from './call.ts'
 import { ChatStream, openChat } from './chat-stream.ts'
-import type { ChatRequest, QueryRequest, QueryResult } from './contract.ts'
+import type { ChatRequest, OwnUsage, QueryRequest, QueryResult } from './contract.ts'
 import { Conversations } from './conversations.ts'
 import { Documents } from './documents.ts'
 import { Evaluation } from './evaluation.ts'
@@ -92,6 +92,11 @@ export class AgentServer {
   query(request: string | QueryRequest, options?: RequestOptions): Call<QueryResult> {
     const json: QueryRequest = typeof request === 'string' ? { query: request } : request
     return this.#transport.json({ method: 'POST', path: '/query', json }, options)
+  }
+
+  /** What whoever asks has used of models in the last 30 days, and what is left for today. */
+  usage(options?: RequestOptions): Call<OwnUsage> {
+    return this.#transport.json({ method: 'GET', path: '/usage' }, options)
   }
 
   /** Asks the agent a question or, in a request, with all that came before; the answer is streamed as it is generated. */
