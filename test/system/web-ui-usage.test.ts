@@ -24,7 +24,7 @@ it.skipIf(!hasBrowser)(
     const rows = page.locator('tbody tr')
     await expect.poll(() => rows.allInnerTexts()).toHaveLength(2)
     expect(await rows.last().innerText()).toMatch(/Total\s+3\s+3,000\s+0\s+30\s+\$0\.0063/)
-    await page.locator('select').first().selectOption('person')
+    await page.locator('.audit-filters select').first().selectOption('person')
     await expect.poll(() => rows.first().innerText()).toMatch(/^ada\s+2\s+2,000/)
     await page.getByPlaceholder('user:ada').fill('user:bob')
     await expect.poll(() => rows.first().innerText()).toMatch(/^bob\s+1\s+1,000/)
