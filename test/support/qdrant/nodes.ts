@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { vi } from 'vitest'
 import { z } from 'zod'
 import { freePort, type Launched, launch } from '../server-process.ts'
 import { temporaryDirectory } from '../temporary-files.ts'
@@ -10,6 +10,7 @@ import { startFakeQdrant } from './fake-qdrant.ts'
 export const PROGRAM = process.env.TEST_QDRANT_PROGRAM ?? ''
 
 const START_MS = 120_000
+const POLL_MS = 100
 
 export interface QdrantNode {
   url: string
@@ -115,8 +116,11 @@ function nodeOf(peer: Peer, inCluster: boolean, parameters: (isFirst: boolean) =
         ...(inCluster && { QDRANT__CLUSTER__ENABLED: 'true', QDRANT__CLUSTER__P2P__PORT: p2p }),
       }
       running = launch({ directory, environment, command: [PROGRAM, ...parameters(isFirst)] })
-      const ready = () => fetch(`${url}/readyz`).then(({ ok }) => ok)
-      await expect.poll(() => ready().catch(() => false), { timeout: START_MS }).toBe(true)
+      const look = async () => {
+        const response = await fetch(`${url}/readyz`)
+        if (!response.ok) throw new Error(`Qdrant is not ready: ${response.status}`)
+      }
+      await vi.waitFor(look, { timeout: START_MS, interval: POLL_MS })
     },
     wipe: () => rm(storage, { recursive: true, force: true }),
   }
