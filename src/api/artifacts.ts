@@ -15,9 +15,12 @@ export function artifactRoutes(
   /** Whether a signed link takes the place of a key. Throws `unauthorized` if it is wrong or too old. */
   const isLinked = ({ params, query }: FastifyRequest): boolean => {
     const { data: file } = ArtifactParams.safeParse(params)
-    const { data: { until, signature } = {} } = ArtifactLink.safeParse(query)
-    if (signature === undefined) return false
-    if (file && until !== undefined && links.opens(file.id, { until, signature })) return true
+    const { data: link } = ArtifactLink.safeParse(query)
+    if (link?.signature === undefined) return false
+    const { until, signature } = link
+    if (file && until !== undefined && links.opens(file.id, { ...link, until, signature })) {
+      return true
+    }
     throw new AppError(
       'unauthorized',
       'The link is invalid or has expired. Use an API key instead.',
@@ -31,7 +34,7 @@ export function artifactRoutes(
         operationId: 'getArtifact',
         summary: 'Download a file created by a tool',
         description:
-          'The path is the `url` of an artifact in the `done` frame or the `agent` field. Its `link` works without a key for an hour.',
+          'The path is the `url` of an artifact in the `done` frame or the `agent` field. Its `link` works without a key for ten minutes.',
         tags: ['chat'],
         params: ArtifactParams,
         querystring: ArtifactLink,

@@ -156,7 +156,13 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
       readFiles,
     },
     usage: knowledge.usage.reports,
-    conversations: composeConversations({ store, agent, readFiles, ...corpus }),
+    conversations: composeConversations({
+      store,
+      agent,
+      linkFor: artifactLinks.linkFor,
+      readFiles,
+      ...corpus,
+    }),
     operator: {
       ...operator,
       keys,

@@ -13,6 +13,7 @@ import type { AgentSide } from './agent.ts'
 interface Parts {
   store: OpenedStore
   agent: AgentSide['agent']
+  linkFor: AgentSide['artifactLinks']['linkFor']
   corpusFor: CorpusFor
   readFiles: Services['agent']['readFiles']
   /** Deletes the documents of a conversation that was deleted. */
@@ -23,13 +24,14 @@ interface Parts {
 export function composeConversations({
   store,
   agent,
+  linkFor,
   corpusFor,
   readFiles,
   conversationDeleted,
 }: Parts) {
   const { conversations: conversationStore, feedback: feedbackStore } = store
   const hiddenDocuments = createHiddenDocuments(store)
-  const withholding = createWithholding(hiddenDocuments)
+  const withholding = createWithholding(hiddenDocuments, linkFor)
   const conversations = createConversations(conversationStore, withholding, conversationDeleted)
   const storedResponses = new StoredResponses(store.responses, hiddenDocuments)
   return {

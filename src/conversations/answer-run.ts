@@ -3,6 +3,7 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import { keepTrying } from '@agent-server/lib/keep-trying.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { ChatFrame } from '@agent-server/schemas/chat.ts'
+import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import type { ErrorDetail } from '@agent-server/schemas/error.ts'
 import type { Agent, AgentRequest } from '@agent-server/wire'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
@@ -105,6 +106,11 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
   return {
     ended: run(),
     stop,
+    /** As far as it is generated; it has an end once that is stored. */
+    answer: (): StoredAnswer => {
+      const { status, ...answer } = record.answer
+      return { ...answer, status: isEnded ? status : 'in_progress' }
+    },
     /** Streams the answer from its beginning or, if it was resumed after a pause, only the new part. */
     async *follow({ includeSteps, onlyNew }: Following, signal: AbortSignal): Frames {
       let next = onlyNew ? earlierCount : 0

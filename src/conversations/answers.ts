@@ -4,6 +4,7 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { forCaller } from '@agent-server/schemas/visibility.ts'
 import {
   type Agent,
   type AgentRequest,
@@ -23,6 +24,8 @@ import type { ItemForm } from './item-form.ts'
 import type { Withholding } from './withheld.ts'
 
 const POLL_MS = 1_000
+/** How often a person is shown what is new of an answer that this server generates. */
+const LIVE_POLL_MS = 200
 const CLOSE_MS = 5_000
 const MAX_ATTACHED = 20
 
@@ -69,21 +72,23 @@ export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Depende
     throw new AppError('item_not_found', message, { param: 'item' })
   }
 
-  /** Follows an answer that this server does not generate: it has ended, or another server writes it. */
-  async function* followStored(
+  /** Follows an answer by looking at it again and again: what its reader may read of it may change meanwhile. */
+  async function* followWithheld(
     { caller, ...ref }: FollowedItem,
     includeSteps: boolean,
     signal: AbortSignal,
   ): Frames {
     let previous: StoredAnswer | undefined
     for (;;) {
-      const answer = await withholding.answer((await find(ref)).answer, caller)
+      const run = running.get(ref.item)
+      const stored = run?.answer() ?? (await find(ref)).answer
+      const answer = await withholding.answer(stored, { caller, isOwner: true })
       const ending = endOf(answer)
       const frames = framesFor([...framesOf(answer, previous), ...ending], includeSteps)
       if (frames.length > 0) yield frames
       if (ending.length > 0) return
       previous = answer
-      await pause(POLL_MS, signal)
+      await pause(run ? LIVE_POLL_MS : POLL_MS, signal)
     }
   }
 
@@ -119,8 +124,8 @@ export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Depende
     /** Streams an answer from its beginning, and follows it while it is generated. Throws `item_not_found`. */
     async *follow(ref: FollowedItem, includeSteps: boolean, signal: AbortSignal): Frames {
       await find(ref)
-      const run = running.get(ref.item)
-      yield* run?.follow({ includeSteps }, signal) ?? followStored(ref, includeSteps, signal)
+      const run = forCaller(ref.caller).rights === 'all' ? running.get(ref.item) : undefined
+      yield* run?.follow({ includeSteps }, signal) ?? followWithheld(ref, includeSteps, signal)
     },
     /** Stops an answer, wherever it is generated; one that has ended stays as it is. Throws `item_not_found`. */
     async cancel(ref: ItemRef): Promise<void> {

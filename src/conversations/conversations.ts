@@ -5,6 +5,7 @@ import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.t
 import { principalsOf } from '@agent-server/schemas/visibility.ts'
 import { type PageQuery, pageOf } from '@agent-server/wire'
 import type {
+  ConversationRef,
   ConversationStore,
   NewItem,
   SharedConversation,
@@ -150,13 +151,13 @@ function createItems(
       const { conversation, ref } = await getReadable(id, caller)
       const last = conversation.lastItem ?? ''
       const page = pageOf(await (branches ? store.items(ref) : store.branch(ref, last)), query)
-      return { ...page, data: await withholding.items(page.data, caller) }
+      return { ...page, data: await withholding.items(page.data, readerOf(ref, caller)) }
     },
     /** Throws `conversation_not_found`, and `item_not_found`. */
     async getItem(id: string, itemId: string, caller: Caller): Promise<StoredItem> {
       const { ref } = await getReadable(id, caller)
       const item = await store.item({ ...ref, item: itemId })
-      const [shown] = item ? await withholding.items([item], caller) : []
+      const [shown] = item ? await withholding.items([item], readerOf(ref, caller)) : []
       if (!shown) throw itemNotFound(itemId)
       return shown
     },
@@ -180,6 +181,11 @@ function createItems(
     },
   }
 }
+
+const readerOf = ({ owner }: ConversationRef, caller: Caller) => ({
+  caller,
+  isOwner: owner === ownerIdOf(caller),
+})
 
 function missing(id: string): never {
   const message = `There is no conversation "${id}". It was deleted, has expired, or belongs to somebody else.`

@@ -10,26 +10,53 @@ import { readAnswer } from './answer-record.ts'
 const WITHHELD = 'Withheld: you may not read all documents that this may have come from.'
 
 /** Their results come from documents that are among the hits; what others read is not stored. */
-const CITING_TOOLS = ['semantic_search', 'read_document', 'find_text', 'query_table']
+const CITING_TOOLS = [
+  'semantic_search',
+  'read_document',
+  'find_text',
+  'query_table',
+  'lookup_data',
+  'make_chart',
+]
 
-/** Answers without the words of documents that their reader may not read any more; what was answered stays. */
-export function createWithholding(hiddenOf: HiddenDocuments) {
-  const answer = async (stored: StoredAnswer, caller: Caller): Promise<StoredAnswer> => {
+/** Who reads an answer: whoever asked for it, or somebody with whom the conversation is shared. */
+interface Reader {
+  caller: Caller
+  isOwner: boolean
+}
+
+/** Names a file that a reader may have, by a path that opens it for a while. */
+type LinkFor = (artifactId: string, person: string | undefined) => string
+
+/**
+ * Answers without the words of documents that their reader may not read any more; what was answered stays. Files that
+ * tools made stay with whoever asked; others get them while they may read all that the answer was made from.
+ */
+export function createWithholding(hiddenOf: HiddenDocuments, linkFor: LinkFor) {
+  const answer = async (
+    stored: StoredAnswer,
+    { caller, isOwner }: Reader,
+  ): Promise<StoredAnswer> => {
     if (forCallerById(caller).rights === 'all') return stored
     const { hits } = stored.agent
     const hidden = await hiddenOf(
       hits.map(({ documentId }) => documentId),
       caller,
     )
-    return { ...stored, agent: withheld(stored.agent, hidden) }
+    const agent = withheld(stored.agent, hidden)
+    const mayHave = isOwner || isWholeFor(stored.agent, hidden)
+    const { artifacts = [], ...others } = agent
+    if (!mayHave || artifacts.length === 0) return { ...stored, agent: others }
+    const linked = artifacts.map((one) => ({ ...one, link: linkFor(one.id, caller.person?.id) }))
+    return { ...stored, agent: { ...others, artifacts: linked } }
   }
   return {
     answer,
-    items: (items: readonly StoredItem[], caller: Caller): Promise<StoredItem[]> =>
+    items: (items: readonly StoredItem[], reader: Reader): Promise<StoredItem[]> =>
       Promise.all(
         items.map(async (item) => {
-          const before = readAnswer({ ...item, silentMs: undefined })
-          const after = before && (await answer(before, caller))
+          const before = readAnswer({ ...item, silentMs: 0 })
+          const after = before && (await answer(before, reader))
           return after === before ? item : { ...item, json: JSON.stringify(after) }
         }),
       ),
@@ -42,15 +69,27 @@ export type Withholding = ReturnType<typeof createWithholding>
 const isShown = (tool: string, hidden: ReadonlySet<string>) =>
   tool.startsWith('mcp__') || (hidden.size === 0 && CITING_TOOLS.includes(tool))
 
+/** Only the end of a run tells everything that its tools have read. */
+const hasAllHits = ({ finishReason, error }: StoredAnswer['agent']) =>
+  error === undefined &&
+  finishReason !== undefined &&
+  finishReason !== 'cancelled' &&
+  finishReason !== 'interrupted'
+
+/** Whether somebody may read everything that an answer was made from. */
+const isWholeFor = (agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) =>
+  hasAllHits(agent) && hidden.size === 0 && agent.steps.every(({ tool }) => isShown(tool, hidden))
+
 function withheld(agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) {
   const { steps } = agent
+  const isComplete = hasAllHits(agent)
   return {
     ...agent,
     ...withoutPassages(agent, hidden),
     steps: steps.map((step) =>
-      step.output === undefined || isShown(step.tool, hidden)
+      step.output === undefined || (isComplete && isShown(step.tool, hidden))
         ? step
-        : { ...step, output: WITHHELD },
+        : { ...step, output: isComplete ? WITHHELD : undefined },
     ),
   }
 }

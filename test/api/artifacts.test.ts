@@ -40,7 +40,7 @@ describe('GET /artifacts/{id}', () => {
       const { artifacts: store, close } = await openDirectory(directory)
       const file = { name: 'a.png', mediaType: 'image/png', bytes: Buffer.from('a picture') }
       const { link = '' } = await createArtifactLinks(TEST_KEY).withLinks(store).add(file)
-      const hourAgo = () => Date.now() - 3_601_000
+      const hourAgo = () => Date.now() - 601_000
       const { link: old = '' } = await createArtifactLinks(TEST_KEY, hourAgo)
         .withLinks(store)
         .add(file)

@@ -991,7 +991,7 @@ export interface components {
             expiresAt: string;
             /** @description Identifier of the artifact. */
             id: string;
-            /** @description Path on this server that works without a key for one hour. */
+            /** @description Path on this server that works without a key for ten minutes. A stored answer has a new one each time a person reads it. */
             link?: string;
             /** @description Media type of the file. */
             mediaType: string;

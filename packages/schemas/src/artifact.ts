@@ -10,7 +10,9 @@ export const Artifact = z
     link: z
       .string()
       .optional()
-      .describe('Path on this server that works without a key for one hour.'),
+      .describe(
+        'Path on this server that works without a key for ten minutes. A stored answer has a new one each time a person reads it.',
+      ),
     expiresAt: z.iso
       .datetime()
       .describe(
@@ -44,6 +46,11 @@ export const ArtifactParams = z.object({
 /** The query string of a `link`. */
 export const ArtifactLink = z.object({
   until: z.string().max(16).optional().describe('When the link expires, as in `link`.'),
+  for: z
+    .string()
+    .max(300)
+    .optional()
+    .describe('The person for whom the link was made, as in `link`.'),
   signature: z.string().max(64).optional().describe('Replaces the key.'),
 })
 

@@ -47,33 +47,49 @@ function toArtifact({ expiresAt, ...artifact }: StoredArtifact): Artifact {
   }
 }
 
-/** How long a link gives access to its file without an API key. */
-const LINK_MS = 3_600_000
+/** How long a link gives access to its file without an API key: it may outlive a right for as long. */
+const LINK_MS = 600_000
 /** By how much the clock of the server that signed may be ahead. */
 const SKEW_MS = 60_000
 
+interface SignedLink {
+  until: string
+  signature: string
+  for?: string | undefined
+}
+
 export type ArtifactLinks = ReturnType<typeof createArtifactLinks>
 
-/** Signed links that give access to one file without an API key, for an hour; signed with the server's key. */
+/** Signed links that give access to one file without an API key, for ten minutes; signed with the server's key. */
 export function createArtifactLinks(serverKey: string, now = Date.now) {
-  const sign = (id: string, until: string) =>
-    createHmac('sha256', serverKey).update(`artifact ${id} until ${until}`).digest('base64url')
+  const sign = (...said: (string | undefined)[]) =>
+    createHmac('sha256', serverKey)
+      .update(`artifact ${JSON.stringify(said)}`)
+      .digest('base64url')
+  /** Names the person for whom it was made; a key has none. */
+  const linkFor = (id: string, person: string | undefined): string => {
+    const until = String(now() + LINK_MS)
+    const query = { until, ...(person && { for: person }), signature: sign(id, until, person) }
+    return `/artifacts/${id}?${new URLSearchParams(query)}`
+  }
 
   return {
+    linkFor,
     /** Wraps a store so that new files come with a link. */
     withLinks: <Store extends Pick<ArtifactStore, 'add'>>(store: Store): Store => ({
       ...store,
       async add(file: Parameters<Store['add']>[0]) {
         const artifact = await store.add(file)
-        const until = String(now() + LINK_MS)
-        const query = `until=${until}&signature=${sign(artifact.id, until)}`
-        return { ...artifact, link: `/artifacts/${artifact.id}?${query}` }
+        const person = file.owner?.startsWith('user:') ? file.owner : undefined
+        return { ...artifact, link: linkFor(artifact.id, person) }
       },
     }),
     /** Whether a link is valid: signed with the server's key and not expired. */
-    opens(id: string, { until, signature }: { until: string; signature: string }): boolean {
+    opens(id: string, { until, signature, for: person }: SignedLink): boolean {
       const left = Number(until) - now()
-      return isSameSecret(signature, sign(id, until)) && left > 0 && left <= LINK_MS + SKEW_MS
+      return (
+        isSameSecret(signature, sign(id, until, person)) && left > 0 && left <= LINK_MS + SKEW_MS
+      )
     },
   }
 }

@@ -222,6 +222,10 @@ async function askConversation(
   // Whom it is shared with follows from the groups of the request.
   const isReader = person.groups?.length || person.name === conversation.owner.name
   if (!answer || (answer.status === 404 && !isReader)) return
+  if (answer.status !== 200) {
+    outcome.refusals.push(`${person.name} (${person.groups}) ${path}: ${answer.text}`)
+    return
+  }
   // The words of the answer stay; its passages and steps do not.
   const { data } = ConversationItemList.parse(JSON.parse(answer.text))
   const text = JSON.stringify(data.map(({ agent }) => agent ?? null))

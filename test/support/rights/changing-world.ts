@@ -82,7 +82,10 @@ const PAUSE_MS = 500
 const DONE_BEFORE = [403, 404]
 
 /** Sends a change until the server has an answer: a busy machine may keep a database from giving one. */
-async function expectStatus(send: () => Promise<Response>, expected: number): Promise<string> {
+export async function expectStatus(
+  send: () => Promise<Response>,
+  expected: number,
+): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const response = await send()
     const text = await response.text()

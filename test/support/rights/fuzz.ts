@@ -7,6 +7,7 @@ import { keepAsking, type OldConversation, type Outcome, readingOperations } fro
 import {
   type ChangingWorld,
   createChangers,
+  expectStatus,
   makeChangingWorld,
   type Requests,
   readingOf,
@@ -79,13 +80,12 @@ async function askBefore(
     const document = random.pick(readable)
     if (!document) continue
     const request = speakingFor(server, owner)
-    const { id } = Conversation.parse(
-      await (await request('/v1/conversations', { body: {} })).json(),
-    )
+    const created = await expectStatus(() => request('/v1/conversations', { body: {} }), 200)
+    const { id } = Conversation.parse(JSON.parse(created))
     const content = `Who is the keeper ${document.word}?`
     const body = { messages: [{ role: 'user', content }], conversation: { id } }
     const { done } = await readChat(await request('/chat', { body }))
-    await request(`/v1/conversations/${id}`, { body: { access } })
+    await expectStatus(() => request(`/v1/conversations/${id}`, { body: { access } }), 200)
     const words = world.documents.flatMap(({ word, id }) =>
       done?.hits.some(({ documentId }) => documentId === id) ? [word] : [],
     )
