@@ -230,6 +230,7 @@ const OTHER_STORES: Record<string, string> = {
   sessions: 'found by their secret',
   audit: 'of the operator',
   usage: 'of the operator, and of each what is theirs',
+  mcpAccounts: 'each call names the person',
   acceptedTools: 'of the operator',
   skillCopies: 'of the operator',
 }

@@ -26,6 +26,10 @@ const NOT_RUN = new Map([
   ['npm ci && npm start', 'installs packages; test/e2e/first-start.test.ts runs npm start'],
   ['npm test', 'this is it'],
   [
+    'npm test -- test/api/rights-matrix.test.ts test/api/rights-fuzz.test.ts',
+    'are suites as this is',
+  ],
+  [
     `curl -s "$URL/query" -H "Authorization: Bearer $KEY" \\`,
     'needs a key with act-as; test/api/acting-person.test.ts runs it',
   ],
