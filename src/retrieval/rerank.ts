@@ -1,4 +1,5 @@
 import { withDeadline } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createOutage } from '@agent-server/lib/outage.ts'
 import { type Reranker, RerankerError, type RerankInput } from '@agent-server/models'
@@ -63,16 +64,16 @@ export function createReranking({
   return {
     gives: reranker.scores,
     /**
-     * One score per text, in the same order; undefined if the model does not answer in time or fails. Throws the
-     * abort reason of `signal`.
+     * One score per text, in the same order; undefined if the model does not answer in time or fails, or the caller
+     * has used up a limit. Throws the abort reason of `signal`.
      */
     async scores(input: RerankInput, signal?: AbortSignal) {
       try {
         return await ask(input, signal)
       } catch (error) {
         signal?.throwIfAborted()
-        if (!(error instanceof RerankerError)) throw error
-        return undefined
+        if (error instanceof RerankerError || isLimit(error)) return undefined
+        throw error
       }
     },
 
@@ -87,3 +88,5 @@ export function createReranking({
       ),
   }
 }
+
+const isLimit = (error: unknown) => error instanceof AppError && error.code === 'rate_limited'

@@ -1,3 +1,4 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { type Reranker, RerankerError } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { createReranking } from '../../src/retrieval/rerank.ts'
@@ -116,6 +117,16 @@ it('a caller who leaves is no outage', async () => {
   await expect(scores).rejects.toBe(reason)
   await reranking.scores(ASKED)
   expect(asked()).toBe(2)
+})
+
+it('a caller who has used up a limit is no outage, and gets the hits in their order', async () => {
+  const { reranking, asked, warnings } = createForTest(() =>
+    Promise.reject(new AppError('rate_limited', 'You have used your 50 tokens for today')),
+  )
+  expect(await reranking.scores(ASKED)).toBeUndefined()
+  expect(await reranking.scores(ASKED)).toBeUndefined()
+  expect(asked()).toBe(2)
+  expect(warnings).toEqual([])
 })
 
 it('a mistake of our own is not taken for an outage', async () => {

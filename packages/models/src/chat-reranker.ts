@@ -62,6 +62,9 @@ export function createChatReranker(
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof AppError)) throw error
+        // What a caller may not do, or the store cannot, says nothing of the model.
+        const isOfModel = error instanceof PromptTooLong || error.code.startsWith('upstream_')
+        if (!isOfModel) throw error
         throw new RerankerError(error.message, { cause: error })
       }
     },

@@ -133,4 +133,12 @@ describe('The chat model as a reranker', () => {
     await expect(refusing.order()).rejects.toThrow(new RerankerError('too long'))
     expect(refusing.prompts()).toHaveLength(4)
   })
+
+  it.each(['rate_limited', 'store_unavailable', 'unauthorized'] as const)(
+    'has not failed if a call may not begin: %s',
+    async (code) => {
+      const refused = new AppError(code, 'Not now')
+      await expect(createForTest(refused).order()).rejects.toBe(refused)
+    },
+  )
 })
