@@ -23,6 +23,7 @@ CREATE TABLE model_usage (
 CREATE INDEX usage_of_key ON model_usage (day, key);
 CREATE INDEX usage_of_payer ON model_usage (day, payer) WHERE payer <> '';
 CREATE INDEX usage_of_person ON model_usage (person);
+CREATE INDEX usage_of_groups ON model_usage (groups, day);
 CREATE INDEX held_usage ON model_usage (hold) WHERE hold <> '';
 
 CREATE TABLE usage_groups (

@@ -26,10 +26,12 @@ const AMOUNTS: Columns<Amounts> = {
 }
 const AMOUNT_NAMES = Object.values(AMOUNTS).map(({ name }) => name)
 
+/** What is somebody's on a day, so that an index finds it. */
 const OWNED = {
-  person: 'person = $3',
-  key: '(key = $3 OR payer = $3)',
-  group: 'groups IN (SELECT groups FROM usage_groups WHERE name = $3)',
+  person: 'day = $1 AND person = $3',
+  key: `number IN (SELECT number FROM model_usage WHERE day = $1 AND key = $3
+    UNION ALL SELECT number FROM model_usage WHERE day = $1 AND payer = $3 AND payer <> '')`,
+  group: 'day = $1 AND groups IN (SELECT groups FROM usage_groups WHERE name = $3)',
 }
 const sumIf = (condition: string, what: string, name: string) =>
   `CAST(COALESCE(SUM(CASE WHEN ${condition} THEN ${what} END), 0) AS bigint) AS ${name}`
@@ -38,8 +40,8 @@ const usedBy = (condition: string) => `SELECT
     ${sumIf(`hold = ''`, 'cost', 'cost')},
     ${sumIf(`hold <> ''`, 'input_tokens + output_tokens', 'held_tokens')},
     ${sumIf(`hold <> ''`, 'cost', 'held_cost')}
-  FROM model_usage WHERE day = $1 AND (hold = '' OR expires_at > $2) AND ${condition}`
-const USED = {
+  FROM model_usage WHERE (hold = '' OR expires_at > $2) AND ${condition}`
+export const USED = {
   person: usedBy(OWNED.person),
   key: usedBy(OWNED.key),
   group: usedBy(OWNED.group),
@@ -148,7 +150,9 @@ const WITHOUT_PERSON = `INSERT INTO model_usage (${IDENTITY}, expires_at, ${AMOU
   FROM model_usage WHERE person = $1 AND hold = ''
   GROUP BY day, key, payer, agent, model ${ADD}`
 const PERSON_EXISTS = 'SELECT 1 AS one FROM people WHERE id = $1'
-const DROP_GROUPS = 'DELETE FROM usage_groups WHERE groups NOT IN (SELECT groups FROM model_usage)'
+export const DROP_HOLD = `DELETE FROM model_usage WHERE hold = $1 AND hold <> ''`
+export const DROP_GROUPS = `DELETE FROM usage_groups WHERE NOT EXISTS (
+  SELECT 1 FROM model_usage u WHERE u.groups = usage_groups.groups)`
 
 /** Leaves of a person's usage what it cost, as that of nobody in particular. */
 export async function forgetUsageOf(tx: Tx, dialect: Dialect, person: string): Promise<void> {
@@ -184,7 +188,7 @@ export function createUsageWrites(dialect: Dialect, clock: Clock) {
     ): Promise<void> {
       await dialect.exclude(tx, 'usage')
       for (const { hold, ...entry } of entries) {
-        if (hold !== undefined) await tx.run('DELETE FROM model_usage WHERE hold = $1', [hold])
+        if (hold !== undefined) await tx.run(DROP_HOLD, [hold])
         if (entry.calls > 0) await addEntry(tx, entry, { hold: '', expires_at: 0 })
       }
     },

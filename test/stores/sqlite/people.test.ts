@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { entriesOf } from '../../../src/stores/sql/audit.ts'
 import { REMOVE_OF, TOO_MANY } from '../../../src/stores/sql/people.ts'
+import { DROP_GROUPS, DROP_HOLD, USED } from '../../../src/stores/sql/usage.ts'
 import { createSqliteData } from './store-data.ts'
 
 const data = await createSqliteData()
@@ -31,4 +32,16 @@ it.each([
   const plan = planOf(statement)
   for (const index of indexes) expect(plan).toContain(index)
   expect(plan).not.toContain('TEMP B-TREE')
+})
+
+it.each([
+  ['of a person', USED.person, ['(day=? AND person=?)']],
+  ['of a key', USED.key, ['usage_of_key (day=? AND key=?)', 'usage_of_payer (day=? AND payer=?)']],
+  ['of a group', USED.group, ['usage_of_groups (groups=? AND day=?)']],
+  ['held for a call', DROP_HOLD, ['held_usage (hold=?)']],
+  ['of groups that nobody is in any more', DROP_GROUPS, ['usage_of_groups (groups=?)']],
+])('What is %s is found by an index', (_whose, statement, indexes) => {
+  const plan = planOf(statement)
+  for (const index of indexes) expect(plan).toContain(index)
+  expect(plan).not.toContain('SCAN model_usage')
 })
