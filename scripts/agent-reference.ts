@@ -49,7 +49,7 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   sandbox: { sandbox: { kind: 'docker', limits: { seconds: 60, memoryMegabytes: 1_024 } } },
   limits: { limits: { rounds: 12, seconds: 120 } },
   prices: {
-    prices: { models: { 'gpt-6.1-terra': { input: 0.25, cachedInput: 0.025, output: 2 } } },
+    prices: { models: { 'your-model': { input: 0.25, cachedInput: 0.025, output: 2 } } },
     budgets: {
       people: { tokensPerDay: 200_000 },
       groups: { interns: { tokensPerDay: 50_000 }, sales: { costPerDay: 20, shared: true } },

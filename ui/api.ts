@@ -124,3 +124,10 @@ async function ask<Answer>(method: string, path: string, body?: object): Promise
   if (response.ok) return answer
   throw new Error(answer?.error?.message ?? `The server answered with status ${response.status}.`)
 }
+
+/** Where the browser itself loads something of the API from, with what is set of a query. */
+export function addressOf(path: string, query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  return `${API}${path}?${search}`
+}

@@ -49,7 +49,7 @@ it.skipIf(!hasBrowser)(
     await dialog.getByLabel('Id for People and groups').fill('bob')
     await expectAccessible(ada, 'document-access')
     await press(ada, 'Save')
-    await ada.getByText('Only bob, who added it, administrators').waitFor()
+    await ada.getByText('Only bob, whoever added it, and administrators').waitFor()
     const id = new URL(ada.url()).hash.split('/').at(-1)
     expect(await read(`/documents/${id}`)).toMatchObject({ access: ['user:bob'] })
 

@@ -18,7 +18,7 @@ describe('What is left for today', () => {
   it.each([
     [
       { of: 'person' as const, id: 'user:ada', tokensPerDay: 1_000, tokensLeft: 0 },
-      'You have 0 of 1,000 tokens left for today. The day ends at midnight UTC.',
+      'You have 0 of 1,000 tokens left today, until midnight UTC.',
     ],
     [
       {
@@ -29,7 +29,7 @@ describe('What is left for today', () => {
         costPerDay: 2,
         costLeft: 1,
       },
-      'The group sales has 5 of 10 tokens, and $1.00 of $2.00 left for today. The day ends at midnight UTC.',
+      'The group sales has 5 of 10 tokens, and $1.00 of $2.00 left today, until midnight UTC.',
     ],
   ])('is told of each limit', (limit, words) => {
     expect(leftWords(limit, 'USD')).toBe(words)

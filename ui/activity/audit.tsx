@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { Fragment } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { AuditEntry } from '../../packages/client/src/agent-server.ts'
-import { API, attempt, client } from '../api.ts'
+import { addressOf, attempt, client } from '../api.ts'
 import { formatDate } from '../format.ts'
 import { principalName } from '../parts/access-list.tsx'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'
@@ -13,7 +13,7 @@ import { href } from '../route.ts'
 
 const PAGE = 50
 const MAX_FILTER = 300
-/** Those that are no operations of the API. */
+/** What is suggested: all that are no operations of the API, and two that are looked for often. */
 const ACTIONS = ['signIn', 'signInFailed', 'signOut', 'read', 'createDocument', 'deleteDocument']
 
 type Filters = Parameters<typeof client.admin.audit>[0] & object
@@ -41,7 +41,11 @@ export function AuditLog() {
     <section class="stack events-place" aria-labelledby="audit">
       <div class="row spread">
         <h2 id="audit">Audit log</h2>
-        <a class="button quiet" href={exportAddress(filters.value)} download="audit.ndjson">
+        <a
+          class="button quiet"
+          href={addressOf('/admin/audit/export', filters.value)}
+          download="audit.ndjson"
+        >
           <Icon name="download" />
           Export
         </a>
@@ -74,12 +78,6 @@ export function AuditLog() {
   )
 }
 
-function exportAddress(filters: Filters): string {
-  const given = Object.entries(filters).map(([name, value]) => [name, String(value)])
-  const query = String(new URLSearchParams(given))
-  return `${API}/admin/audit/export${query && `?${query}`}`
-}
-
 function FilterForm({ onFilter }: { onFilter: (filters: Filters) => void }) {
   const who = useSignal('')
   const action = useSignal('')
@@ -98,7 +96,7 @@ function FilterForm({ onFilter }: { onFilter: (filters: Filters) => void }) {
     onFilter(Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== '')))
   }
   return (
-    <Form class="audit-filters" onSubmit={apply}>
+    <Form class="filters-row" onSubmit={apply}>
       <Field label="Who">
         <input type="search" maxLength={MAX_FILTER} placeholder="user:ada" {...bound(who)} />
       </Field>

@@ -13,7 +13,7 @@ export function leftWords(limit: OwnUsage['limits'][number], currency: string): 
       ? []
       : [`${formatCost(costLeft, currency)} of ${formatCost(costPerDay, currency)}`]),
   ]
-  return `${whose} ${parts.join(', and ')} left for today. The day ends at midnight UTC.`
+  return `${whose} ${parts.join(', and ')} left today, until midnight UTC.`
 }
 
 /** Without a price nothing is known of the cost, which is not nothing. */

@@ -46,9 +46,12 @@ export function CollectionAccessDialog({
       <Form class="stack" onSubmit={save}>
         <AccessList legend="May read" draft={readers} />
         <AccessList legend="May also add documents" draft={contributors} />
-        <AccessList legend="May also change everything, and this" draft={owners} />
+        <AccessList
+          legend="May also change all documents they can read, and this access"
+          draft={owners}
+        />
         <p class="hint">
-          Documents with access of their own keep it. API keys and administrators are not concerned.
+          Documents with access of their own keep it. API keys and administrators are not affected.
         </p>
         <ErrorNote message={failure.value} />
         <div class="dialog-foot">

@@ -2,7 +2,7 @@ import type { Collection } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { doToAll } from '../documents/bulk-work.ts'
 import { may } from '../session.ts'
-import { chosenCollection } from './collections.ts'
+import { chosenCollection, collections } from './collections.ts'
 
 export const DEFAULT = 'default'
 
@@ -25,10 +25,25 @@ export async function deleteCollection(collection: Collection, confirm: number):
   if (isShared(collection)) await client.documents.deleteCollection(name)
 }
 
-/** Moves all documents, for the same people; returns what could not be moved, in words. Throws what the server says. */
+/** Whether both are for the same people, as after a move that was broken off. */
+function haveSameLists(one: Collection, other: Collection): boolean {
+  const lists = ['access', 'contributors', 'owners'] as const
+  return lists.every((list) => isSameSet(one[list] ?? [], other[list] ?? []))
+}
+
+const isSameSet = (some: readonly string[], others: readonly string[]) =>
+  some.every((each) => others.includes(each)) && others.every((each) => some.includes(each))
+
+/**
+ * Moves all documents, into a new collection for the same people if this one is shared; returns what could not be
+ * moved, in words. Can be repeated after that. Throws what the server says.
+ */
 export async function renameCollection(collection: Collection, to: string): Promise<string> {
   const { name, access = [], contributors = [], owners = [] } = collection
-  if (isShared(collection) && to !== DEFAULT) {
+  const existing = collections.value?.find((each) => each.name === to)
+  const isBegun =
+    existing !== undefined && mayManage(existing) && haveSameLists(collection, existing)
+  if (isShared(collection) && to !== DEFAULT && !isBegun) {
     await client.documents.createCollection({ name: to, access, contributors, owners })
   }
   const members = await Array.fromAsync(client.documents.list({ collection: name }))

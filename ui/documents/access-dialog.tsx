@@ -9,8 +9,8 @@ import { ErrorNote } from '../parts/notes.tsx'
 /** Who may read a document, in words. */
 export function readersOf({ access }: Pick<Document, 'access'>): string {
   if (!access) return 'Whoever may read its collection'
-  const names = [...access.map(principalName), 'who added it', 'administrators']
-  return `Only ${names.join(', ')}`
+  const names = [...access.map(principalName), 'whoever added it', 'administrators']
+  return `Only ${new Intl.ListFormat('en').format(names)}`
 }
 
 const CHOICES = [
@@ -50,7 +50,8 @@ export function DocumentAccessDialog({ document, onChanged, onClose }: Propertie
           <p class="hint">Whoever may read its collection may read it, too.</p>
         )}
         <p class="hint">
-          Who added it and administrators may read it anyway, and so may API keys of its collection.
+          Whoever added it, administrators, and API keys that include its collection can always read
+          it.
         </p>
         <ErrorNote message={failure.value} />
         <div class="dialog-foot">

@@ -23,7 +23,7 @@ let stopping: AbortController | undefined
 export const stopBulkWork = () => stopping?.abort()
 onSignOut(stopBulkWork)
 
-/** Does one thing to each; answers in words what could not be done, and nothing if all went well. */
+/** Does one thing to each; answers in words what could not be done or was left, and nothing if all went well. */
 export async function doToAll(
   name: string,
   documents: readonly Document[],
@@ -40,7 +40,8 @@ export async function doToAll(
       try {
         await act(next, stopped)
       } catch (error) {
-        if (!stopped.aborted) failures.push(messageOf(error))
+        if (stopped.aborted) return
+        failures.push(messageOf(error))
       }
       done += 1
       bulkWork.value = { name, total: documents.length, done }
@@ -49,6 +50,9 @@ export async function doToAll(
   await Promise.all(Array.from({ length: MAX_PARALLEL }, work))
   bulkWork.value = undefined
   const [first] = failures
+  if (first === undefined && done < documents.length) {
+    return `Stopped after ${formatNumber(done)} of ${counted(documents.length, 'document')}.`
+  }
   return first === undefined
     ? ''
     : `${formatNumber(failures.length)} of ${counted(documents.length, 'document')} failed: ${first}`

@@ -40,7 +40,7 @@ export function AccountsPage() {
       <ErrorNote message={failure.value} />
       {!accounts.value && failure.value === '' && <Skeleton rows={3} />}
       {accounts.value?.length === 0 && (
-        <Empty title="No server asks for an account of yours">
+        <Empty title="No server needs an account of your own">
           <p>The agent’s connections are shared by everybody.</p>
         </Empty>
       )}

@@ -35,8 +35,7 @@ export function CollectionsPage() {
       </div>
       <p class="hint">
         A document is in one collection. Chat and Search can be limited to one, and so can a{' '}
-        {may('admin') ? <a href={href('keys')}>key</a> : 'key'}. Who may read what is in it is said
-        under Access.
+        {may('admin') ? <a href={href('keys')}>key</a> : 'key'}. <b>Access</b> sets who may read it.
       </p>
       <ErrorNote message={collectionsFailure.value} />
       {bulkWork.value && <Progress />}

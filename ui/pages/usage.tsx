@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { OwnUsage, UsageReport, UsageRow } from '../../packages/client/src/agent-server.ts'
 import { costWords, leftWords } from '../activity/usage-words.ts'
 import { useWork } from '../admin/work.tsx'
-import { API, client } from '../api.ts'
+import { addressOf, client } from '../api.ts'
 import { formatDay, formatNumber } from '../format.ts'
 import { principalName } from '../parts/access-list.tsx'
 import { bound, Field } from '../parts/controls.tsx'
@@ -54,30 +54,35 @@ type Dimension = (typeof DIMENSIONS)[number]
 const FILTERS = ['person', 'group', 'key', 'agent', 'model'] as const
 
 function Everybody() {
-  const work = useWork<UsageReport>()
   const by = useSignal<Dimension>('day')
   const since = useSignal('')
   const until = useSignal('')
   const of = useSignal<(typeof FILTERS)[number]>('person')
-  const value = useSignal('')
+  const name = useSignal('')
   const filters: Filters = {
     by: by.value,
     since: since.value || undefined,
     until: until.value || undefined,
-    ...(value.value.trim() !== '' && { [of.value]: value.value.trim() }),
+    ...(name.value.trim() !== '' && { [of.value]: name.value.trim() }),
   }
-  useEffect(() => void work.run(() => client.admin.usage(filters)), [JSON.stringify(filters)])
+  const subject = JSON.stringify(filters)
+  const work = useWork<UsageReport>(subject)
+  useEffect(() => void work.run((signal) => client.admin.usage(filters, { signal })), [subject])
   const report = work.result.value
   return (
     <section class="stack" aria-labelledby="everybody">
       <div class="row spread">
         <h2 id="everybody">Who used what</h2>
-        <a class="button quiet" href={exportAddress(filters)} download="usage.csv">
+        <a
+          class="button quiet"
+          href={addressOf('/admin/usage/export', filters)}
+          download="usage.csv"
+        >
           <Icon name="download" />
           CSV
         </a>
       </div>
-      <div class="audit-filters">
+      <div class="filters-row">
         <Field label="By">
           <select {...bound(by)}>
             {DIMENSIONS.map((name) => (
@@ -97,7 +102,13 @@ function Everybody() {
           </select>
         </Field>
         <Field label="Named">
-          <input type="search" maxLength={300} placeholder="user:ada" {...bound(value)} />
+          <input
+            type="search"
+            maxLength={300}
+            placeholder="user:ada"
+            value={name.value}
+            onChange={({ currentTarget }) => (name.value = currentTarget.value)}
+          />
         </Field>
         <Field label="From">
           <input type="date" {...bound(since)} />
@@ -110,15 +121,12 @@ function Everybody() {
       {!report && work.failure.value === '' && <Skeleton rows={3} />}
       {report && <Rows by={by.value} {...report} />}
       {report?.hasMore && (
-        <p class="hint">These are the first {report.rows.length} rows; the CSV has all of them.</p>
+        <p class="hint">
+          These are the first {report.rows.length} rows; the CSV has up to 10,000 of them.
+        </p>
       )}
     </section>
   )
-}
-
-function exportAddress(filters: Filters): string {
-  const given = Object.entries(filters).filter(([, value]) => value !== undefined)
-  return `${API}/admin/usage/export?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
 }
 
 const LABELS: Record<Dimension, string> = {
