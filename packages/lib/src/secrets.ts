@@ -2,30 +2,39 @@
 const MIN_SECRET = 8
 /** Of a longer secret, each half is hidden by itself, too: a message may have been cut. */
 const MIN_HALVED = 20
-/** Secrets that are remembered, the newest. */
-const MAX_SECRETS = 500
+/** Of secrets that come and go, the newest are remembered. */
+const MAX_PASSING = 500
 const HIDDEN = '[secret]'
 /** The keys that the server issues, the sessions of people, and the tokens of issuers, which are JSON in Base64. */
 const ISSUED =
   /ask_(?:oauth)?[0-9a-f]{12}_[\w-]{43}|person\.[\w-]{43}|eyJ[\w-]{10,}(?:\.[\w-]*){1,4}/g
 
-/** How each secret may be written, the whole ones first. */
-const formsBySecret = new Map<string, readonly string[]>()
+/** How each secret may be written, the whole ones first. Those of the configuration, which stay, are as many as it has. */
+const lasting = new Map<string, readonly string[]>()
+const passing = new Map<string, readonly string[]>()
 
 /** From now on the log of this process does not show these values; of a header, its words. */
 export function neverShow(values: readonly (string | undefined)[]): void {
   for (const secret of values.flatMap((value) => [value ?? '', ...(value ?? '').split(/\s+/)])) {
-    if (secret.length < MIN_SECRET || formsBySecret.has(secret)) continue
-    formsBySecret.set(secret, formsOf(secret))
-    const [oldest = ''] = formsBySecret.keys()
-    if (formsBySecret.size > MAX_SECRETS) formsBySecret.delete(oldest)
+    if (secret.length < MIN_SECRET || lasting.has(secret)) continue
+    lasting.set(secret, formsOf(secret))
   }
+}
+
+/** The same for a secret that others come after, such as an access token: the one that was used longest ago makes room. */
+export function neverShowPassing(secret: string): void {
+  if (secret.length < MIN_SECRET || lasting.has(secret)) return
+  const forms = passing.get(secret) ?? formsOf(secret)
+  passing.delete(secret)
+  passing.set(secret, forms)
+  const [oldest = ''] = passing.keys()
+  if (passing.size > MAX_PASSING) passing.delete(oldest)
 }
 
 /** The text without any of the secrets, however they are encoded in it. */
 export function hideSecrets(text: string): string {
   let shown = text.replaceAll(ISSUED, HIDDEN)
-  for (const forms of formsBySecret.values()) {
+  for (const forms of [...lasting.values(), ...passing.values()]) {
     for (const form of forms) if (shown.includes(form)) shown = shown.replaceAll(form, HIDDEN)
   }
   return shown

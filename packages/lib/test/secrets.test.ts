@@ -1,4 +1,4 @@
-import { hideSecrets, neverShow } from '@agent-server/lib/secrets.ts'
+import { hideSecrets, neverShow, neverShowPassing } from '@agent-server/lib/secrets.ts'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 
@@ -52,6 +52,20 @@ it('A key, a session and a token are hidden that the server or an issuer gives o
 
 it('Other words are shown, and so is a value that is too short to be a secret', () => {
   expect(hideSecrets('short words, S3 and sk-')).toBe('short words, S3 and sk-')
+})
+
+it('Tokens that come and go push out neither a configured secret nor a token that is in use', () => {
+  const tokenOf = (number: number) => `token-${number}`
+  neverShowPassing('tk-in-use')
+  for (const number of Array(600).keys()) {
+    neverShowPassing(tokenOf(number))
+    neverShowPassing('tk-in-use')
+  }
+  const newest = tokenOf(599)
+  for (const secret of [WORD, 'tk-in-use', newest]) {
+    expect(hideSecrets(`got ${secret}`)).toMatch(/^got .*\[secret\]$/)
+  }
+  expect(hideSecrets(tokenOf(10))).toBe(tokenOf(10))
 })
 
 it('A secret in the cause of a cause of an error is hidden in the log', () => {

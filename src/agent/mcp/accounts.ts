@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Encryption } from '@agent-server/lib/encrypted.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
-import { neverShow } from '@agent-server/lib/secrets.ts'
+import { neverShowPassing } from '@agent-server/lib/secrets.ts'
 import { OAuthError, type OAuthTokens } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import type { McpAccountKey, McpAccountStore, StoredMcpAccount } from '../../stores/people-store.ts'
@@ -139,7 +139,7 @@ export function createMcpAccounts({ store, encryption, address }: Dependencies) 
           const isFresh = expiresAt - EARLY_MS > Date.now()
           const { content } = isFresh ? account : await renewed(at, account)
           last = content.accessToken
-          neverShow([last])
+          neverShowPassing(last)
           return last
         },
         async onUnauthorized() {
