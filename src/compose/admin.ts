@@ -28,7 +28,6 @@ import type { PeopleAdmin } from '../operator/people/people-admin.ts'
 import type { UsageReports } from '../operator/usage/report.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
-import type { McpAccountStore } from '../stores/people-store.ts'
 import { LABELS } from '../variable-labels.ts'
 import { VARIABLES } from '../variables.ts'
 import type { AgentSide } from './agent.ts'
@@ -36,6 +35,7 @@ import {
   composeMcp,
   composeSandbox,
   composeSkills,
+  NO_ACCOUNTS,
   onlyCompared,
   openMcpCalls,
 } from './capabilities.ts'
@@ -246,16 +246,6 @@ const NO_COPIES: SkillCopies = {
   accepted: async () => undefined,
   read: async () => undefined,
   keep: async () => true,
-}
-
-/** Nobody's account is used for what is only tried. */
-const NO_ACCOUNTS: McpAccountStore = {
-  find: async () => undefined,
-  list: async () => [],
-  save: async () => undefined,
-  claim: async () => false,
-  renew: async () => false,
-  remove: async () => false,
 }
 
 const NO_STORE = { artifacts: NO_ARTIFACTS, acceptedTools: { accepted: async () => undefined } }

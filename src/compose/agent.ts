@@ -22,7 +22,7 @@ import { createHiddenDocuments } from '../documents/hidden-documents.ts'
 import type { DraftAgent } from '../operator/admin/agent-trials.ts'
 import { logRuns, type Metrics } from '../operator/ops/metrics.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
-import { onlyCompared, openMcpCalls } from './capabilities.ts'
+import { NO_ACCOUNTS, onlyCompared, openMcpCalls } from './capabilities.ts'
 import { createModel } from './models.ts'
 import {
   type AgentParts,
@@ -83,6 +83,7 @@ export async function openAgentSide({
     calls,
     limiter: newLimiter(),
     acceptedTools: store.acceptedTools,
+    mcpAccounts: store.mcpAccounts,
     skillCopies: store.skillCopies,
     modelNamed: createOtherModels(config, log),
   }
@@ -200,6 +201,7 @@ async function openDraft(
     calls,
     traces: undefined,
     acceptedTools: onlyCompared(acceptedTools),
+    mcpAccounts: NO_ACCOUNTS,
     skillCopies: { ...skillCopies, keep: async () => true },
     sandboxOwner: randomUUID(),
   })

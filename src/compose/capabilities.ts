@@ -68,6 +68,16 @@ export const onlyCompared = ({
   accept: async () => undefined,
 })
 
+/** Nobody's account is used for what is only tried. */
+export const NO_ACCOUNTS: McpAccountStore = {
+  find: async () => undefined,
+  list: async () => [],
+  save: async () => undefined,
+  claim: async () => false,
+  renew: async () => false,
+  remove: async () => false,
+}
+
 /** How MCP servers are called; close it after the connections. */
 export const openMcpCalls = ({ OUTBOUND_ALLOW = [] }: Config) =>
   createGuardedFetch(createOutboundPolicy(OUTBOUND_ALLOW), {

@@ -24,6 +24,7 @@ import type { Retrieval } from '../retrieval/search.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
+import type { McpAccountStore } from '../stores/people-store.ts'
 import { composeMcp, composeSandbox, composeSkills, type McpCalls } from './capabilities.ts'
 import { openNamedAgents } from './named-agents.ts'
 
@@ -66,6 +67,7 @@ export interface AgentParts extends Setup {
   /** Records how the last answers came about; absent if nothing is recorded. */
   traces: RunTraces | undefined
   acceptedTools: Pick<AcceptedTools, 'see' | 'accept'>
+  mcpAccounts: McpAccountStore
   skillCopies: SkillCopies
   sandboxOwner: string
   /** Another chat model than the server's, from the same place. */
@@ -93,7 +95,7 @@ export async function openAgent(parts: AgentParts) {
   const mcp = await composeMcp(configuration.mcpServers, {
     calls: parts.calls,
     environment,
-    stores: { artifacts, acceptedTools, mcpAccounts: shared.store.mcpAccounts },
+    stores: { artifacts, acceptedTools, mcpAccounts: parts.mcpAccounts },
     config,
     existing: existing?.mcp.servers,
     log,

@@ -13,6 +13,8 @@ export interface PersonalMcpServer {
   grants: string[]
   /** From now on, no token of this account counts, and none is given. */
   revoke(login: string): void
+  /** The token endpoint answers with this error, until it is undefined again. */
+  refuseWith(error: string | undefined): void
   /** Access tokens that are given from now on expire after so many seconds. */
   expireAfter(seconds: number): void
   /** Waits before tokens are given. */
@@ -29,6 +31,7 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
   const refresh = new Map<string, string>()
   const revoked = new Set<string>()
   let seconds = 3_600
+  let refusal: string | undefined
   let held: Promise<unknown> = Promise.resolve()
 
   const servers = new Map(
@@ -49,6 +52,10 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
     const tokens = { access_token: token, refresh_token: next }
     json(response, { ...tokens, token_type: 'Bearer', expires_in: seconds })
   }
+  const refusalFor = (login: string | undefined) => {
+    const isKnown = login !== undefined && !revoked.has(login)
+    return refusal ?? (isKnown ? undefined : 'invalid_grant')
+  }
   const grant = async (incoming: IncomingMessage, response: ServerResponse) => {
     const form = new URLSearchParams(await text(incoming))
     grants.push(form.get('grant_type') ?? '')
@@ -61,9 +68,10 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
       code?.challenge === challenge && code.redirectUri === form.get('redirect_uri') && code
     const used = form.get('refresh_token') ?? ''
     const login = isRight ? isRight.login : refresh.get(used)
+    const error = refusalFor(login)
+    if (error !== undefined) return void json(response, { error }, 400)
     refresh.delete(used)
-    if (login === undefined || revoked.has(login)) json(response, { error: 'invalid_grant' }, 400)
-    else give(response, login)
+    give(response, login ?? '')
   }
   const issuer = await startHttp((incoming, response) => {
     const base = `http://${incoming.headers.host}`
@@ -113,6 +121,9 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
     tokens,
     grants,
     revoke: (login) => void revoked.add(login),
+    refuseWith(error) {
+      refusal = error
+    },
     expireAfter(next) {
       seconds = next
     },

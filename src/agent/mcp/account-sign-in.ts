@@ -10,15 +10,30 @@ import {
   registerClient,
   startAuthorization,
 } from '@modelcontextprotocol/client'
+import { z } from 'zod'
 import { explainFailure } from './explain-failure.ts'
 import { type SessionTarget, withHeaders } from './session.ts'
 
 const WAIT_MS = 15_000
 
-/** This server at an authorisation server: as configured, or as it registered itself. */
-export interface OAuthClient {
-  client_id: string
-  client_secret?: string | undefined
+/** This server at an authorisation server: as configured, whose secret stays in the configuration, or as it registered itself. */
+export const OAuthClient = z.object({
+  client_id: z.string(),
+  client_secret: z.string().optional(),
+  isRegistered: z.boolean(),
+})
+export type OAuthClient = z.output<typeof OAuthClient>
+
+/** What is kept with tokens. */
+function withoutSecret({ client_id, client_secret, isRegistered }: OAuthClient): OAuthClient {
+  return isRegistered ? { client_id, client_secret, isRegistered } : { client_id, isRegistered }
+}
+
+/** The client that got the tokens, with its present secret; undefined if another one is configured by now. */
+export function clientOf(target: SessionTarget, client: OAuthClient): OAuthClient | undefined {
+  const configured = configuredClient(target)
+  if (!configured) return client.isRegistered ? client : undefined
+  return configured.client_id === client.client_id ? configured : undefined
 }
 
 /** The authorisation server of an MCP server, as it says itself, and what tokens are to be for. */
@@ -63,9 +78,8 @@ export function beginSignIn(
       fetchFn,
     )
     const scope = target.oauth?.scope
-    const client =
-      configuredClient(target) ??
-      (await registerClient(authorizationServerUrl, {
+    const register = async () => ({
+      ...(await registerClient(authorizationServerUrl, {
         ...(metadata && { metadata }),
         clientMetadata: {
           client_name: 'Agent Server',
@@ -75,7 +89,10 @@ export function beginSignIn(
           ...(scope !== undefined && { scope }),
         },
         fetchFn,
-      }))
+      })),
+      isRegistered: true,
+    })
+    const client = configuredClient(target) ?? (await register())
     const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServerUrl, {
       ...(metadata && { metadata }),
       clientInformation: asInformation(client),
@@ -87,11 +104,10 @@ export function beginSignIn(
     if (!/^https?:$/.test(authorizationUrl.protocol)) {
       throw new Refusal('The authorization server has no page on the web')
     }
-    const { client_id, client_secret } = client
     return {
       url: authorizationUrl.href,
       verifier: codeVerifier,
-      client: { client_id, client_secret },
+      client: withoutSecret(client),
       issuer,
     }
   })
@@ -114,10 +130,12 @@ export function finishSignIn(
     const server = await findAuthorizationServer(target, fetchFn)
     if (server.issuer !== issuer)
       throw new Refusal('The server has changed its authorization server')
+    const present = clientOf(target, client)
+    if (!present) throw new Refusal('The server has another client by now')
     const { authorizationServerUrl, metadata, resource } = server
     return exchangeAuthorization(authorizationServerUrl, {
       ...(metadata && { metadata }),
-      clientInformation: asInformation(client),
+      clientInformation: asInformation(present),
       authorizationCode: code,
       ...(answeredBy !== undefined && { iss: answeredBy }),
       codeVerifier: verifier,
@@ -141,16 +159,16 @@ export async function refreshSignIn(
   const { authorizationServerUrl, metadata, resource } = server
   return refreshAuthorization(authorizationServerUrl, {
     ...(metadata && { metadata }),
-    clientInformation: asInformation(configuredClient(target) ?? client),
+    clientInformation: asInformation(client),
     refreshToken,
     ...(resource !== undefined && { resource: new URL(resource) }),
     fetchFn,
   })
 }
 
-export function configuredClient({ oauth }: SessionTarget): OAuthClient | undefined {
+function configuredClient({ oauth }: SessionTarget): OAuthClient | undefined {
   if (oauth?.clientId === undefined) return undefined
-  return { client_id: oauth.clientId, client_secret: oauth.clientSecret }
+  return { client_id: oauth.clientId, client_secret: oauth.clientSecret, isRegistered: false }
 }
 
 const asInformation = ({ client_id, client_secret }: OAuthClient) => ({

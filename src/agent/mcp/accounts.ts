@@ -5,7 +5,7 @@ import { neverShowPassing } from '@agent-server/lib/secrets.ts'
 import { OAuthError, type OAuthTokens } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import type { McpAccountKey, McpAccountStore, StoredMcpAccount } from '../../stores/people-store.ts'
-import { type OAuthClient, refreshSignIn } from './account-sign-in.ts'
+import { clientOf, OAuthClient, refreshSignIn } from './account-sign-in.ts'
 import type { SessionTarget, TokenSource } from './session.ts'
 
 /** Tokens are renewed this long before they expire. */
@@ -20,7 +20,7 @@ const Sealed = z.object({
   connection: z.string(),
   url: z.string(),
   issuer: z.string(),
-  client: z.object({ client_id: z.string(), client_secret: z.string().optional() }),
+  client: OAuthClient,
   accessToken: z.string(),
   refreshToken: z.string().optional(),
   /** Milliseconds since the epoch. */
@@ -60,11 +60,7 @@ export type McpAccounts = ReturnType<typeof createMcpAccounts>
 
 /** The accounts of people at MCP servers: their tokens, encrypted, are renewed by one server at a time. */
 export function createMcpAccounts({ store, encryption, address }: Dependencies) {
-  const open = async ({
-    owner,
-    connection,
-    target,
-  }: AccountAt): Promise<OpenAccount | undefined> => {
+  const open: Open = async ({ owner, connection, target }) => {
     const stored = await store.find({ owner, connection })
     const content = stored && Sealed.safeParse(await encryption.open(stored.sealed)).data
     if (!content || content.owner !== owner || content.connection !== connection) return undefined
@@ -72,40 +68,7 @@ export function createMcpAccounts({ store, encryption, address }: Dependencies) 
     return content.url === target().url.href ? { stored, content } : undefined
   }
 
-  const renewed = async (at: AccountAt, { stored, content }: OpenAccount): Promise<OpenAccount> => {
-    const { refreshToken, client, issuer } = content
-    if (refreshToken === undefined) return lost(at, stored)
-    const claimedAt = Date.now()
-    if (!(await store.claim(stored, claimedAt - CLAIM_MS, claimedAt))) return byOthers(at, stored)
-    try {
-      const tokens = await refreshSignIn(at.target(), { client, issuer, refreshToken })
-      const next = { ...content, ...tokensOf(tokens, refreshToken) }
-      const sealed = await encryption.seal(next)
-      if (!(await store.renew(stored, sealed))) throw new AccountRequired(at.connection, address)
-      return { stored: { ...stored, sealed }, content: next }
-    } catch (error) {
-      if (isRefused(error)) return lost(at, stored)
-      await store.claim(stored, claimedAt, 0)
-      throw error
-    }
-  }
-
-  /** Tokens to renew with work once: what another server, or another call, learns counts here, too. */
-  const byOthers = async (at: AccountAt, before: StoredMcpAccount): Promise<OpenAccount> => {
-    const until = performance.now() + OTHERS.waitMs
-    while (performance.now() < until) {
-      await setTimeout(OTHERS.everyMs)
-      const account = await open(at)
-      if (!account) throw new AccountRequired(at.connection, address)
-      if (account.stored.sealed !== before.sealed) return account
-    }
-    throw new Refusal('The authorization server did not answer in time')
-  }
-
-  const lost = async (at: AccountAt, stored: StoredMcpAccount): Promise<never> => {
-    await store.remove(stored)
-    throw new AccountRequired(at.connection, address)
-  }
+  const renewed = createRenewal(open, { store, encryption, address })
 
   return {
     address,
@@ -135,8 +98,9 @@ export function createMcpAccounts({ store, encryption, address }: Dependencies) 
       return {
         async token() {
           const account = await current()
-          const { expiresAt = Number.POSITIVE_INFINITY } = account.content
-          const isFresh = expiresAt - EARLY_MS > Date.now()
+          const { refreshToken, expiresAt = Number.POSITIVE_INFINITY } = account.content
+          const earlyMs = refreshToken === undefined ? 0 : EARLY_MS
+          const isFresh = expiresAt - earlyMs > Date.now()
           const { content } = isFresh ? account : await renewed(at, account)
           last = content.accessToken
           neverShowPassing(last)
@@ -152,6 +116,61 @@ export function createMcpAccounts({ store, encryption, address }: Dependencies) 
   }
 }
 
+type Open = (at: AccountAt) => Promise<OpenAccount | undefined>
+
+/** Gives an account new tokens, or throws: an account whose tokens will never work again is removed. */
+function createRenewal(open: Open, { store, encryption, address }: Dependencies) {
+  const renewed = async (at: AccountAt, account: OpenAccount): Promise<OpenAccount> => {
+    const { stored, content } = account
+    const { refreshToken } = content
+    if (refreshToken === undefined) return lost(at, stored)
+    const client = clientOf(at.target(), content.client)
+    // The configuration may become again what it was.
+    if (!client) throw new AccountRequired(at.connection, address)
+    const claimedAt = Date.now()
+    if (!(await store.claim(stored, claimedAt - CLAIM_MS, claimedAt))) return byOthers(at, stored)
+    try {
+      return await withNewTokens(at, account, { client, refreshToken })
+    } catch (error) {
+      if (isRefused(error, client)) return lost(at, stored)
+      await store.claim(stored, claimedAt, 0)
+      throw error
+    }
+  }
+
+  const withNewTokens = async (
+    at: AccountAt,
+    { stored, content }: OpenAccount,
+    { client, refreshToken }: { client: OAuthClient; refreshToken: string },
+  ): Promise<OpenAccount> => {
+    const { issuer } = content
+    const tokens = await refreshSignIn(at.target(), { client, issuer, refreshToken })
+    const next = { ...content, ...tokensOf(tokens, refreshToken) }
+    const sealed = await encryption.seal(next)
+    if (!(await store.renew(stored, sealed))) throw new AccountRequired(at.connection, address)
+    return { stored: { ...stored, sealed }, content: next }
+  }
+
+  /** Tokens to renew with work once: what another server, or another call, learns counts here, too. */
+  const byOthers = async (at: AccountAt, before: StoredMcpAccount): Promise<OpenAccount> => {
+    const until = performance.now() + OTHERS.waitMs
+    while (performance.now() < until) {
+      await setTimeout(OTHERS.everyMs)
+      const account = await open(at)
+      if (!account) throw new AccountRequired(at.connection, address)
+      if (account.stored.sealed !== before.sealed) return account
+    }
+    throw new Refusal('The authorization server did not answer in time')
+  }
+
+  const lost = async (at: AccountAt, stored: StoredMcpAccount): Promise<never> => {
+    await store.remove(stored)
+    throw new AccountRequired(at.connection, address)
+  }
+
+  return renewed
+}
+
 function tokensOf(tokens: OAuthTokens, refreshToken?: string) {
   const { access_token: accessToken, expires_in: seconds } = tokens
   return {
@@ -161,8 +180,10 @@ function tokensOf(tokens: OAuthTokens, refreshToken?: string) {
   }
 }
 
-/** Refusals that say something of the server, and not of the person's tokens. */
-const NOT_ABOUT_TOKENS = ['server_error', 'temporarily_unavailable', 'slow_down']
-
-const isRefused = (error: unknown) =>
-  error instanceof OAuthError && !NOT_ABOUT_TOKENS.includes(error.code)
+/**
+ * Whether the tokens will never work again. A client that registered itself may be forgotten; what is wrong with a
+ * configured one, its operator can mend.
+ */
+const isRefused = (error: unknown, { isRegistered }: OAuthClient) =>
+  error instanceof OAuthError &&
+  (error.code === 'invalid_grant' || (error.code === 'invalid_client' && isRegistered))

@@ -6,7 +6,7 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import { isSameSecret } from '@agent-server/lib/same-secret.ts'
 import { z } from 'zod'
 import type { Tool } from '../tools/define-tool.ts'
-import { beginSignIn, finishSignIn } from './account-sign-in.ts'
+import { beginSignIn, finishSignIn, OAuthClient } from './account-sign-in.ts'
 import { AccountRequired, type McpAccounts } from './accounts.ts'
 import { identityOf, RemoteServer, type RemoteServerOptions } from './remote-server.ts'
 import { toSessionTarget } from './session.ts'
@@ -30,7 +30,7 @@ const Pending = z.object({
   verifier: z.string(),
   redirectUri: z.string(),
   issuer: z.string(),
-  client: z.object({ client_id: z.string(), client_secret: z.string().optional() }),
+  client: OAuthClient,
   until: z.number(),
 })
 type PendingAccount = z.output<typeof Pending>

@@ -15,18 +15,22 @@ const outbound = createGuardedFetch(createOutboundPolicy(['127.0.0.1']), {
   idleMs: 10_000,
 })
 afterAll(() => outbound.close())
+const SECRET = 'the-secret-of-the-operator'
 const redirectUri = 'http://127.0.0.1/back'
 
 /** Two servers on one store, and an account of Ada's whose tokens expire at once. */
-async function open() {
+async function open(more: Record<string, string> = {}) {
   const server = await startPersonalServer(['ada'])
   const { mcpAccounts: store } = await openSqliteStore()
-  const settings = (url: string) =>
-    McpServers.parse({ tickets: { url, oauth: { per: 'person' } } }).tickets
+  let oauth = { per: 'person', ...more }
+  const configure = (next: Record<string, string>) => {
+    oauth = { per: 'person', ...next }
+  }
+  const settings = (url: string) => McpServers.parse({ tickets: { url, oauth } }).tickets
   const at = (url = server.url, owner = 'user:ada') => ({
     owner,
     connection: 'tickets',
-    target: () => toSessionTarget(settings(url) ?? raise(), {}, outbound.fetch),
+    target: () => toSessionTarget(settings(url) ?? raise(), { SECRET }, outbound.fetch),
   })
   const servers = [1, 2].map(() =>
     createMcpAccounts({
@@ -45,7 +49,7 @@ async function open() {
   const tokens = await finishSignIn(target, { ...begun, ...answer, redirectUri }, signal)
   await one.save(at(), { ...begun, tokens })
   const connectedAt = (await one.connectedAt(at())) ?? 0
-  return { server, store, one, other, at, connectedAt }
+  return { server, store, one, other, at, connectedAt, configure }
 }
 
 function raise(): never {
@@ -72,6 +76,59 @@ it('An account without tokens that work is gone', async () => {
   const source = one.sourceFor(at(), connectedAt)
   await expect(source.token()).rejects.toThrow('/there')
   expect(await one.connectedAt(at())).toBeUndefined()
+})
+
+it.each([
+  ['invalid_client', {}],
+  ['invalid_grant', { clientId: 'agent' }],
+])('An account is gone when its tokens will not work again: %s', async (error, oauth) => {
+  const { server, one, at, connectedAt } = await open(oauth)
+  server.refuseWith(error)
+  await expect(one.sourceFor(at(), connectedAt).token()).rejects.toThrow('/there')
+  expect(await one.connectedAt(at())).toBeUndefined()
+})
+
+it.each([
+  ['invalid_request', {}],
+  ['unauthorized_client', {}],
+  ['something_of_its_own', {}],
+  ['invalid_client', { clientId: 'agent' }],
+])('An account outlives a refusal that is not about its tokens: %s', async (error, oauth) => {
+  const { server, one, at, connectedAt } = await open(oauth)
+  server.expireAfter(3_600)
+  const source = one.sourceFor(at(), connectedAt)
+  server.refuseWith(error)
+  await expect(source.token()).rejects.toThrow()
+  server.refuseWith(undefined)
+  expect(await source.token()).toContain('canary-ada-')
+})
+
+it('An account waits until the client that got its tokens is configured again', async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
+  const mine = { clientId: 'agent', clientSecret: '${SECRET}' }
+  const { server, one, at, connectedAt, configure } = await open(mine)
+  server.expireAfter(3_600)
+  const source = one.sourceFor(at(), connectedAt)
+  for (const other of [{ clientId: 'another' }, {}]) {
+    configure(other)
+    await expect(source.token()).rejects.toThrow('/there')
+  }
+  expect(server.grants).toEqual(['authorization_code'])
+  configure(mine)
+  expect(await source.token()).toContain('canary-ada-')
+})
+
+it('Tokens that cannot be renewed count until they expire', async () => {
+  const { server, store, one, at } = await open()
+  const encryption = createEncryption('key', 'accounts')
+  const [stored = raise()] = await store.list('user:ada')
+  const { refreshToken, ...content } = Object(await encryption.open(stored.sealed))
+  expect(refreshToken).toBeTypeOf('string')
+  const sealed = await encryption.seal({ ...content, expiresAt: Date.now() + 30_000 })
+  await store.save({ ...stored, sealed })
+  const source = one.sourceFor(at(), stored.connectedAt)
+  expect(await source.token()).toBe(content.accessToken)
+  expect(server.grants).toEqual(['authorization_code'])
 })
 
 it('Tokens count for the server and the person that they were given for alone, and are stored encrypted', async () => {
