@@ -17,6 +17,8 @@ export interface PersonalMcpServer {
   refuseWith(error: string | undefined): void
   /** Access tokens that are given from now on expire after so many seconds. */
   expireAfter(seconds: number): void
+  /** Waits before tools answer. */
+  holdCalls(until: Promise<unknown>): void
   /** Waits before tokens are given. */
   hold(until: Promise<unknown>): void
 }
@@ -31,13 +33,14 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
   const refresh = new Map<string, string>()
   const revoked = new Set<string>()
   let seconds = 3_600
+  let heldCalls: Promise<unknown> = Promise.resolve()
   let refusal: string | undefined
   let held: Promise<unknown> = Promise.resolve()
 
   const servers = new Map(
     await Promise.all(
       logins.map(async (login) => {
-        const { url } = await startModernServer(() => serverOf(login))
+        const { url } = await startModernServer(() => serverOf(login, () => heldCalls))
         return [login, handTo(url)] as const
       }),
     ),
@@ -121,6 +124,9 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
     tokens,
     grants,
     revoke: (login) => void revoked.add(login),
+    holdCalls(until) {
+      heldCalls = until
+    },
     refuseWith(error) {
       refusal = error
     },
@@ -133,12 +139,17 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
   }
 }
 
-function serverOf(login: string): McpServer {
+function serverOf(login: string, until: () => Promise<unknown>): McpServer {
   const server = new McpServer({ name: 'personal', version: '1.0.0' }, {})
   const empty = z.object({})
-  server.registerTool('whoami', { description: 'Says who you are', inputSchema: empty }, () => ({
-    content: [{ type: 'text', text: `You are ${login}` }],
-  }))
+  server.registerTool(
+    'whoami',
+    { description: 'Says who you are', inputSchema: empty },
+    async () => {
+      await until()
+      return { content: [{ type: 'text', text: `You are ${login}` }] }
+    },
+  )
   server.registerTool(
     `notes_of_${login}`,
     { description: 'Reads notes', inputSchema: empty },

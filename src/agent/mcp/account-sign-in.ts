@@ -11,7 +11,7 @@ import {
   startAuthorization,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { explainFailure } from './explain-failure.ts'
+import { explainFailure, kindOf } from './explain-failure.ts'
 import { type SessionTarget, withHeaders } from './session.ts'
 
 const WAIT_MS = 15_000
@@ -191,6 +191,7 @@ async function explained<Result>(
     return await untilAborted(work(fetchWithin(target, either)), either)
   } catch (cause) {
     signal.throwIfAborted()
-    throw new AppError('fetch_failed', explainFailure(cause), { cause })
+    // Its own fields and messages have what the other server said, such as a code or a secret.
+    throw new AppError('fetch_failed', explainFailure(cause), { cause: new Error(kindOf(cause)) })
   }
 }

@@ -72,7 +72,6 @@ export function createMcpAccounts({ store, encryption, address }: Dependencies) 
 
   return {
     address,
-    list: (owner: string) => store.list(owner),
     /** When the account was connected; undefined if there is none. */
     connectedAt: async (at: AccountAt) => (await open(at))?.stored.connectedAt,
     remove: (key: McpAccountKey) => store.remove({ owner: key.owner, connection: key.connection }),

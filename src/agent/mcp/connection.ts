@@ -55,6 +55,11 @@ export class Connection {
     return this.#reason
   }
 
+  /** Whether the last attempt failed: it is tried again without anybody who waits. */
+  get isDown(): boolean {
+    return !this.#session && this.#failures > 0
+  }
+
   start(): void {
     this.#later(0)
   }

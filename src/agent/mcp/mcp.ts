@@ -95,9 +95,8 @@ export function createMcp(dependencies: Dependencies) {
       if (!server) throw notFound(`There is no MCP connection "${name}"`)
       const candidate = server.settings.enabled ? server : create(name, server.settings)
       try {
-        const isShared = candidate instanceof RemoteServer
-        const tested = isShared ? candidate : owner && (await candidate.openFor(owner))
-        if (!tested) return withoutAccount(name, accountParts.address)
+        const tested = await usableBy(owner, candidate, accountParts.address)
+        if (!(tested instanceof RemoteServer)) return tested
         return await testConnection(tested, request, artifacts(), signal)
       } finally {
         if (candidate !== server) await candidate.close()
@@ -111,18 +110,34 @@ export function createMcp(dependencies: Dependencies) {
 
 const notFound = (message: string) => new AppError('connection_not_found', message)
 
-/** The test of a connection at which whoever tests it has no account. */
-function withoutAccount(name: string, address: string): McpTestResult {
-  const { message } = new AccountRequired(name, address)
-  const step = { step: 'connect' as const, ok: false, milliseconds: 0, message }
-  return { connection: name, ok: false, steps: [step], digest: digestOfAll([]), tools: [] }
+/** The server as who tests it uses it, or the result of a test that ends there. */
+async function usableBy(
+  owner: string | undefined,
+  server: RemoteServer | PersonalServer,
+  address: string,
+): Promise<RemoteServer | McpTestResult> {
+  if (server instanceof RemoteServer) return server
+  const { name, reason } = server
+  if (reason !== undefined) return failedTest(name, 'configuration', reason)
+  const own = owner === undefined ? undefined : await server.openFor(owner)
+  return own ?? failedTest(name, 'connect', new AccountRequired(name, address).message)
+}
+
+/** The test of a connection at which whoever tests it can use nothing. */
+function failedTest(name: string, step: McpTestStep['step'], message: string): McpTestResult {
+  const steps = [{ step, ok: false, milliseconds: 0, message }]
+  return { connection: name, ok: false, steps, digest: digestOfAll([]), tools: [] }
 }
 
 async function toRecord(server: RemoteServer | PersonalServer): Promise<McpRecord> {
   const { name, settings } = server
   const record = { name, url: settings.url }
   if (!settings.enabled) return { ...record, state: 'off' }
-  if (server instanceof PersonalServer) return { ...record, state: 'on', perPerson: true }
+  if (server instanceof PersonalServer) {
+    const { reason } = server
+    const state = reason === undefined ? ('on' as const) : ('unavailable' as const)
+    return { ...record, state, perPerson: true, ...(reason !== undefined && { reason }) }
+  }
   const { connection, tools } = server
   const late = AbortSignal.timeout(LOOK_MS)
   if (connection.session) {

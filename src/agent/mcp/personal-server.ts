@@ -5,16 +5,19 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { isSameSecret } from '@agent-server/lib/same-secret.ts'
 import { z } from 'zod'
+import type { McpAccountKey } from '../../stores/people-store.ts'
 import type { Tool } from '../tools/define-tool.ts'
 import { beginSignIn, finishSignIn, OAuthClient } from './account-sign-in.ts'
 import { AccountRequired, type McpAccounts } from './accounts.ts'
+import { explainFailure, kindOf } from './explain-failure.ts'
 import { identityOf, RemoteServer, type RemoteServerOptions } from './remote-server.ts'
 import { toSessionTarget } from './session.ts'
 import { mcpToolName } from './tools.ts'
 
-/** People of one connection with open sessions; who used theirs longest ago makes room. */
+/** People of one connection with open sessions; who used theirs longest ago makes room, unless it is in use. */
 const MAX_OPEN = 100
-const IDLE_MS = 600_000
+/** Longer than a call may take. */
+const IDLE_MS = 900_000
 /** A session that was verified so recently is not verified again before a run. */
 const TRUSTED_MS = 30_000
 /** How long a run waits for the tools of its person. */
@@ -40,18 +43,12 @@ interface PersonalOptions extends RemoteServerOptions {
   encryption: Encryption
 }
 
-const whenRun = (tool: Tool, noteUse: () => void): Tool => ({
-  ...tool,
-  run(...call) {
-    noteUse()
-    return tool.run(...call)
-  },
-})
-
 interface OpenServer {
   server: RemoteServer
   connectedAt: number
   usedAt: number
+  /** Calls that go on. */
+  running: number
 }
 
 /** A server at which each person has an account of their own, with sessions and tools of their own. */
@@ -72,22 +69,37 @@ export class PersonalServer {
     this.identity = identityOf(name, settings, environment)
   }
 
+  /** Why nobody can use it; undefined if people can. */
+  get reason(): string | undefined {
+    try {
+      this.target()
+      return undefined
+    } catch (error) {
+      return explainFailure(error)
+    }
+  }
+
   /** Of a person whose account is not connected, one tool says where to connect it. */
   tools(owner: string): readonly Tool[] {
     const open = this.#open.get(owner)
     if (!open) return [this.#connectTool()]
-    const touch = () => {
-      open.usedAt = performance.now()
-    }
-    return open.server.tools.flatMap(({ off, tool }) => (off ? [] : [whenRun(tool, touch)]))
+    return open.server.tools.flatMap(({ off, tool }) =>
+      off ? [] : [this.#whenRun(tool, owner, open)],
+    )
   }
 
   /** Has the person's tools ready, if they have an account and its server answers in time. */
   async prepare(owner: string): Promise<void> {
-    const server = await this.openFor(owner)
-    if (!server) return
-    const proof = ignore(server.connection.prove(TRUSTED_MS), 'its tools are unavailable')
-    await settlesWithin(proof, PREPARE_MS)
+    const { name } = this
+    try {
+      const server = await this.openFor(owner)
+      if (!server || server.connection.isDown) return
+      const proof = ignore(server.connection.prove(TRUSTED_MS), 'its tools are unavailable')
+      await settlesWithin(proof, PREPARE_MS)
+    } catch (error) {
+      const failed = { connection: name, kind: kindOf(error) }
+      this.#options.log.warn(failed, `MCP server is unavailable: ${explainFailure(error)}`)
+    }
   }
 
   /** The server as this person uses it; undefined if they have no account. */
@@ -95,13 +107,13 @@ export class PersonalServer {
     const at = this.account(owner)
     const connectedAt = await this.#options.accounts.connectedAt(at)
     const before = this.#open.get(owner)
-    if (before && before.connectedAt !== connectedAt) this.#drop(owner)
+    if (before && before.connectedAt !== connectedAt) this.drop(owner)
     if (connectedAt === undefined) return undefined
-    const server = this.#open.get(owner)?.server ?? this.#create(owner, connectedAt)
-    this.#open.delete(owner)
-    this.#open.set(owner, { server, connectedAt, usedAt: performance.now() })
+    const open = this.#open.get(owner) ?? this.#create(owner, connectedAt)
+    this.#open.set(owner, open)
+    this.#touch(owner, open)
     this.#sweep()
-    return server
+    return open.server
   }
 
   /** Where the person allows this server to act for them, and what their browser keeps meanwhile. */
@@ -151,10 +163,31 @@ export class PersonalServer {
     return { owner, connection: this.name, target: () => this.target() }
   }
 
-  #create(owner: string, connectedAt: number): RemoteServer {
+  #create(owner: string, connectedAt: number): OpenServer {
     const { accounts, ...options } = this.#options
     const account = accounts.sourceFor(this.account(owner), connectedAt)
-    return new RemoteServer({ ...options, account })
+    const server = new RemoteServer({ ...options, account })
+    return { server, connectedAt, usedAt: performance.now(), running: 0 }
+  }
+
+  #touch(owner: string, open: OpenServer): void {
+    open.usedAt = performance.now()
+    if (this.#open.get(owner) !== open) return
+    this.#open.delete(owner)
+    this.#open.set(owner, open)
+  }
+
+  #whenRun(tool: Tool, owner: string, open: OpenServer): Tool {
+    const run: Tool['run'] = async (...call) => {
+      open.running += 1
+      try {
+        return await tool.run(...call)
+      } finally {
+        open.running -= 1
+        this.#touch(owner, open)
+      }
+    }
+    return { ...tool, run }
   }
 
   #connectTool(): Tool {
@@ -165,6 +198,7 @@ export class PersonalServer {
       title: `Connect ${name}`,
       description: `Tells how the person connects their account at "${name}", which has to be done before its tools can be used. Call it if the question needs "${name}".`,
       source: `mcp:${name}`,
+      unavailable: () => this.reason,
       inputSchema: { type: 'object', properties: {} },
       run: async () => new AccountRequired(name, address).message,
     }
@@ -174,13 +208,15 @@ export class PersonalServer {
   #sweep(): void {
     const isOver = ({ usedAt }: OpenServer) => usedAt + IDLE_MS <= performance.now()
     for (const [owner, open] of this.#open) {
-      if (this.#open.size > MAX_OPEN || isOver(open)) this.#drop(owner)
+      const isTooMuch = this.#open.size > MAX_OPEN || isOver(open)
+      if (isTooMuch && open.running === 0) this.drop(owner)
     }
     clearTimeout(this.#sweeping)
     if (this.#open.size > 0) this.#sweeping = setTimeout(() => this.#sweep(), IDLE_MS).unref()
   }
 
-  #drop(owner: string): void {
+  /** Ends the person's session. */
+  drop(owner: string): void {
     const open = this.#open.get(owner)
     this.#open.delete(owner)
     void ignore(open?.server.close() ?? Promise.resolve(), 'the server ends the session itself')
@@ -200,7 +236,9 @@ export function createAccountService({ servers, accounts, encryption }: AccountS
     throw new AppError('connection_not_found', message)
   }
   const describe = async (server: PersonalServer, owner: string) => {
-    const connectedAt = await accounts.connectedAt(server.account(owner))
+    // Which account counts is known only with all variables.
+    const isUsable = server.reason === undefined
+    const connectedAt = isUsable ? await accounts.connectedAt(server.account(owner)) : undefined
     const since = connectedAt !== undefined && { connectedAt: new Date(connectedAt).toISOString() }
     return { connection: server.name, ...since }
   }
@@ -230,7 +268,11 @@ export function createAccountService({ servers, accounts, encryption }: AccountS
       return { connection, owner }
     },
 
-    /** Returns whether there was one. */
-    remove: accounts.remove,
+    /** Returns whether there was one; what runs with it ends. */
+    async remove(key: McpAccountKey): Promise<boolean> {
+      const isGone = await accounts.remove(key)
+      servers.find(({ name }) => name === key.connection)?.drop(key.owner)
+      return isGone
+    },
   }
 }

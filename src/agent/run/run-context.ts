@@ -78,7 +78,7 @@ export async function* begin(
   const { searches, searched } = noteSearches(citations, trace)
   const search = scopeOf(request)
   const account = accountOwner(request.caller)
-  await parts.tools.prepare(account, signal)
+  if (parts.model.supportsTools && !isPlain) await parts.tools.prepare(account, signal)
   const tools = parts.tools.open({
     citations,
     artifacts,
