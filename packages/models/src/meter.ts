@@ -28,13 +28,29 @@ export interface Meter {
 
 export const UNMETERED: Meter = { begin: async () => async () => undefined }
 
-/** The tokens of a call: those that are reported, or else an estimate. */
+/** More than any window holds: what a server reports beyond it is no count. */
+const MAX_TOKENS = 100_000_000
+
+/** The tokens of a call: those that are reported, as whole numbers, or else an estimate. */
 export function usageOf({ usage, sentBytes, receivedBytes }: EndedCall): ModelUsage {
-  if (usage) return usage
+  if (usage) {
+    const { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0 } = usage
+    return {
+      ...usage,
+      promptTokens: toCount(promptTokens),
+      completionTokens: toCount(completionTokens),
+      cachedTokens: toCount(cachedTokens),
+      cacheWriteTokens: toCount(cacheWriteTokens),
+    }
+  }
   return {
     promptTokens: Math.ceil(sentBytes / BYTES_PER_TOKEN),
     completionTokens: Math.ceil(receivedBytes / BYTES_PER_TOKEN),
   }
+}
+
+function toCount(reported: number): number {
+  return Math.min(MAX_TOKENS, Math.max(0, Math.round(reported) || 0))
 }
 
 /** A meter that also tells of each call that the model has answered. */

@@ -1,3 +1,4 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import {
@@ -24,6 +25,8 @@ type Prices = AgentConfiguration['prices']
 
 /** What an answer seldom exceeds; held for one whose request sets no maximum. */
 const ANSWER_TOKENS = 4_000
+/** However long the answer may be that a request allows, it keeps others of a shared limit waiting for no more. */
+const MAX_HELD = 16_000
 /** Longer than a call of a model takes; what a server held that crashed is free again then. */
 const HOLD_MS = 2 * 3_600_000
 /** The delay until what nothing limits is stored. */
@@ -139,7 +142,10 @@ export class UsageLedger implements Payment {
   ): Promise<string> {
     const { store, prices } = this.#parts
     const promptTokens = Math.ceil(sentBytes / BYTES_PER_TOKEN)
-    const entry = this.#entry(place, { promptTokens, completionTokens: maxTokens })
+    const entry = this.#entry(place, {
+      promptTokens,
+      completionTokens: Math.min(maxTokens, MAX_HELD),
+    })
     const [id, now] = [newId('hold'), this.#now()]
     const refusal = await store.hold(entry, { id, expiresAt: now + HOLD_MS }, limits, now)
     if (refusal) throw limitReached(refusal, prices().currency, now)
@@ -168,17 +174,28 @@ export class UsageLedger implements Payment {
   }
 
   async #store(): Promise<void> {
+    const { store, log } = this.#parts
+    /** How many are stored one by one, since one of them cannot be. */
+    let alone = 0
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, BATCH)
+      const batch = this.#waiting.slice(0, alone > 0 ? 1 : BATCH)
       try {
-        await this.#parts.store.add(batch)
+        await store.add(batch)
       } catch (error) {
         const state = { err: error, waiting: this.#waiting.length, lost: this.#lost }
-        this.#parts.log.warn(state, 'the usage of models cannot be stored; tried again later')
-        this.#timer ??= setTimeout(() => void this.flush(), STORE_MS).unref()
-        return
+        if (error instanceof AppError) {
+          log.warn(state, 'the usage of models cannot be stored; tried again later')
+          this.#timer ??= setTimeout(() => void this.flush(), STORE_MS).unref()
+          return
+        }
+        if (batch.length > 1) {
+          alone = batch.length
+          continue
+        }
+        log.warn({ ...state, dropped: batch }, 'the usage of a call cannot be stored, and is lost')
       }
       this.#waiting = this.#waiting.slice(batch.length)
+      alone = Math.max(0, alone - batch.length)
     }
   }
 }

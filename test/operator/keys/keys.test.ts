@@ -186,7 +186,7 @@ describe('the use of a key that cannot be stored', () => {
     let isDown = true
     const { server } = await open((usage) => ({
       ...usage,
-      add: (entries) => (isDown ? Promise.reject(new Error('down')) : usage.add(entries)),
+      add: (entries) => (isDown ? Promise.reject(new AppError('store_unavailable', 'down')) : usage.add(entries)),
     }))
     const keys = server()
     const { secret } = await keys.create(WANTED, MASTER)
@@ -206,7 +206,7 @@ describe('the use of a key that cannot be stored', () => {
     let isDown = true
     const { server } = await open((usage) => ({
       ...usage,
-      add: (entries) => (isDown ? Promise.reject(new Error('down')) : usage.add(entries)),
+      add: (entries) => (isDown ? Promise.reject(new AppError('store_unavailable', 'down')) : usage.add(entries)),
     }))
     const keys = server()
     const { secret } = await keys.create({ ...WANTED, tokensPerDay: 100 }, MASTER)

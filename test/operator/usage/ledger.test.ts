@@ -1,0 +1,79 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import { expect, it } from 'vitest'
+import { UsageLedger } from '../../../src/operator/usage/ledger.ts'
+import type { UsageEntry, UsageStore } from '../../../src/stores/usage-store.ts'
+import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
+
+const ALL = { by: ['model' as const], since: 0, until: 99_999, limit: 100 }
+
+/** A ledger on a store that `fails` for some entries, with what it has said. */
+async function open(fails: (entry: UsageEntry) => Error | undefined = () => undefined) {
+  const { usage } = await openSqliteStore()
+  const warnings: string[] = []
+  const batches: number[] = []
+  const store: UsageStore = {
+    ...usage,
+    async add(entries) {
+      batches.push(entries.length)
+      for (const entry of entries) {
+        const error = fails(entry)
+        if (error) throw error
+      }
+      return usage.add(entries)
+    },
+  }
+  const ledger = new UsageLedger({
+    store,
+    limits: async () => [],
+    prices: () => ({ currency: 'USD', models: {} }),
+    days: 1,
+    log: { warn: (_state, message) => void warnings.push(String(message)) },
+  })
+  const call = async (model: string) => {
+    const end = await ledger.meter(MASTER).begin({ model, sentBytes: 0 })
+    await end({
+      usage: { promptTokens: 1, completionTokens: 0 },
+      sentBytes: 0,
+      receivedBytes: 0,
+    })
+  }
+  const stored = async () => {
+    const sums = await usage.sum(ALL)
+    return sums.map(({ model, calls }) => [model, calls])
+  }
+  return { ledger, call, stored, warnings, batches }
+}
+
+it('Drops a call that cannot be stored, and stores those around it', async () => {
+  const { ledger, call, stored, warnings } = await open(({ model }) =>
+    model === 'odd' ? new TypeError('No such number') : undefined,
+  )
+  for (const model of ['a', 'odd', 'a', 'b', 'odd']) await call(model)
+  await ledger.flush()
+  await ledger.flush()
+  expect(await stored()).toEqual([
+    ['a', 2],
+    ['b', 1],
+  ])
+  const lost = 'the usage of a call cannot be stored, and is lost'
+  expect(warnings).toEqual([lost, lost])
+})
+
+it('Keeps all calls while the store is down, each once', async () => {
+  let isDown = true
+  const { ledger, call, stored, warnings } = await open(() =>
+    isDown ? new AppError('store_unavailable', 'The store is down') : undefined,
+  )
+  for (const model of ['a', 'a', 'b']) await call(model)
+  await ledger.flush()
+  expect(await stored()).toEqual([])
+  isDown = false
+  await ledger.flush()
+  await ledger.close()
+  expect(await stored()).toEqual([
+    ['a', 2],
+    ['b', 1],
+  ])
+  expect(warnings).toEqual(['the usage of models cannot be stored; tried again later'])
+})
