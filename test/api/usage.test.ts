@@ -334,6 +334,19 @@ describe('A run that reaches the limit of the day', () => {
   )
 })
 
+describe('What a key sees of itself', () => {
+  it('is all that its limit counts, and nothing of other keys', async () => {
+    const { answers, key, own, server } = await start()
+    answers(40, 10)
+    const [one, other] = [await key({ tokensPerDay: 1_000 }), await key({})]
+    expect([await statusOf(one.request), await statusOf(other.request)]).toEqual([200, 200])
+    expect((await own(one.request)).today).toMatchObject({ calls: 1, inputTokens: 40 })
+    expect((await own(server.request)).today).toMatchObject({ calls: 0 })
+    expect(await statusOf(server.request)).toBe(200)
+    expect((await own(server.request)).today).toMatchObject({ calls: 1 })
+  })
+})
+
 describe('What is kept of a person', () => {
   it('is forgotten with them, and what they have cost is not', async () => {
     const { answers, person, report, server } = await start()

@@ -78,6 +78,11 @@ export function describeUsageStore(name: string, createData: () => Promise<Store
           ['p', 2],
         ]),
       )
+      expect(await by([], { key: '', person: '' })).toEqual([[8]])
+      await usage.add([usageOf({ key: 'k', inputTokens: 16, day: DAY + 2 })])
+      expect(await by([], { key: '', person: '' })).toEqual([[8]])
+      expect(await by([], { key: 'k' })).toEqual([[18]])
+      expect(await by([], { key: 'k', since: DAY + 2 })).toEqual([[16]])
     })
 
     it.each<[string, OwnerLimits]>([
@@ -147,6 +152,18 @@ export function describeUsageStore(name: string, createData: () => Promise<Store
         isHeld: true,
       })
       expect(await usage.hold(call, hold('b', 3_000), limits, 2_000)).toBeUndefined()
+    })
+
+    it('adds up more money than an integer of JavaScript holds in billionths, and limits it', async () => {
+      const { store } = await open()
+      const call = usageOf({ ...anna, key: 'k', cost: 9_000_000 })
+      await store.usage.add([call, call, { ...call, cost: 0.25 }])
+      expect(await store.usage.sum(ALL)).toMatchObject([{ cost: 18_000_000.25 }])
+      const limits: OwnerLimits = { kind: 'key', id: 'k', costPerDay: 1_000_000_000 }
+      expect(await store.usage.used(limits, DAY, NOW)).toMatchObject({ cost: 18_000_000.25 })
+      expect(await store.usage.hold(call, hold('a'), [limits], NOW)).toBeUndefined()
+      await store.people.limit('user:anna', { costPerDay: 1_000_000_000 })
+      expect(await store.people.find('user:anna')).toMatchObject({ costPerDay: 1_000_000_000 })
     })
 
     it('forgets who a removed person was, and keeps what they have cost', async () => {

@@ -124,15 +124,14 @@ export class Keys {
       key: { id: key.id, name: key.name, payer: payer.id },
       scopes: key.scopes,
       collections: key.collections,
-      verify: async () => void (await this.#findValid(key)),
+      verify: () => this.#checkValid(key),
     }
   }
 
-  /** Throws `unauthorized` if the key was revoked since. */
-  async #findValid({ id }: UsedKey): Promise<UsedKey> {
+  /** Throws `unauthorized` if the key, or the one that pays for it, was revoked since. */
+  async #checkValid({ id }: UsedKey): Promise<void> {
     const key = await this.#findCurrent(id)
-    if (key) return key
-    throw revokedKey()
+    if (!key || !(await this.#payerOf(key))) throw revokedKey()
   }
 }
 

@@ -66,8 +66,9 @@ export function createUsageReports(dependencies: Dependencies) {
     async own(caller: Caller): Promise<OwnUsage> {
       const { person, key } = ownersOf(caller)
       const range = { since: ledger.today() - DAYS + 1, until: ledger.today() }
-      // A program that speaks for somebody shows them what is theirs.
-      const whose = person === '' ? { person, key } : { person }
+      // A program that speaks for somebody shows them what is theirs; a key, all that its limit counts.
+      const ofKey = key === '' ? { person, key } : { key }
+      const whose = person === '' ? ofKey : { person }
       await ledger.flush()
       const days = await store.sum({ ...range, ...whose, by: ['day'], limit: DAYS })
       const today = days.find(({ day }) => day === ledger.today()) ?? NOTHING

@@ -33,8 +33,11 @@ const OWNED = {
     UNION ALL SELECT number FROM model_usage WHERE day = $1 AND payer = $3 AND payer <> '')`,
   group: 'day = $1 AND groups IN (SELECT groups FROM usage_groups WHERE name = $3)',
 }
+/** A sum of money may be larger than an integer that JavaScript reads. */
+const sumOf = (what: string, name: string) =>
+  `CAST(COALESCE(SUM(${what}), 0) AS ${name.endsWith('cost') ? 'double precision' : 'bigint'}) AS ${name}`
 const sumIf = (condition: string, what: string, name: string) =>
-  `CAST(COALESCE(SUM(CASE WHEN ${condition} THEN ${what} END), 0) AS bigint) AS ${name}`
+  sumOf(`CASE WHEN ${condition} THEN ${what} END`, name)
 const usedBy = (condition: string) => `SELECT
     ${sumIf(`hold = ''`, 'input_tokens + output_tokens', 'tokens')},
     ${sumIf(`hold = ''`, 'cost', 'cost')},
@@ -109,7 +112,7 @@ function sumsBy(by: readonly UsageDimension[]): string {
   const columns = [
     ...chosen.map(({ value, dimension }) => `${value} AS by_${dimension}`),
     ...chosen.flatMap(({ name = [] }) => name),
-    ...AMOUNT_NAMES.map((name) => `CAST(COALESCE(SUM(u.${name}), 0) AS bigint) AS ${name}`),
+    ...AMOUNT_NAMES.map((name) => sumOf(`u.${name}`, name)),
   ]
   const values = chosen.map(({ value }) => value)
   const order = [
@@ -122,7 +125,7 @@ function sumsBy(by: readonly UsageDimension[]): string {
     WHERE u.hold = '' AND u.day >= $1 AND u.day <= $2
       AND (CAST($3 AS text) IS NULL OR u.person = $3)
       AND (CAST($4 AS text) IS NULL OR u.groups IN (SELECT groups FROM usage_groups WHERE name = $4))
-      AND (CAST($5 AS text) IS NULL OR u.key = $5 OR u.payer = $5)
+      AND (CAST($5 AS text) IS NULL OR u.key = $5 OR u.payer = $5 AND u.payer <> '')
       AND (CAST($6 AS text) IS NULL OR u.agent = $6)
       AND (CAST($7 AS text) IS NULL OR u.model = $7)
     ${values.length > 0 ? `GROUP BY ${values.join(', ')}` : ''}

@@ -35,5 +35,5 @@ CREATE INDEX usage_groups_by_name ON usage_groups (name);
 
 -- What an administrator allows one person in a day; the cost is in billionths, too.
 ALTER TABLE people ADD COLUMN tokens_per_day INTEGER;
-ALTER TABLE people ADD COLUMN cost_per_day INTEGER;
-ALTER TABLE api_keys ADD COLUMN cost_per_day INTEGER;
+ALTER TABLE people ADD COLUMN cost_per_day REAL;
+ALTER TABLE api_keys ADD COLUMN cost_per_day REAL;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { type Caller, MASTER, type NewApiKey } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it } from 'vitest'
@@ -45,7 +46,7 @@ async function open(change: (usage: UsageStore) => UsageStore = (usage) => usage
       },
     }
   }
-  return { clock, server }
+  return { clock, server, store }
 }
 type Server = ReturnType<Awaited<ReturnType<typeof open>>['server']>
 
@@ -88,6 +89,25 @@ describe('a key', () => {
     await one.revoke(id, MASTER)
     expect(await one.identify(secret)).toBeUndefined()
     expect(await other.identify(secret)).toBeUndefined()
+    expect(await codeOf(caller?.verify() ?? Promise.resolve())).toBe('unauthorized')
+  })
+
+  it('of a program ends with the key that let it in, also in the middle of something', async () => {
+    const { clock, server, store } = await open()
+    const keys = server()
+    const expiresAt = new Date(NOON + HOUR).toISOString()
+    const { id: createdBy } = await keys.create({ ...WANTED, expiresAt }, MASTER)
+    const secret = 'A'.repeat(43)
+    const digest = hash('sha256', secret, 'base64url')
+    const id = `oauth${'0'.repeat(12)}`
+    await store.add(
+      { name: 'A program', scopes: ['query'], createdBy, id, digest, createdAt: 0 },
+      9,
+    )
+    const caller = await keys.identify(`ask_${id}_${secret}`)
+    expect(caller).toMatchObject({ key: { id, payer: createdBy } })
+    expect(await codeOf(caller?.verify() ?? Promise.reject())).toBe('none')
+    clock.now += HOUR
     expect(await codeOf(caller?.verify() ?? Promise.resolve())).toBe('unauthorized')
   })
 })
@@ -186,7 +206,8 @@ describe('the use of a key that cannot be stored', () => {
     let isDown = true
     const { server } = await open((usage) => ({
       ...usage,
-      add: (entries) => (isDown ? Promise.reject(new AppError('store_unavailable', 'down')) : usage.add(entries)),
+      add: (entries) =>
+        isDown ? Promise.reject(new AppError('store_unavailable', 'down')) : usage.add(entries),
     }))
     const keys = server()
     const { secret } = await keys.create(WANTED, MASTER)
@@ -206,7 +227,8 @@ describe('the use of a key that cannot be stored', () => {
     let isDown = true
     const { server } = await open((usage) => ({
       ...usage,
-      add: (entries) => (isDown ? Promise.reject(new AppError('store_unavailable', 'down')) : usage.add(entries)),
+      add: (entries) =>
+        isDown ? Promise.reject(new AppError('store_unavailable', 'down')) : usage.add(entries),
     }))
     const keys = server()
     const { secret } = await keys.create({ ...WANTED, tokensPerDay: 100 }, MASTER)

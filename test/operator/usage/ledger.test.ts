@@ -2,20 +2,21 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { expect, it } from 'vitest'
 import { UsageLedger } from '../../../src/operator/usage/ledger.ts'
-import type { UsageEntry, UsageStore } from '../../../src/stores/usage-store.ts'
+import type { OwnerLimits, UsageEntry, UsageStore } from '../../../src/stores/usage-store.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 
 const ALL = { by: ['model' as const], since: 0, until: 99_999, limit: 100 }
 
 /** A ledger on a store that `fails` for some entries, with what it has said. */
-async function open(fails: (entry: UsageEntry) => Error | undefined = () => undefined) {
+async function open(
+  fails: (entry: UsageEntry) => Error | undefined = () => undefined,
+  limits: OwnerLimits[] = [],
+) {
   const { usage } = await openSqliteStore()
   const warnings: string[] = []
-  const batches: number[] = []
   const store: UsageStore = {
     ...usage,
     async add(entries) {
-      batches.push(entries.length)
       for (const entry of entries) {
         const error = fails(entry)
         if (error) throw error
@@ -25,7 +26,7 @@ async function open(fails: (entry: UsageEntry) => Error | undefined = () => unde
   }
   const ledger = new UsageLedger({
     store,
-    limits: async () => [],
+    limits: async () => limits,
     prices: () => ({ currency: 'USD', models: {} }),
     days: 1,
     log: { warn: (_state, message) => void warnings.push(String(message)) },
@@ -42,7 +43,7 @@ async function open(fails: (entry: UsageEntry) => Error | undefined = () => unde
     const sums = await usage.sum(ALL)
     return sums.map(({ model, calls }) => [model, calls])
   }
-  return { ledger, call, stored, warnings, batches }
+  return { ledger, usage, call, stored, warnings }
 }
 
 it('Drops a call that cannot be stored, and stores those around it', async () => {
@@ -76,4 +77,12 @@ it('Keeps all calls while the store is down, each once', async () => {
     ['b', 1],
   ])
   expect(warnings).toEqual(['the usage of models cannot be stored; tried again later'])
+})
+
+it('Holds for a call no more than an answer has, whatever its request allows', async () => {
+  const limit: OwnerLimits = { kind: 'key', id: '', tokensPerDay: 20_000 }
+  const { ledger, usage } = await open(undefined, [limit])
+  await ledger.meter(MASTER).begin({ model: 'a', sentBytes: 0, maxTokens: 10_000_000 })
+  const held = await usage.used(limit, ledger.today(), Date.now())
+  expect(held).toMatchObject({ heldTokens: 16_000 })
 })

@@ -2,7 +2,8 @@ import { optional } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 
 const MAX_TOKENS = 1_000_000_000
-const MAX_COST = 1_000_000
+/** For currencies of small units, too. */
+const MAX_COST = 1_000_000_000
 
 export const TokensPerDay = z
   .int()
