@@ -9,15 +9,8 @@ import { readAnswer } from './answer-record.ts'
 /** What stands for words of a document that its reader may not read any more. */
 const WITHHELD = 'Withheld: you may not read all documents that this may have come from.'
 
-/** Their results come from documents that are among the hits; what others read is not stored. */
-const CITING_TOOLS = [
-  'semantic_search',
-  'read_document',
-  'find_text',
-  'query_table',
-  'lookup_data',
-  'make_chart',
-]
+/** All of their results comes from documents that are among the hits; what others read is not stored. */
+const CITING_TOOLS = ['semantic_search', 'read_document', 'find_text', 'query_table']
 
 /** Who reads an answer: whoever asked for it, or somebody with whom the conversation is shared. */
 interface Reader {
@@ -65,9 +58,16 @@ export function createWithholding(hiddenOf: HiddenDocuments, linkFor: LinkFor) {
 
 export type Withholding = ReturnType<typeof createWithholding>
 
+type Step = StoredAnswer['agent']['steps'][number]
+
+/** A call that failed cites nothing, though its error may quote; rows that the model wrote may come from anything. */
+const isCiting = ({ tool, input, isError }: Step) =>
+  !isError &&
+  (CITING_TOOLS.includes(tool) || (tool === 'make_chart' && typeof Object(input).sql === 'string'))
+
 /** Tools of other servers read no documents. */
-const isShown = (tool: string, hidden: ReadonlySet<string>) =>
-  tool.startsWith('mcp__') || (hidden.size === 0 && CITING_TOOLS.includes(tool))
+const isShown = (step: Step, hidden: ReadonlySet<string>) =>
+  step.tool.startsWith('mcp__') || (hidden.size === 0 && isCiting(step))
 
 /** Only the end of a run tells everything that its tools have read. */
 const hasAllHits = ({ finishReason, error }: StoredAnswer['agent']) =>
@@ -78,7 +78,7 @@ const hasAllHits = ({ finishReason, error }: StoredAnswer['agent']) =>
 
 /** Whether somebody may read everything that an answer was made from. */
 const isWholeFor = (agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) =>
-  hasAllHits(agent) && hidden.size === 0 && agent.steps.every(({ tool }) => isShown(tool, hidden))
+  hasAllHits(agent) && hidden.size === 0 && agent.steps.every((step) => isShown(step, hidden))
 
 function withheld(agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) {
   const { steps } = agent
@@ -87,7 +87,7 @@ function withheld(agent: StoredAnswer['agent'], hidden: ReadonlySet<string>) {
     ...agent,
     ...withoutPassages(agent, hidden),
     steps: steps.map((step) =>
-      step.output === undefined || (isComplete && isShown(step.tool, hidden))
+      step.output === undefined || (isComplete && isShown(step, hidden))
         ? step
         : { ...step, output: isComplete ? WITHHELD : undefined },
     ),

@@ -35,16 +35,26 @@ async function answerIn(request: Request, id: string) {
 const fileIn = async (request: Request, id: string) =>
   (await answerIn(request, id))?.agent?.artifacts?.[0]
 
+/** Ada asks in a conversation that Bob may read, and the model calls this tool. */
+async function askWith(name: string, input: object): Promise<string> {
+  const id = await startConversation(ada)
+  await ada(`/v1/conversations/${id}`, { body: { access: ['user:bob'] } })
+  upstream.script(toolCallReply({ name, arguments: input }), textReply('Done.'))
+  await (await ask(ada, id)).text()
+  return id
+}
+const outputFor = async (request: Request, id: string) =>
+  (await answerIn(request, id))?.agent?.steps?.[0]?.output
+
+const SALES = { title: 'sales.csv', text: 'region,amount\nnorth,1.50\nsouth,2.25\n' }
+const CHART = { mark: 'bar', x: { field: 'region' }, y: { field: 'amount' }, width: 99, height: 99 }
+const NOBODY = { field: 'name', equals: 'Nobody' }
+const ROWS = [{ region: 'north', amount: 1.5 }]
+
 describe('A file that a tool made', () => {
   it('is for those with whom the conversation is shared while they may read what it was made from', async () => {
-    const sales = { title: 'sales.csv', text: 'region,amount\nnorth,1.50\nsouth,2.25\n' }
-    const document = await add({ ...sales, access: ['user:bob'] })
-    const chart = { title: 'Sales', mark: 'bar', x: { field: 'region' }, y: { field: 'amount' } }
-    const input = { ...chart, sql: 'SELECT region, amount FROM sales', width: 200, height: 120 }
-    const id = await startConversation(ada)
-    upstream.script(toolCallReply({ name: 'make_chart', arguments: input }), textReply('Done.'))
-    await (await ask(ada, id)).text()
-    await ada(`/v1/conversations/${id}`, { body: { access: ['user:bob'] } })
+    const document = await add({ ...SALES, access: ['user:bob'] })
+    const id = await askWith('make_chart', { ...CHART, sql: 'SELECT region, amount FROM sales' })
 
     const { link = '', url = '' } = (await fileIn(bob, id)) ?? {}
     expect(link).toContain('for=user%3Abob')
@@ -56,6 +66,45 @@ describe('A file that a tool made', () => {
     expect(await fileIn(bob, id)).toBeUndefined()
     expect((await fileIn(ada, id))?.link).toContain('for=user%3Aada')
     expect((await ada(url)).status).toBe(200)
+  })
+
+  it('of rows that the model wrote is for whoever asked: nobody knows where they are from', async () => {
+    const id = await askWith('make_chart', { ...CHART, rows: ROWS })
+    expect((await fileIn(ada, id))?.link).toContain('for=user%3Aada')
+    expect(await fileIn(bob, id)).toBeUndefined()
+    expect(await outputFor(bob, id)).toMatch(/^Withheld/)
+  })
+})
+
+describe('What a tool told of documents that it did not cite', () => {
+  it.each([
+    ['the fields of the metadata', 'lookup_data', {}],
+    ['the columns of a table', 'lookup_data', { table: 'wages' }],
+    ['the name of a table', 'lookup_data', { table: 'wages', conditions: [NOBODY] }],
+    ['a value in an error', 'query_table', { sql: 'SELECT CAST(name AS INTEGER) FROM wages' }],
+  ])('is not for others: %s', async (_what, tool, input) => {
+    await add({
+      title: 'wages.csv',
+      text: 'name,codeword\nPlugh,frobozz\n',
+      metadata: { codeword: 'frobozz' },
+    })
+    const id = await askWith(tool, input)
+    expect(await outputFor(bob, id)).toMatch(/^Withheld/)
+    expect(JSON.stringify(await answerIn(bob, id))).not.toMatch(/codeword|Plugh/)
+  })
+
+  it('is nothing: find_text cites each document that it lists, shown or not', async () => {
+    const documents = Array.from({ length: 30 }, async (_, n) =>
+      add({ title: `Diary ${n + 1}.`, text: 'The grue sleeps.', access: ['user:bob'] }),
+    )
+    const ids = await Promise.all(documents)
+    const id = await askWith('find_text', { text: 'grue' })
+    const seen = (await outputFor(bob, id)) ?? ''
+    const [, hiddenTitle = ''] = seen.match(/Diary \d+\./g)?.slice(23) ?? []
+    expect(hiddenTitle).not.toBe('')
+    await share(ids[Number(hiddenTitle.match(/\d+/)) - 1] ?? '', [])
+    expect(await outputFor(bob, id)).toMatch(/^Withheld/)
+    expect(JSON.stringify(await answerIn(bob, id))).not.toContain(hiddenTitle)
   })
 })
 

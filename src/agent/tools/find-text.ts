@@ -227,9 +227,11 @@ function createReport(citations: Citations) {
       shownCount += lines.length
       const atLeast = matches.length === MAX_COUNTED ? 'at least ' : ''
       const title = asData(asOneLine(document.title || document.id))
-      sections.push(
-        [`${title}: ${atLeast}${counted(matches.length, 'place')}`, ...lines].join('\n'),
-      )
+      const heading = `${title}: ${atLeast}${counted(matches.length, 'place')}`
+      // Whoever may not read a document that is listed is known by its hit.
+      const id = `${document.id}-${document.servedRevision}-text`
+      const mark = lines.length > 0 ? '' : `${cite(citations, document, { id, text: heading })} `
+      sections.push([mark + heading, ...lines].join('\n'))
     },
     text(): string {
       const looked = characters >= MAX_CHARACTERS || documents >= MAX_DOCUMENTS
