@@ -10,6 +10,7 @@ import {
 } from '../corpus.ts'
 import { addAccepted, readAccepted } from '../sql/accepted.ts'
 import { createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'
+import { noteChange } from '../sql/counts.ts'
 import { integer, text } from '../sql/query.ts'
 import { explainRefusal, LOCK, openSession, type Session, withSession } from './connection.ts'
 import { POSTGRES } from './dialect.ts'
@@ -112,6 +113,7 @@ function createCorpusCopies(url: string): CorpusCopies {
         await session.run('BEGIN')
         if (!(await readCheckpoint(session))) return
         for (const statement of [...FORGET, ...END]) await session.run(statement)
+        await noteChange(session, POSTGRES)
         await session.run('COMMIT')
       })
     },
@@ -179,12 +181,13 @@ async function copy(
 
 /** Commits one transaction and begins the next. */
 async function endStep(
-  { run }: Session,
+  session: Session,
   { documents, chunks, digest }: CopyCheckpoint,
 ): Promise<void> {
-  await run(MOVE_CHECKPOINT, [documents, chunks, digest])
-  await run('COMMIT')
-  await run('BEGIN')
+  await session.run(MOVE_CHECKPOINT, [documents, chunks, digest])
+  await noteChange(session, POSTGRES)
+  await session.run('COMMIT')
+  await session.run('BEGIN')
 }
 
 /** From here on nobody else can add documents. */

@@ -169,7 +169,8 @@ const COUNT = `UPDATE counts SET
     ready = (SELECT count(*) FROM documents WHERE status = 'ready'),
     failed = (SELECT count(*) FROM documents WHERE status = 'failed'),
     chunks = (SELECT count(*) FROM chunks),
-    jobs = (SELECT count(*) FROM jobs)
+    jobs = (SELECT count(*) FROM jobs),
+    changes = changes + 1
   WHERE slot = 0`
 /** Exports of before have no names that are reserved. */
 const RESERVE = `INSERT INTO reserved_collections (name)

@@ -89,6 +89,26 @@ describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
     await running.add({ id: 'mine', text: 'x' })
   })
 
+  it('is seen at each step by servers that run, also when it is forgotten', async () => {
+    const source = await createSource()
+    const target = await createTarget()
+    const running = await target.data.open()
+    onTestFinished(() => running.close())
+    const seen = async () => {
+      const keys = await running.visibleKeys(everything())
+      expect(keys).toEqual(await running.chunkKeys())
+      return keys.length
+    }
+    expect(await seen()).toBe(0)
+    const move = moveCorpus(source.corpus, target.corpus, interruptAfter(1_200), signal)
+    await expect(move).rejects.toThrow('interrupted')
+    expect(await seen()).toBeGreaterThan(0)
+    await target.corpus.copies?.forget()
+    expect(await seen()).toBe(0)
+    await target.corpus.writeCorpus(source.corpus.readCorpus(signal), signal)
+    expect(await seen()).toBeGreaterThan(0)
+  })
+
   it('begins anew where what was copied has changed since', async () => {
     const source = await createSource()
     const target = await createTarget()
