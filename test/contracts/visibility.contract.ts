@@ -323,12 +323,10 @@ export function describeVisibility(on: StoreFixture): void {
       const seen = await store.visibleKeys(of)
       expect(await idsOf(seen)).toEqual(['in-red', 'in-red-before'])
       await store.audit.append([{ at: 1, who: 'user:eve', action: 'read', targets: {} }])
-      await store.people.see({
-        id: 'user:eve',
-        groups: ['staff'],
-        name: undefined,
-        email: undefined,
-      })
+      const eve = { id: 'user:eve', groups: ['staff'], name: undefined, email: undefined }
+      await store.people.see(eve)
+      await store.conversations.create({ id: 'conv_new', owner: 'user:eve', metadata: {} })
+      await store.collections.forgetAccess()
       expect(await store.visibleKeys(of)).toBe(seen)
       const changes: [() => Promise<unknown>, string[]][] = [
         [() => store.patchLabels(everything(), 'in-red-before', { access: [] }), ['in-red']],
