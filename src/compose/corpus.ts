@@ -1,3 +1,4 @@
+import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
 import type { ChatModel } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
@@ -41,6 +42,7 @@ export function openCorpus(
     wake,
     log,
     lookup: store.lookup,
+    cursors: createEncryption(config.SERVER_API_KEY, 'cursors'),
   })
   const web = openPages(
     {

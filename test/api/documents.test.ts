@@ -175,6 +175,17 @@ describe('GET /documents', () => {
     },
   )
 
+  it('hands out cursors that tell nothing, and takes no others', async () => {
+    for (const text of ['One.', 'Two.']) await server.ingest({ text })
+    const { nextCursor = '' } = await listDocuments(server, '?limit=1')
+    expect(Buffer.from(nextCursor, 'base64url').toString()).not.toContain('createdAt')
+    const guess = Buffer.from(JSON.stringify(['-createdAt', 0, 2])).toString('base64url')
+    for (const cursor of [guess, nextCursor.slice(0, -2), 'x']) {
+      const failure = await failureOf(await server.request(`/documents?cursor=${cursor}`))
+      expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param: 'cursor' })
+    }
+  })
+
   it('filters by status', verifies('documents.list.status'), async () => {
     await server.ingest(HOURS)
     const { documents: ready } = await listDocuments(server, '?status=ready&limit=100')

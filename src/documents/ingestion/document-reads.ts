@@ -1,3 +1,4 @@
+import type { Encryption } from '@agent-server/lib/encrypted.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
@@ -39,10 +40,14 @@ export interface ReadDependencies {
   backlog?: Pick<VectorBacklog, 'missingOf' | 'refusedOf' | 'progress'> | undefined
   /** Absent if pictures are not described. */
   pictures?: { picturesOf(id: string): Promise<Document['pictures']> } | undefined
+  /** Seals the cursors of lists. */
+  cursors: Encryption
 }
 
 /** What clients read of documents. */
-export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDependencies) {
+export function createDocumentReads(dependencies: ReadDependencies) {
+  const { store, lookup, backlog, pictures } = dependencies
+  const cursors = sealedCursors(dependencies.cursors)
   const embeddingProgress = async (id: string): Promise<Pick<Document, 'embeddings'>> => {
     if (!backlog) return {}
     const missing = await backlog.missingOf(id)
@@ -110,24 +115,44 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
 
     async list(
       visibility: Visibility,
-      { total, collection, ...page }: DocumentsQuery,
+      { total, collection, cursor, ...page }: DocumentsQuery,
       signal?: AbortSignal,
     ): Promise<DocumentList> {
-      const query = { ...page, filter: within({ filter: page.filter, collection }) }
+      const filter = within({ filter: page.filter, collection })
+      const query = { ...page, filter, cursor: await cursors.open(cursor) }
       const { documents, nextCursor } = await store.list(visibility, query, signal)
       return {
         documents: documents.map(toDocument),
-        ...(nextCursor && { nextCursor }),
+        ...(await cursors.next(nextCursor)),
         ...(total && { total: await store.countListed(visibility, query, signal) }),
       }
     },
 
     /** Throws `document_not_found`. */
-    async chunks(visibility: Visibility, id: string, page: ChunkListQuery): Promise<ChunkList> {
-      const found = await store.listChunks(visibility, { documentId: id, ...page })
+    async chunks(
+      visibility: Visibility,
+      id: string,
+      { cursor, ...page }: ChunkListQuery,
+    ): Promise<ChunkList> {
+      const place = { documentId: id, ...page, cursor: await cursors.open(cursor) }
+      const found = await store.listChunks(visibility, place)
       if (!found) throw documentNotFound(id)
       const { chunks, nextCursor } = found
-      return { chunks: chunks.map(toChunk), ...(nextCursor && { nextCursor }) }
+      return { chunks: chunks.map(toChunk), ...(await cursors.next(nextCursor)) }
+    },
+  }
+}
+
+/** A place in a list counts all rows, so that it would tell a reader how many they may not see. */
+function sealedCursors(encryption: Encryption) {
+  return {
+    next: async (cursor: string | undefined) =>
+      cursor === undefined ? {} : { nextCursor: await encryption.seal([cursor]) },
+    async open(sealed: string | undefined): Promise<string | undefined> {
+      if (sealed === undefined) return undefined
+      const [cursor]: unknown[] = [await encryption.open(sealed)].flat()
+      // What was not sealed here is refused by the list as any other text.
+      return typeof cursor === 'string' ? cursor : ''
     },
   }
 }

@@ -1,3 +1,4 @@
+import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { Document } from '@agent-server/schemas/document.ts'
@@ -39,6 +40,7 @@ function createForTest(behaviour: Behaviour = {}) {
   const asked: unknown[] = []
   const note = (...facts: unknown[]) => void asked.push(facts)
   const documents = createDocuments({
+    cursors: createEncryption('key-of-the-cursors', 'cursors'),
     store: {
       add: async (document: NewDocument) => {
         note('add', document)
@@ -159,14 +161,16 @@ describe('a stored document', () => {
 describe('the list of documents', () => {
   const EVERY = { limit: 20, sort: '-createdAt', total: false } as const
 
-  it('hands the query on, and the cursor of the next page back', async () => {
+  it('hands the query on, and the place of the next page, sealed', async () => {
     const { documents, asked } = createForTest()
-    const query = { limit: 1, cursor: 'c', status: 'failed', sort: 'title' } as const
+    const query = { limit: 1, status: 'failed', sort: 'title' } as const
     const list = await documents.list(everything(), { ...query, total: false })
     expect(list).not.toHaveProperty('total')
     expect(asked).toEqual([['list', query]])
-    expect(list.nextCursor).toBe('next')
     expect(list.documents.map(({ id }) => id)).toEqual(['doc_1'])
+    expect(list.nextCursor).not.toContain('next')
+    await documents.list(everything(), { ...query, cursor: list.nextCursor })
+    expect(asked.at(-1)).toEqual(['list', { ...query, cursor: 'next' }])
   })
 
   it('counts all that it goes through where it is asked to', async () => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { FormPart } from '@agent-server/schemas/new-document.ts'
@@ -19,6 +20,7 @@ async function openFiles(queueLimit = 100) {
   let woken = 0
   const wake = () => void woken++
   const documents = createDocuments({
+    cursors: createEncryption('key-of-the-cursors', 'cursors'),
     store,
     wake,
     log: { warn: () => undefined },

@@ -1,6 +1,7 @@
 import { appendFile, chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { WatchedFolder } from '@agent-server/schemas/operator/watch.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -26,6 +27,7 @@ async function open(queueLimit = 1_000) {
   let running: Running | undefined
   const documents = createDocuments({
     ...parts,
+    cursors: createEncryption('key-of-the-cursors', 'cursors'),
     lookup: { readPart: async () => undefined },
     completionWaiter: { wait: async () => undefined },
     wake: () => running?.wake(),
