@@ -22,7 +22,8 @@ import { type Audit, whoOf } from '../operator/audit/audit.ts'
 import { PENDING_SECONDS } from '../operator/people/company-accounts.ts'
 import { MAX_REQUESTS, originOf, orPage } from './sign-in.ts'
 
-const CALLBACK_PATH = `${SIGN_IN_PATH}/account`
+/** One for each connection: an authorisation server cannot have an answer taken for that of another one (RFC 9700, 4.4.2). */
+const callbackPath = (connection: string) => `${SIGN_IN_PATH}/account/${connection}`
 
 export interface McpAccountServices {
   host: {
@@ -80,7 +81,7 @@ const accountRoutes: FastifyPluginAsyncZod<McpAccountServices> = async (
         const owner = requireAccountOwner(request.caller)
         const { connection } = request.params
         if (!isFromWebUi(request)) return { url: mcp.accounts.page(connection) }
-        const redirectUri = `${originOf(request, publicUrl)}${CALLBACK_PATH}`
+        const redirectUri = `${originOf(request, publicUrl)}${callbackPath(encodeURIComponent(connection))}`
         const signal = callSignal(reply)
         const { url, sealed } = await mcp.accounts.begin(connection, owner, redirectUri, signal)
         const cookie = { publicUrl, value: sealed, seconds: PENDING_SECONDS }
@@ -102,7 +103,12 @@ const accountRoutes: FastifyPluginAsyncZod<McpAccountServices> = async (
     handler: async ({ params: { connection }, query: { person }, caller, ip }, reply) => {
       const owner = requireAccountOwner(caller, person)
       if (await host.use(({ mcp }) => mcp.accounts.remove({ owner, connection }))) {
-        const targets = { connection, ...(person !== undefined && { person }) }
+        const { key } = caller
+        const targets = {
+          connection,
+          ...(person !== undefined && { person }),
+          ...(caller.person && key && { by: `key:${key.id}` }),
+        }
         await audit.record({
           who: whoOf(caller),
           address: ip,
@@ -121,10 +127,10 @@ const callbackRoute: FastifyPluginAsyncZod<McpAccountServices> = async (
   { host, audit, publicUrl },
 ) => {
   const cookie = { kind: 'account', publicUrl } as const
-  app.get(CALLBACK_PATH, {
+  app.get(callbackPath(':connection'), {
     onRequest: limitByAddress(MAX_REQUESTS),
     config: { public: true },
-    schema: { hide: true },
+    schema: { hide: true, params: McpConnectionParams },
     exposeHeadRoute: false,
     handler: (request, reply) =>
       orPage(reply, async () => {
@@ -136,8 +142,9 @@ const callbackRoute: FastifyPluginAsyncZod<McpAccountServices> = async (
         })
         const query = new URLSearchParams(request.url.split('?')[1] ?? '')
         const sealed = readCookie(request, cookie) ?? ''
-        const { owner, connection } = await host.use(({ mcp }) =>
-          mcp.accounts.finish(query, sealed, callSignal(reply)),
+        const { connection } = request.params
+        const owner = await host.use(({ mcp }) =>
+          mcp.accounts.finish(connection, query, sealed, callSignal(reply)),
         )
         const targets = { connection }
         await audit.record({

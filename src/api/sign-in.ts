@@ -75,7 +75,8 @@ export const signInRoutes: FastifyPluginAsyncZod<OwnOptions> = async (app, optio
         value: session,
         seconds: SESSION_SECONDS,
       } as const
-      return reply.header('set-cookie', setCookie(request, cookie)).redirect(to, 303)
+      const cookies = [setCookie(request, cookie), dropAccountCookie(request, publicUrl)]
+      return reply.header('set-cookie', cookies).redirect(to, 303)
     }),
   )
 
@@ -93,6 +94,11 @@ export const signInRoutes: FastifyPluginAsyncZod<OwnOptions> = async (app, optio
   app.all(`${SIGN_IN_PATH}/*`, { exposeHeadRoute: false }, async () => {
     throw new AppError('route_not_found', 'There is no such page of the sign-in')
   })
+}
+
+/** What one person has begun in this browser, the next one does not finish. */
+export function dropAccountCookie(request: FastifyRequest, publicUrl: string | undefined): string {
+  return setCookie(request, { kind: 'account', publicUrl, value: '', seconds: 0 })
 }
 
 /** Throws `route_not_found` where the address of the server is only what the caller says. */

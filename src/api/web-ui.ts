@@ -14,7 +14,12 @@ import { z } from 'zod'
 import { createFailureNotes, type NoteFailure } from '../operator/audit/failed-sign-ins.ts'
 import { ASSET_PATH, type Asset, type Bundle } from '../operator/web-ui/bundle.ts'
 import { SESSION_SECONDS, type Sessions } from '../operator/web-ui/sessions.ts'
-import { COMPANY_SIGN_IN_PATH, type SignInOptions, signInRoutes } from './sign-in.ts'
+import {
+  COMPANY_SIGN_IN_PATH,
+  dropAccountCookie,
+  type SignInOptions,
+  signInRoutes,
+} from './sign-in.ts'
 
 export interface WebUi {
   /** Of who has the server's key. */
@@ -167,10 +172,10 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions & { noteFailure: NoteFai
       })
       await audit?.record({ who: 'master', address: request.ip, action: 'signIn', targets: {} })
       return reply
-        .header(
-          'set-cookie',
+        .header('set-cookie', [
           setCookie(request, { ...sessionCookie, value: session, seconds: SESSION_SECONDS }),
-        )
+          dropAccountCookie(request, publicUrl),
+        ])
         .status(204)
         .send()
     },
@@ -181,7 +186,10 @@ const sessionRoutes: FastifyPluginAsyncZod<WebUiOptions & { noteFailure: NoteFai
     handler: async (request, reply) => {
       const session = readCookie(request, sessionCookie) ?? ''
       const hasKey = sessions.isOpen(session)
-      reply.header('set-cookie', setCookie(request, { ...sessionCookie, value: '', seconds: 0 }))
+      reply.header('set-cookie', [
+        setCookie(request, { ...sessionCookie, value: '', seconds: 0 }),
+        dropAccountCookie(request, publicUrl),
+      ])
       await sessions.signOut(session)
       const ended = await company?.signOut(session, publicOrigin(request, publicUrl))
       const who = hasKey ? 'master' : ended?.person

@@ -105,10 +105,14 @@ export interface StoredMcpAccount extends McpAccountKey {
 export interface McpAccountStore {
   find(key: McpAccountKey): Promise<StoredMcpAccount | undefined>
   list(owner: string): Promise<StoredMcpAccount[]>
-  /** Takes the place of the account of before. */
-  save(account: StoredMcpAccount): Promise<void>
-  /** Whether this server is to renew the tokens: only one that saw them as they are is, unless its claim is from before `from`. */
-  claim(account: StoredMcpAccount, from: number, to: number): Promise<boolean>
+  /** Takes the place of the account of before; returns whether its person still exists. */
+  save(account: StoredMcpAccount): Promise<boolean>
+  /** Whether this server is to renew the tokens: only one that saw them as they are is, unless its claim is one that is `free`. */
+  claim(
+    account: StoredMcpAccount,
+    free: { until: number; after: number },
+    at: number,
+  ): Promise<boolean>
   /** Replaces tokens that are still as they were; returns whether they were. */
   renew(account: StoredMcpAccount, sealed: string): Promise<boolean>
   /** Returns whether there was one, with these tokens if any are given. */

@@ -120,6 +120,12 @@ describe('A server at which each person has their own account', () => {
     })
     expect(McpAccountStart.parse(await begun.json()).url).toMatch(/\/#\/accounts$/)
     expect(begun.headers.getSetCookie()).toEqual([])
+    await key('/agent/accounts/tickets', { method: 'DELETE', headers: { 'agent-user': 'cleo' } })
+    const log = await server.request('/admin/audit?who=user:cleo&action=accountDisconnected')
+    expect(AuditPage.parse(await log.json()).entries[0]?.targets).toEqual({
+      connection: 'tickets',
+      by: expect.stringMatching(/^key:/),
+    })
   })
 
   it('is connected only in the browser that began it, once, and with the answer that it waits for', async () => {
@@ -139,8 +145,27 @@ describe('A server at which each person has their own account', () => {
     expect(await comeBack((url) => url.searchParams.set('state', 'another'))).toBe(401)
     expect(await comeBack((url) => url.searchParams.delete('code'))).toBe(401)
     expect(await comeBack((url) => url.searchParams.set('iss', 'https://evil.example'))).toBe(502)
+    const atAnother = (url: URL) => {
+      url.pathname = url.pathname.replace('tickets', 'another')
+    }
+    expect(new URL(callback).pathname).toBe('/ui/sign-in/account/tickets')
+    expect(await comeBack(atAnother)).toBe(401)
     expect(await comeBack(() => undefined)).toBe(303)
     expect(await comeBack(() => undefined)).toBe(502)
+  })
+
+  it('is not connected by who has signed out, or signs in after somebody else', async () => {
+    const browser = await signIn('eve')
+    const callback = await allow(browser, 'eve')
+    const { status } = await browser.ask(`${server.url}/ui/session`, { method: 'DELETE' })
+    expect(status).toBeLessThan(300)
+    expect((await browser.visit(callback)).status).toBe(401)
+    const shared = await signIn('eve')
+    const begun = await allow(shared, 'eve')
+    const from = `${server.url}/ui/sign-in/oidc`
+    const back = `${server.url}/ui/sign-in/callback`
+    await shared.visit(await signInAtIssuer(shared, { from, back, login: 'dan' }))
+    expect((await shared.visit(begun)).status).toBe(401)
   })
 
   it('is gone with the account, whoever disconnects it, and the audit log tells', async () => {
@@ -183,9 +208,11 @@ describe('A server at which each person has their own account', () => {
   })
 
   it('is forgotten with the person', async () => {
-    await connected('bob')
+    const browser = await connected('bob')
+    const callback = await allow(browser, 'bob')
     const removal = await server.request('/admin/people/user:bob', { method: 'DELETE' })
     expect(await removal.json()).toMatchObject({ removed: { accounts: 1 } })
+    expect((await browser.visit(callback)).status).toBe(401)
     expect(await accountsOf(await signIn('bob'))).toEqual([{ connection: 'tickets' }])
   })
 })

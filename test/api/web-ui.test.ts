@@ -133,9 +133,10 @@ describe('GET /', verifies('web-ui.page', 'web-ui.off'), () => {
 describe('A session', verifies('web-ui.session', 'web-ui.restart'), () => {
   it('begins with the key, and lets the web UI use the API', async () => {
     const response = await signIn(server, { key: TEST_KEY })
-    const set = response.headers.get('set-cookie') ?? ''
+    const [set = '', account] = response.headers.getSetCookie()
     expect(set).toMatch(/; Path=\/ui; Max-Age=604800; HttpOnly; SameSite=Strict$/)
     expect(set).not.toContain(TEST_KEY)
+    expect(account).toMatch(/-account=; Path=\/ui\/sign-in; Max-Age=0;/)
     const headers = { ...own(server), ...JSON_TYPE, cookie: cookieOf(response) }
     const body = JSON.stringify({ query: 'Anything?' })
     const found = await fetch(`${server.url}/ui/api/query`, { method: 'POST', headers, body })
@@ -154,7 +155,7 @@ describe('A session', verifies('web-ui.session', 'web-ui.restart'), () => {
       const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'agent.example' }
       const headers = { ...WEB_UI, 'sec-fetch-site': 'same-origin', ...forwarded }
       const response = await signIn(server, { key: TEST_KEY }, headers)
-      return response.headers.get('set-cookie')
+      return response.headers.getSetCookie()[0]
     }
     expect(await behind({ TRUST_PROXY: '127.0.0.1' })).toMatch(/; Secure$/)
     expect(await behind({})).toMatch(/; SameSite=Strict$/)

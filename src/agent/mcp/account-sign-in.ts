@@ -14,7 +14,8 @@ import { z } from 'zod'
 import { explainFailure, kindOf } from './explain-failure.ts'
 import { type SessionTarget, withHeaders } from './session.ts'
 
-const WAIT_MS = 15_000
+/** For all requests of one step, such as a renewal. */
+export const WAIT_MS = 15_000
 
 /** This server at an authorisation server: as configured, whose secret stays in the configuration, or as it registered itself. */
 export const OAuthClient = z.object({

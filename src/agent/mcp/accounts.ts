@@ -1,17 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Encryption } from '@agent-server/lib/encrypted.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { neverShowPassing } from '@agent-server/lib/secrets.ts'
 import { OAuthError, type OAuthTokens } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import type { McpAccountKey, McpAccountStore, StoredMcpAccount } from '../../stores/people-store.ts'
-import { clientOf, OAuthClient, refreshSignIn } from './account-sign-in.ts'
+import { clientOf, OAuthClient, refreshSignIn, WAIT_MS } from './account-sign-in.ts'
 import type { SessionTarget, TokenSource } from './session.ts'
 
 /** Tokens are renewed this long before they expire. */
 const EARLY_MS = 60_000
-/** A server that began to renew tokens so long ago has failed: longer than that may take. */
-const CLAIM_MS = 20_000
+/** By how much the clocks of servers may differ. */
+const SKEW_MS = 30_000
+/** A server that began to renew tokens so long ago has failed. */
+const CLAIM_MS = WAIT_MS + SKEW_MS
 const OTHERS = { waitMs: 10_000, everyMs: 100 }
 
 /** What is encrypted; it says to what it belongs, so that nobody's tokens can be put in another's place. */
@@ -83,7 +86,9 @@ export function createMcpAccounts({ store, encryption, address }: Dependencies) 
       const url = target().url.href
       const content = { owner, connection, url, issuer, client, ...tokensOf(tokens) }
       const sealed = await encryption.seal(content)
-      await store.save({ owner, connection, sealed, connectedAt: Date.now() })
+      const account = { owner, connection, sealed, connectedAt: Date.now() }
+      if (await store.save(account)) return
+      throw new AppError('unauthorized', 'The person no longer exists')
     },
 
     /** For the sessions of the account that was connected then, and of no later one. */
@@ -119,7 +124,17 @@ type Open = (at: AccountAt) => Promise<OpenAccount | undefined>
 
 /** Gives an account new tokens, or throws: an account whose tokens will never work again is removed. */
 function createRenewal(open: Open, { store, encryption, address }: Dependencies) {
-  const renewed = async (at: AccountAt, account: OpenAccount): Promise<OpenAccount> => {
+  /** By the tokens as they are: calls in this process wait for one renewal. */
+  const running = new Map<string, Promise<OpenAccount>>()
+
+  const renewed = (at: AccountAt, account: OpenAccount): Promise<OpenAccount> => {
+    const { sealed } = account.stored
+    const renewal = running.get(sealed) ?? renew(at, account).finally(() => running.delete(sealed))
+    running.set(sealed, renewal)
+    return renewal
+  }
+
+  const renew = async (at: AccountAt, account: OpenAccount): Promise<OpenAccount> => {
     const { stored, content } = account
     const { refreshToken } = content
     if (refreshToken === undefined) return lost(at, stored)
@@ -127,12 +142,13 @@ function createRenewal(open: Open, { store, encryption, address }: Dependencies)
     // The configuration may become again what it was.
     if (!client) throw new AccountRequired(at.connection, address)
     const claimedAt = Date.now()
-    if (!(await store.claim(stored, claimedAt - CLAIM_MS, claimedAt))) return byOthers(at, stored)
+    const free = { until: claimedAt - CLAIM_MS, after: claimedAt + SKEW_MS }
+    if (!(await store.claim(stored, free, claimedAt))) return byOthers(at, stored)
     try {
       return await withNewTokens(at, account, { client, refreshToken })
     } catch (error) {
       if (isRefused(error, client)) return lost(at, stored)
-      await store.claim(stored, claimedAt, 0)
+      await store.claim(stored, { until: claimedAt, after: claimedAt }, 0)
       throw error
     }
   }

@@ -256,16 +256,20 @@ export function createAccountService({ servers, accounts, encryption }: AccountS
     begin: (connection: string, owner: string, redirectUri: string, signal: AbortSignal) =>
       serverNamed(connection).begin(owner, redirectUri, signal),
 
-    /** Connects the account with which the browser comes back. */
-    async finish(query: URLSearchParams, sealed: string, signal: AbortSignal) {
+    /** Connects the account with which the browser comes back; returns whose it is. */
+    async finish(
+      connection: string,
+      query: URLSearchParams,
+      sealed: string,
+      signal: AbortSignal,
+    ): Promise<string> {
       const { data: pending } = Pending.safeParse(await encryption.open(sealed))
-      if (!pending || pending.until < Date.now()) {
+      if (!pending || pending.connection !== connection || pending.until < Date.now()) {
         const message = 'This was begun in another browser, or too long ago. Begin again.'
         throw new AppError('unauthorized', message)
       }
-      const { connection, owner } = pending
       await serverNamed(connection).finish(query, pending, signal)
-      return { connection, owner }
+      return pending.owner
     },
 
     /** Returns whether there was one; what runs with it ends. */

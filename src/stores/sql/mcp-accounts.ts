@@ -25,18 +25,26 @@ export function createMcpAccountReads(read: Read): Pick<McpAccountStore, 'find' 
   }
 }
 
+/** Changes nothing: removing a person waits for it, and then takes the account along. */
+const LOCK_PERSON = 'UPDATE people SET last_seen_at = last_seen_at WHERE id = $1'
+const CLAIM = `UPDATE mcp_accounts SET claimed_at = $6 WHERE ${THIS} AND sealed = $3
+  AND (claimed_at <= $4 OR claimed_at > $5)`
+
 type Of<Name extends keyof McpAccountStore> = Parameters<McpAccountStore[Name]>
 
 export const MCP_ACCOUNT_WRITES = {
-  async saveMcpAccount(tx: Tx, account: StoredMcpAccount): Promise<void> {
+  async saveMcpAccount(tx: Tx, account: StoredMcpAccount): Promise<boolean> {
+    const { owner } = account
+    if (owner !== 'master' && (await tx.run(LOCK_PERSON, [owner])) === 0) return false
     const row = { ...writeAll(ACCOUNT, account), claimed_at: 0 }
     await insertInto(tx, 'mcp_accounts', row, REPLACE)
+    return true
   },
 
-  async claimMcpAccount(tx: Tx, ...[account, from, to]: Of<'claim'>): Promise<boolean> {
+  async claimMcpAccount(tx: Tx, ...[account, free, at]: Of<'claim'>): Promise<boolean> {
     const { owner, connection, sealed } = account
-    const statement = `UPDATE mcp_accounts SET claimed_at = $5 WHERE ${THIS} AND sealed = $3 AND claimed_at <= $4`
-    return (await tx.run(statement, [owner, connection, sealed, from, to])) > 0
+    const values = [owner, connection, sealed, free.until, free.after, at]
+    return (await tx.run(CLAIM, values)) > 0
   },
 
   async renewMcpAccount(tx: Tx, ...[account, next]: Of<'renew'>): Promise<boolean> {

@@ -140,11 +140,13 @@ export function createPeopleWrites(dialect: Dialect) {
         await tx.run(`UPDATE ${table} SET creator = $2 WHERE creator = $1`, [id, heir])
       }
       await tx.run('DELETE FROM collection_access WHERE principal = $1', [id])
-      for (const table of ['feedback', 'conversations', 'artifacts', 'runs', 'mcp_accounts']) {
+      for (const table of ['feedback', 'conversations', 'artifacts', 'runs']) {
         await tx.run(`DELETE FROM ${table} WHERE owner = $1`, [id])
       }
       await forgetUsageOf(tx, dialect, id)
       await tx.run('DELETE FROM people WHERE id = $1', [id])
+      // After the person, for whom the adding of an account waits.
+      await tx.run('DELETE FROM mcp_accounts WHERE owner = $1', [id])
       // Their keys go along.
       await dropOwnerless(tx)
     },

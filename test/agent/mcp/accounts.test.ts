@@ -21,7 +21,10 @@ const redirectUri = 'http://127.0.0.1/back'
 /** Two servers on one store, and an account of Ada's whose tokens expire at once. */
 async function open(more: Record<string, string> = {}) {
   const server = await startPersonalServer(['ada'])
-  const { mcpAccounts: store } = await openSqliteStore()
+  const { mcpAccounts: store, people } = await openSqliteStore()
+  for (const id of ['user:ada', 'user:bob']) {
+    await people.see({ id, name: undefined, email: undefined, groups: [] })
+  }
   let oauth = { per: 'person', ...more }
   const configure = (next: Record<string, string>) => {
     oauth = { per: 'person', ...next }
@@ -116,6 +119,23 @@ it('An account waits until the client that got its tokens is configured again', 
   expect(server.grants).toEqual(['authorization_code'])
   configure(mine)
   expect(await source.token()).toContain('canary-ada-')
+})
+
+it('Tokens are renewed at once if a server with another clock has claimed that, in the far future', async () => {
+  const { server, store, one, at, connectedAt } = await open()
+  const [stored = raise()] = await store.list('user:ada')
+  const now = Date.now()
+  expect(await store.claim(stored, { until: now, after: now }, now + 3_600_000)).toBe(true)
+  server.expireAfter(3_600)
+  await one.sourceFor(at(), connectedAt).token()
+  expect(server.grants).toEqual(['authorization_code', 'refresh_token'])
+})
+
+it('An account is kept for nobody who is gone', async () => {
+  const { store } = await open()
+  const [stored = raise()] = await store.list('user:ada')
+  expect(await store.save({ ...stored, owner: 'user:gone' })).toBe(false)
+  expect(await store.list('user:gone')).toEqual([])
 })
 
 it('Tokens that cannot be renewed count until they expire', async () => {

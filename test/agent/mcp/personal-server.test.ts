@@ -53,7 +53,7 @@ async function open() {
     )
     const back = await fetch(`${url}&login=ada`, { redirect: 'manual' })
     const query = new URL(back.headers.get('location') ?? '').searchParams
-    await mcp.accounts.finish(query, sealed, signal)
+    await mcp.accounts.finish(connection, query, sealed, signal)
   }
   const usable = () =>
     mcp.tools(OWNER).flatMap((tool) => (tool.unavailable?.() === undefined ? [tool.name] : []))
