@@ -92,14 +92,17 @@ export class VectorStores {
       throw refusal('store', 'contains the documents of no other, and cannot be deleted')
     }
     const { total = 0 } = await this.#count(id, undefined, signal)
-    const readers = await shared.readersOutside(collection)
     for (let remaining = total; remaining > 0; remaining -= REMOVAL_BATCH) {
       const limit = Math.min(remaining, REMOVAL_BATCH)
       const page = await documents.list({ collection, limit, sort: 'createdAt' }, signal)
+      // Whom the collection is shared with may change before the next page.
+      await shared.requireOwner(collection, signal)
+      const readers = await shared.readersOutside(collection)
       for (const document of page.documents) {
         await files.takeOut(collection, document, readers, signal)
       }
     }
+    await shared.requireOwner(collection, signal)
     await names.set(collection, undefined)
     await shared.release(collection)
     return { id, object: 'vector_store.deleted', deleted: true as const }

@@ -6,8 +6,12 @@ import { VectorStores } from '../../src/files/stores.ts'
 const { signal } = new AbortController()
 
 /** A fake collection to which somebody adds a document whenever one is taken out. */
-function everFull(total: number) {
+function everFull(
+  total: number,
+  { readers = ['user:eve'], untilOwned = Number.POSITIVE_INFINITY } = {},
+) {
   const takenOut: string[] = []
+  const access: (string[] | undefined)[] = []
   const document: Document = {
     id: 'doc',
     status: 'ready',
@@ -37,25 +41,40 @@ function everFull(total: number) {
     collections: refused,
     shared: {
       names: async () => undefined,
-      requireOwner: async () => undefined,
+      requireOwner: async () => {
+        if (takenOut.length >= untilOwned) throw new Error('Not an owner')
+      },
       claim: refused,
       release: async () => undefined,
-      readersOutside: async () => [],
+      readersOutside: async () => (takenOut.length === 0 ? readers : []),
     },
     names: { list: async () => new Map(), set: async () => undefined },
     files: {
       attach: refused,
-      takeOut: async (_collection, { id }) => {
+      takeOut: async (_collection, { id }, readers) => {
         takenOut.push(id)
+        access.push(readers)
       },
     },
     caller: MASTER,
   })
-  return { stores, takenOut }
+  return { stores, takenOut, access }
 }
 
 it('A deletion takes out as many documents as there were, even if others are added meanwhile', async () => {
   const { stores, takenOut } = everFull(250)
   await stores.remove('vs_busy', signal)
   expect(takenOut).toHaveLength(250)
+})
+
+it('A deletion leaves documents to those who may read them by then, and ends with the role of an owner', async () => {
+  const { stores, access } = everFull(250)
+  await stores.remove('vs_busy', signal)
+  expect(access.filter((readers) => readers?.includes('user:eve'))).toHaveLength(100)
+
+  const lost = everFull(250, { untilOwned: 100 })
+  await expect(lost.stores.remove('vs_busy', signal)).rejects.toThrow('Not an owner')
+  expect(lost.takenOut).toHaveLength(100)
+  const last = everFull(100, { untilOwned: 100 })
+  await expect(last.stores.remove('vs_busy', signal)).rejects.toThrow('Not an owner')
 })
