@@ -141,7 +141,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   return {
     ...store,
     ...lookups,
-    visibleKeys: createVisibleKeys(read, (of) => lookups.visibleKeys(of)),
+    visibleKeys: createVisibleKeys(read, lookups.visibleKeys),
     withExclusiveLock,
     replacement: { ...replacement, exclusively },
 
