@@ -16,7 +16,7 @@ import {
 import type { CorpusFor } from '../documents/corpus-access.ts'
 import type { Documents } from '../documents/ingestion/documents.ts'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
-import { AnswerRecord, endOf, framesOf, readAnswer } from './answer-record.ts'
+import { AnswerRecord, endOf, framesOf, readAnswer, textOfAnswer } from './answer-record.ts'
 import { type AnswerRun, type Failures, type Frames, startAnswer } from './answer-run.ts'
 import { framesFor } from './chat-frames.ts'
 import { type Conversations, refOf } from './conversations.ts'
@@ -72,23 +72,31 @@ export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Depende
     throw new AppError('item_not_found', message, { param: 'item' })
   }
 
-  /** Follows an answer by looking at it again and again: what its reader may read of it may change meanwhile. */
+  /** An answer each time that something was added to it, which is looked at again and again. */
+  async function* additions(ref: ItemRef, signal: AbortSignal) {
+    for (let last: StoredAnswer | undefined; ; ) {
+      const run = running.get(ref.item)
+      const stored = run?.answer() ?? (await find(ref)).answer
+      if (!last || !isSame(stored, last)) yield stored
+      last = stored
+      await pause(run ? LIVE_POLL_MS : POLL_MS, signal)
+    }
+  }
+
+  /** Follows an answer in what its reader may read of it, which may change meanwhile. */
   async function* followWithheld(
     { caller, ...ref }: FollowedItem,
     includeSteps: boolean,
     signal: AbortSignal,
   ): Frames {
     let previous: StoredAnswer | undefined
-    for (;;) {
-      const run = running.get(ref.item)
-      const stored = run?.answer() ?? (await find(ref)).answer
+    for await (const stored of additions(ref, signal)) {
       const answer = await withholding.answer(stored, { caller, isOwner: true })
       const ending = endOf(answer)
       const frames = framesFor([...framesOf(answer, previous), ...ending], includeSteps)
       if (frames.length > 0) yield frames
       if (ending.length > 0) return
       previous = answer
-      await pause(run ? LIVE_POLL_MS : POLL_MS, signal)
     }
   }
 
@@ -144,6 +152,12 @@ export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Depende
     },
   }
 }
+
+/** Whether nothing was added; each change but that of the text takes a note of the time. */
+const isSame = (one: StoredAnswer, other: StoredAnswer) =>
+  one.status === other.status &&
+  one.agent.milliseconds === other.agent.milliseconds &&
+  textOfAnswer(one) === textOfAnswer(other)
 
 /** The agent, given the files of earlier messages; one that cannot be read ends the answer. */
 function readingFirst(agent: Agent, readFiles: ReadFiles, files: readonly SentFile[]): Agent {
