@@ -244,6 +244,14 @@ describe('What a person may use in a day', () => {
   )
 })
 
+it('Questions at once wait for one another where what is left suffices for all', async () => {
+  const { answers, person } = await start({ budgets: { people: { tokensPerDay: 8_000 } } })
+  answers(40, 10)
+  const ada = person('ada')
+  const statuses = await Promise.all(Array.from({ length: 5 }, () => statusOf(ada)))
+  expect(statuses).toEqual([200, 200, 200, 200, 200])
+})
+
 describe('A limit in money', () => {
   it('of a key ends what it may use, at the prices', async () => {
     const { answers, key, own, server } = await start()

@@ -34,7 +34,7 @@ export async function askModel(
     chunks: [],
   }
   const sentBytes = Buffer.byteLength(rules + prompt)
-  const end = await meter.begin({ model: model.name, sentBytes, maxTokens })
+  const end = await meter.begin({ model: model.name, sentBytes, maxTokens }, signal)
   const answer: ReadAnswer = { text: '', usage: undefined, hasBegun: false }
   try {
     for await (const batch of model.stream(request, signal)) {

@@ -2,7 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { askModel } from './ask-model.ts'
 import { type ChatModel, PromptTooLong } from './chat-model.ts'
-import { UNMETERED } from './meter.ts'
+import { type Meter, UNMETERED } from './meter.ts'
 import { type Reranker, RerankerError, type RerankInput } from './reranker.ts'
 
 /** Texts that one call puts in order; those after them keep their places. */
@@ -35,13 +35,15 @@ export function createChatReranker(
     { query, texts, meter = UNMETERED }: RerankInput,
     signal: AbortSignal,
   ): Promise<string> => {
+    // Waits for no other calls: the hits have an order already.
+    const eager: Meter = { begin: (call) => meter.begin(call) }
     for (;;) {
       const window = Math.min(contextTokens, model.window ?? contextTokens)
       const tried = Math.max(MIN_TOTAL, Math.min(room, roomIn(window, query, texts)))
       const prompt = toPrompt(query, texts, Math.floor(tried / texts.length))
       const task = { rules: RULES, prompt, tokens: ANSWER_TOKENS, characters: ANSWER_CHARACTERS }
       try {
-        return await askModel({ model, meter }, task, signal)
+        return await askModel({ model, meter: eager }, task, signal)
       } catch (error) {
         if (!(error instanceof PromptTooLong) || tried <= MIN_TOTAL) throw error
         room = Math.min(room, Math.ceil(tried / 2))

@@ -22,8 +22,11 @@ export type EndCall = (call?: EndedCall) => Promise<void>
 
 /** Counts calls of models for whoever pays for them. */
 export interface Meter {
-  /** Before a call: holds what it may use. Throws AppError `rate_limited` if nothing is left. */
-  begin(call: BegunCall): Promise<EndCall>
+  /**
+   * Before a call: holds what it may use. Throws AppError `rate_limited` if nothing is left. With a signal, first waits
+   * a while for calls in progress that may leave some; without one, the call is refused at once.
+   */
+  begin(call: BegunCall, signal?: AbortSignal): Promise<EndCall>
 }
 
 export const UNMETERED: Meter = { begin: async () => async () => undefined }
@@ -56,8 +59,8 @@ function toCount(reported: number): number {
 /** A meter that also tells of each call that the model has answered. */
 export function telling(meter: Meter, onCall: (call: EndedCall) => void): Meter {
   return {
-    async begin(begun) {
-      const end = await meter.begin(begun)
+    async begin(begun, signal) {
+      const end = await meter.begin(begun, signal)
       return (call) => {
         if (call) onCall(call)
         return end(call)

@@ -125,7 +125,8 @@ export class Rounds {
     const { maxTokens } = this.#request.sampling
     const { meter } = this.#context.start.budget
     try {
-      return await meter.begin({ model: this.#parts.model.name, sentBytes, maxTokens })
+      const call = { model: this.#parts.model.name, sentBytes, maxTokens }
+      return await meter.begin(call, this.#signal)
     } catch (error) {
       const isLimit = error instanceof AppError && error.code === 'rate_limited'
       if (!isLimit || this.#round === 1) throw error

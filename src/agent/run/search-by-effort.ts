@@ -143,6 +143,7 @@ function createFindings<Query extends SearchedFor>(
 function stopReason(error: unknown, isOver: boolean) {
   if (error instanceof TokensUsedUp) return 'tokens'
   if (isOver) return 'seconds'
+  if (error instanceof AppError && error.code === 'rate_limited') return 'tokens'
   // Of the model's, since a search throws before the model is asked.
   return error instanceof AppError && error.code.startsWith('upstream_') ? 'model' : undefined
 }

@@ -2,6 +2,7 @@ import { startDeadline } from '@agent-server/lib/abort.ts'
 import { tokenise } from '@agent-server/lib/text/tokenise.ts'
 import {
   type ChatModel,
+  type EndCall,
   type Meter,
   type ModelRequest,
   type ModelUsage,
@@ -109,9 +110,10 @@ async function write(
     cacheKey,
   }
   const sentBytes = sizeOfMessages(messages)
-  const end = await meter.begin({ model: model.name, sentBytes, maxTokens: MAX_TOKENS })
   const answer: ReadAnswer = { text: '', usage: undefined }
+  let end: EndCall | undefined
   try {
+    end = await meter.begin({ model: model.name, sentBytes, maxTokens: MAX_TOKENS })
     await read(model.stream(request, deadline.signal), answer)
     return answer.text.length > MAX_QUESTION ? undefined : answer.text.trim()
   } catch {
@@ -121,7 +123,8 @@ async function write(
   } finally {
     const { text, usage } = answer
     const call = { usage, sentBytes, receivedBytes: Buffer.byteLength(text) }
-    await end(usage || text !== '' ? call : undefined)
+    // Of a call that is given up, the server may have read the prompt.
+    await end?.(usage || text !== '' || deadline.signal.aborted ? call : undefined)
   }
 }
 

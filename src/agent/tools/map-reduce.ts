@@ -1,3 +1,4 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { askModel, type Reader } from '@agent-server/models'
@@ -21,7 +22,7 @@ export interface ReadDocument {
 
 /**
  * Lets the model read every document, several short ones per call, and combines its notes into an answer. Failed calls
- * are counted, but a failure to combine the notes is thrown.
+ * are counted, but a failure to combine the notes is thrown, and so is `rate_limited`.
  */
 export async function mapReduce(
   reader: Reader,
@@ -49,6 +50,7 @@ export async function mapReduce(
     }),
   )
   signal.throwIfAborted()
+  for (const result of settled) if (result.status === 'rejected') throwLimit(result.reason)
   const results = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const notes = results.filter(({ text }) => text !== '' && !/^NOTHING\b/.test(text))
   const texts = notes.map(({ text }) => text)
@@ -62,6 +64,11 @@ export async function mapReduce(
     /** Number of documents for which all calls of the model failed. */
     failed: new Set(documents.map(({ document }) => document)).size - read,
   }
+}
+
+/** Whoever has used up a limit cannot have the other documents read either. */
+function throwLimit(error: unknown): void {
+  if (error instanceof AppError && error.code === 'rate_limited') throw error
 }
 
 /** Combines notes, in several rounds if they do not fit into one call. */

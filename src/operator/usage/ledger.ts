@@ -1,3 +1,5 @@
+import { pause } from '@agent-server/lib/abort.ts'
+import { backoffMs } from '@agent-server/lib/backoff.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
@@ -31,6 +33,9 @@ const MAX_HELD = 16_000
 const HOLD_MS = 2 * 3_600_000
 /** The delay until what nothing limits is stored. */
 const STORE_MS = 10_000
+/** How long a call waits while others hold what is left, and how often it looks. */
+const HELD_WAIT_MS = 30_000
+const HELD_PAUSE = { firstMs: 250, maxMs: 1_000 }
 const TIDY_MS = 3_600_000
 const BATCH = 500
 /** So many wait at most, as while the store is down; further ones are counted in the log. */
@@ -70,17 +75,18 @@ export class UsageLedger implements Payment {
     for (const limit of await this.#limitsOf(caller)) {
       const used = await store.used(limit, this.today(), this.#now())
       const refusal = refusalOf(limit, used, { tokens: 0, cost: 0 })
-      if (refusal) throw limitReached(refusal, prices().currency, this.#now())
+      // What is only held may be free again when a call begins.
+      if (refusal && !refusal.isHeld) throw limitReached(refusal, prices().currency, this.#now())
     }
   }
 
   meter(caller: Caller, agent = ''): Meter {
     const owners = ownersOf(caller)
     return {
-      begin: async (call) => {
+      begin: async (call, signal) => {
         const place = { ...owners, agent, model: call.model, day: this.today() }
         const limits = await this.#limitsOf(caller)
-        const hold = limits.length > 0 ? await this.#hold(place, call, limits) : undefined
+        const hold = limits.length > 0 ? await this.#hold(place, call, limits, signal) : undefined
         return (ended) => this.#settle(place, ended, hold)
       },
     }
@@ -139,17 +145,24 @@ export class UsageLedger implements Payment {
     place: Place,
     { sentBytes, maxTokens = ANSWER_TOKENS }: BegunCall,
     limits: readonly OwnerLimits[],
+    signal?: AbortSignal,
   ): Promise<string> {
     const { store, prices } = this.#parts
+    const until = this.#now() + HELD_WAIT_MS
     const promptTokens = Math.ceil(sentBytes / BYTES_PER_TOKEN)
     const entry = this.#entry(place, {
       promptTokens,
       completionTokens: Math.min(maxTokens, MAX_HELD),
     })
-    const [id, now] = [newId('hold'), this.#now()]
-    const refusal = await store.hold(entry, { id, expiresAt: now + HOLD_MS }, limits, now)
-    if (refusal) throw limitReached(refusal, prices().currency, now)
-    return id
+    for (let attempt = 1; ; attempt += 1) {
+      const [id, now] = [newId('hold'), this.#now()]
+      const refusal = await store.hold(entry, { id, expiresAt: now + HOLD_MS }, limits, now)
+      if (!refusal) return id
+      if (!signal || !refusal.isHeld || now >= until) {
+        throw limitReached(refusal, prices().currency, now)
+      }
+      await pause(backoffMs(attempt, HELD_PAUSE), signal)
+    }
   }
 
   async #settle(place: Place, call: EndedCall | undefined, hold?: string): Promise<void> {

@@ -56,10 +56,13 @@ export function createUsageReports(dependencies: Dependencies) {
       }
     },
 
-    /** The same as comma-separated values, with all rows. */
+    /** The same as comma-separated values, with all rows. Throws `invalid_request` if they are too many. */
     async csv(query: UsageQuery): Promise<string> {
       const { dimensions, rows } = await sums({ ...query, limit: MAX_ROWS })
-      return toCsv(dimensions, rows.slice(0, MAX_ROWS), prices().currency)
+      if (rows.length > MAX_ROWS) {
+        throw refusal('since', 'has more than 10,000 rows: ask for fewer days')
+      }
+      return toCsv(dimensions, rows, prices().currency)
     },
 
     /** What a caller has used, and has left for today. */

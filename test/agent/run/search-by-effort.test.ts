@@ -1,7 +1,9 @@
-import { type ChatModel, UNMETERED } from '@agent-server/models'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { type ChatModel, type Meter, UNMETERED } from '@agent-server/models'
 import type { SearchStep } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
 import { searchByEffort } from '../../../src/agent/run/search-by-effort.ts'
+import { hitOf } from '../../support/hit.ts'
 
 const BOUNDS = { rounds: 3, searches: 10, tokens: 1_000, seconds: 5 }
 
@@ -49,4 +51,19 @@ describe('The searches for one question', () => {
     }
     expect(await lastStep({ seconds: 0.02 }, slow)).toEqual({ action: 'stop', reason: 'seconds' })
   })
+})
+
+it('The searches for one question end where a limit is used up, with what was found', async () => {
+  const hit = hitOf('a')
+  const retrieval = { search: async () => ({ hits: [hit], degraded: false }) }
+  const meter: Meter = {
+    begin: () => Promise.reject(new AppError('rate_limited', 'You have used your 50 tokens')),
+  }
+  const search = { query: 'a', topK: 3 }
+  const searches = searchByEffort({ model: insatiable, retrieval, meter }, search, 'high')
+  const steps: SearchStep[] = []
+  let next = await searches.next()
+  for (; !next.done; next = await searches.next()) steps.push(next.value)
+  expect(steps.at(-1)).toEqual({ action: 'stop', reason: 'tokens' })
+  expect(next.value).toEqual({ hits: [hit], degraded: false })
 })

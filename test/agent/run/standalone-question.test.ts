@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { type ModelMessage, UNMETERED } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { toQuery } from '../../../src/agent/run/standalone-question.ts'
@@ -21,6 +22,7 @@ function ask(
     generates = true,
     speed = 100,
     model = createScriptedModel([]),
+    meter = UNMETERED,
   } = {},
 ) {
   const request = question(last)
@@ -32,7 +34,7 @@ function ask(
       tools: [],
     }),
     isStopWord: (word: string) => STOP_WORDS.has(word),
-    meter: UNMETERED,
+    meter,
   }
   return toQuery({ ...request, messages, rewrite }, means, new AbortController().signal)
 }
@@ -60,6 +62,12 @@ describe('what is searched for', () => {
       expect(sampling).toEqual({ maxTokens: 60 })
     },
   )
+
+  it('is the message as it is where a limit is used up', async () => {
+    const begin = () => Promise.reject(new AppError('rate_limited', 'You have used your 50 tokens'))
+    const plain = await ask('Are you sure?', { generates: false })
+    expect(await ask('Are you sure?', { meter: { begin } })).toEqual(plain)
+  })
 
   it('is the first message as it is, whatever it refers to', async () => {
     expect(await ask('Are you sure?', { before: [] })).toEqual({ query: 'Are you sure?' })

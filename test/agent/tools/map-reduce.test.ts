@@ -1,4 +1,11 @@
-import { type ModelRequest, type ModelUsage, telling, UNMETERED } from '@agent-server/models'
+import { AppError } from '@agent-server/lib/errors.ts'
+import {
+  type Meter,
+  type ModelRequest,
+  type ModelUsage,
+  telling,
+  UNMETERED,
+} from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { mapReduce } from '../../../src/agent/tools/map-reduce.ts'
 import { finish, toDelta } from '../run/scripted-model.ts'
@@ -89,6 +96,19 @@ describe('Reading all documents', () => {
     })
     const read = await mapReduce(reader, 'What?', documentsOf(...texts), signal)
     expect(read).toMatchObject({ read: 1, failed: 1 })
+  })
+
+  it('ends where whoever pays has used up a limit', async () => {
+    const texts = ['x'.repeat(20_000), 'y'.repeat(20_000)]
+    const { reader } = createReader(() => 'A note.')
+    const limit = new AppError('rate_limited', 'You have used your 50 tokens for today')
+    let calls = 0
+    const begin: Meter['begin'] = async (call) => {
+      if (++calls > 1) throw limit
+      return UNMETERED.begin(call)
+    }
+    const read = mapReduce({ ...reader, meter: { begin } }, 'What?', documentsOf(...texts), signal)
+    await expect(read).rejects.toBe(limit)
   })
 
   it('reports the tokens of every call', async () => {

@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { UsageLedger } from '../../../src/operator/usage/ledger.ts'
 import type { OwnerLimits, UsageEntry, UsageStore } from '../../../src/stores/usage-store.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
@@ -14,6 +14,7 @@ async function open(
 ) {
   const { usage } = await openSqliteStore()
   const warnings: string[] = []
+  const clock = { now: Date.UTC(2026, 0, 1, 12), step: 0 }
   const store: UsageStore = {
     ...usage,
     async add(entries) {
@@ -29,6 +30,10 @@ async function open(
     limits: async () => limits,
     prices: () => ({ currency: 'USD', models: {} }),
     days: 1,
+    now: () => {
+      clock.now += clock.step
+      return clock.now
+    },
     log: { warn: (_state, message) => void warnings.push(String(message)) },
   })
   const call = async (model: string) => {
@@ -43,7 +48,7 @@ async function open(
     const sums = await usage.sum(ALL)
     return sums.map(({ model, calls }) => [model, calls])
   }
-  return { ledger, usage, call, stored, warnings }
+  return { ledger, clock, usage, call, stored, warnings }
 }
 
 it('Drops a call that cannot be stored, and stores those around it', async () => {
@@ -81,8 +86,41 @@ it('Keeps all calls while the store is down, each once', async () => {
 
 it('Holds for a call no more than an answer has, whatever its request allows', async () => {
   const limit: OwnerLimits = { kind: 'key', id: '', tokensPerDay: 20_000 }
-  const { ledger, usage } = await open(undefined, [limit])
+  const { ledger, usage, clock } = await open(undefined, [limit])
   await ledger.meter(MASTER).begin({ model: 'a', sentBytes: 0, maxTokens: 10_000_000 })
-  const held = await usage.used(limit, ledger.today(), Date.now())
+  const held = await usage.used(limit, ledger.today(), clock.now)
   expect(held).toMatchObject({ heldTokens: 16_000 })
+})
+
+describe('A call while others hold what is left', () => {
+  const LIMIT: OwnerLimits = { kind: 'key', id: '', tokensPerDay: 5_000 }
+  const CALL = { model: 'a', sentBytes: 0 }
+  const going = new AbortController()
+
+  it('waits until they end, and is refused once the limit is used up', async () => {
+    const { ledger } = await open(undefined, [LIMIT])
+    const { begin } = ledger.meter(MASTER)
+    const end = await begin(CALL)
+    await expect(ledger.check(MASTER)).resolves.toBeUndefined()
+    await expect(begin(CALL)).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 5 })
+    const waiting = begin(CALL, going.signal)
+    const usage = { promptTokens: 10, completionTokens: 0 }
+    await end({ usage, sentBytes: 0, receivedBytes: 0 })
+    const endNext = await waiting
+    const last = begin(CALL, going.signal)
+    await endNext({ usage: { ...usage, promptTokens: 6_000 }, sentBytes: 0, receivedBytes: 0 })
+    await expect(last).rejects.toThrow('has used its 5,000 tokens for today')
+  })
+
+  it('is given up when its caller leaves, or after half a minute', async () => {
+    const { ledger, clock } = await open(undefined, [LIMIT])
+    const { begin } = ledger.meter(MASTER)
+    await begin(CALL)
+    const leaving = new AbortController()
+    const left = begin(CALL, leaving.signal)
+    leaving.abort(new Error('left'))
+    await expect(left).rejects.toThrow('left')
+    clock.step = 10_000
+    await expect(begin(CALL, going.signal)).rejects.toThrow('try again shortly')
+  })
 })

@@ -35,7 +35,7 @@ export function createEmbeddings(
     const call = { usage: { promptTokens: tokens, completionTokens: 0 }, receivedBytes: 0 }
     const sentBytes = Buffer.byteLength(texts.join(''))
     const begun = { model: embedding.model, sentBytes, maxTokens: 0 }
-    const end = await payment.meter(caller).begin(begun)
+    const end = await payment.meter(caller).begin(begun, signal)
     const chunks = texts.map((text) => ({ title: '', heading: '', text }))
     const { model, dimension, values } = await embedding
       .documents(chunks, signal)
