@@ -121,9 +121,7 @@ function Everybody() {
       {!report && work.failure.value === '' && <Skeleton rows={3} />}
       {report && <Rows by={by.value} {...report} />}
       {report?.hasMore && (
-        <p class="hint">
-          These are the first {report.rows.length} rows; the CSV has up to 10,000 of them.
-        </p>
+        <p class="hint">These are the first {report.rows.length} rows; the CSV has all of them.</p>
       )}
     </section>
   )
