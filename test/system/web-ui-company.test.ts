@@ -38,7 +38,8 @@ describe.skipIf(!hasBrowser)('Somebody with an account of the company (needs Chr
     await expectAccessible(page)
     await signInAs(page, 'ada')
     await page.getByRole('heading', { name: 'Documents', exact: true }).waitFor()
-    expect(await linksOf(page)).toEqual(['Chat', 'Documents', 'Collections', 'Search', 'Feedback'])
+    const pages = ['Chat', 'Documents', 'Collections', 'Search', 'Feedback', 'Accounts', 'Usage']
+    expect(await linksOf(page)).toEqual(pages)
     await page.getByText('Ada Lovelace').waitFor()
     await page.goto(`${server.url}/#/keys`)
     await page.getByRole('heading', { name: 'Not found' }).waitFor()
