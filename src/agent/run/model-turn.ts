@@ -106,7 +106,7 @@ interface TurnParts {
 export class ModelTurn {
   readonly answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
   readonly #parts: TurnParts
-  #shownBytes = 0
+  #receivedBytes = 0
   #state: 'open' | 'done' | 'failed' = 'open'
 
   constructor(parts: TurnParts) {
@@ -120,7 +120,9 @@ export class ModelTurn {
 
   /** Takes the model's events; returns those of the run. */
   take(batch: readonly ModelEvent[]): AgentEvent[] {
-    if (batch.length > 0) this.#parts.budget.onOutput(sizeOf(batch))
+    const bytes = sizeOf(batch)
+    this.#receivedBytes += bytes
+    if (batch.length > 0) this.#parts.budget.onOutput(bytes)
     return batch.flatMap((event) => this.#read(event))
   }
 
@@ -142,14 +144,14 @@ export class ModelTurn {
     return asEvents(this.#show(citations.end(false), true))
   }
 
-  /** Counts the call, even if the caller left or it broke off, but not if it failed before any text. */
+  /** Counts the call, even if the caller left or it broke off, but not if it failed before anything came. */
   charge(): Promise<void> {
     const { budget, sentBytes, endCall } = this.#parts
-    const { text, usage } = this.answer
     const isFailed = this.#state === 'failed' && !budget.answerTime.signal.aborted
-    if (isFailed && this.#shownBytes === 0) return endCall()
-    if (!this.isDone) return endCall({ sentBytes, receivedBytes: this.#shownBytes })
-    return endCall({ usage, sentBytes, receivedBytes: Buffer.byteLength(text) })
+    const receivedBytes = this.#receivedBytes
+    if (isFailed && receivedBytes === 0) return endCall()
+    const usage = this.isDone ? this.answer.usage : undefined
+    return endCall({ usage, sentBytes, receivedBytes })
   }
 
   #read(event: ModelEvent): AgentEvent[] {
@@ -184,14 +186,17 @@ export class ModelTurn {
     if (text === '') return text
     onText()
     answerText.show(text)
-    this.#shownBytes += Buffer.byteLength(text)
     return text
   }
 }
 
+/** Of all that the model has written: text, thoughts, and what it calls tools with. */
 function sizeOf(batch: readonly ModelEvent[]): number {
   let bytes = 0
-  for (const event of batch) if ('text' in event) bytes += Buffer.byteLength(event.text)
+  for (const event of batch) {
+    if ('text' in event) bytes += Buffer.byteLength(event.text)
+    if (event.type === 'tool-call') bytes += Buffer.byteLength(event.call.arguments)
+  }
   return bytes
 }
 

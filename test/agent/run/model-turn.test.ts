@@ -116,6 +116,18 @@ it('What an answer takes is what was sent and what came, where the model does no
   expect(budget.spent().tokens).toBe(1_500)
 })
 
+it('What an answer takes includes its thoughts and calls, also where it breaks off without text', async () => {
+  const budget = createRunBudget(LIMITS)
+  const turn = await turnOf(budget, 0)
+  turn.take([
+    { type: 'reasoning-delta', text: 'ö'.repeat(1_000) },
+    { type: 'tool-call', call: toolCall('look', { at: 'x'.repeat(1_988) }) },
+  ])
+  turn.breakOff(new Error('The connection is gone'))
+  await turn.charge()
+  expect(budget.spent().tokens).toBe(1_000)
+})
+
 describe('The calls for the client', () => {
   it('are those of its tools, in their order', () => {
     const calls = [toolCall('look'), toolCall('lamp', {}, 'a'), toolCall('lamp', {}, 'b')]

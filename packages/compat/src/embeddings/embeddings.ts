@@ -31,19 +31,22 @@ export function createEmbeddings(
     if (characters > MAX_CHARACTERS) {
       throw refusal('input', 'must be at most 2,000,000 characters in all: send several requests')
     }
-    const tokens = estimateTokens(texts.join(''))
-    const call = { usage: { promptTokens: tokens, completionTokens: 0 }, receivedBytes: 0 }
-    const sentBytes = Buffer.byteLength(texts.join(''))
+    const whole = texts.join('')
+    const tokens = estimateTokens(whole)
+    const sentBytes = Buffer.byteLength(whole)
+    const usage = { promptTokens: tokens, completionTokens: 0 }
+    const call = { usage, sentBytes, receivedBytes: 0 }
     const begun = { model: embedding.model, sentBytes, maxTokens: 0 }
     const end = await payment.meter(caller).begin(begun, signal)
     const chunks = texts.map((text) => ({ title: '', heading: '', text }))
     const { model, dimension, values } = await embedding
       .documents(chunks, signal)
       .catch(async (error) => {
-        await end()
+        // The model may have read the texts of a request that is given up.
+        await end(signal.aborted ? call : undefined)
         return explain(error)
       })
-    await end({ ...call, sentBytes })
+    await end(call)
     if (dimensions && dimensions !== dimension) {
       throw refusal('dimensions', `must be ${dimension}, which the model determines`)
     }
