@@ -1,6 +1,6 @@
 import { nestedTooDeeply } from '../extracted.ts'
 import { CODE_PAGE_OF_CHARSET, createDecoder, createFonts } from './rtf-code-pages.ts'
-import { readRtf } from './rtf-tokens.ts'
+import { PUNCTUATION, readRtf } from './rtf-tokens.ts'
 
 // Rich text of messages: compressed by [MS-OXRTFCP], with a page within it by [MS-OXRTFEX].
 
@@ -142,13 +142,7 @@ const WRITTEN = {
   par: '\r\n',
   line: '\r\n',
   tab: '\t',
-  emdash: '—',
-  endash: '–',
-  lquote: '‘',
-  rquote: '’',
-  ldblquote: '“',
-  rdblquote: '”',
-  bullet: '•',
+  ...PUNCTUATION,
 }
 const SIGNS = new Map([
   ['\\', '\\'],

@@ -8,6 +8,17 @@ const QUOTE = 0x27
 const MAX_WORD = 40
 const MAX_DIGITS = 10
 
+/** What control words write that stand for one character. */
+export const PUNCTUATION = {
+  emdash: '—',
+  endash: '–',
+  lquote: '‘',
+  rquote: '’',
+  ldblquote: '“',
+  rdblquote: '”',
+  bullet: '•',
+}
+
 interface RtfHandler {
   open(): void
   close(): void

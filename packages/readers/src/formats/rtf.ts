@@ -2,7 +2,7 @@ import type { Extracted } from '../extracted.ts'
 import { subscript, superscript } from '../marks.ts'
 import { CODE_PAGE_OF_CHARSET, MACINTOSH, WESTERN } from './rtf-code-pages.ts'
 import { createRtfDocument, type RtfDocument } from './rtf-document.ts'
-import { readRtf } from './rtf-tokens.ts'
+import { PUNCTUATION, readRtf } from './rtf-tokens.ts'
 
 // Rich Text Format, version 1.9.1.
 
@@ -131,13 +131,7 @@ const WORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ...Object.entries({
     tab: ' ',
     line: '\n',
-    emdash: '—',
-    endash: '–',
-    lquote: '‘',
-    rquote: '’',
-    ldblquote: '“',
-    rdblquote: '”',
-    bullet: '•',
+    ...PUNCTUATION,
     emspace: ' ',
     enspace: ' ',
     qmspace: ' ',
