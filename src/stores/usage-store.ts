@@ -104,7 +104,7 @@ export interface UsageStore {
   removeBefore(day: number, now: number): Promise<void>
 }
 
-/** Why a call that may use this much may not begin; undefined if it may. One that goes alone may exceed the limit. */
+/** Why a call that may use this much may not begin, first of what is used up. One that goes alone may exceed a limit. */
 export function refusalOf(
   limits: OwnerLimits,
   used: Used,
@@ -115,11 +115,11 @@ export function refusalOf(
     { limit: 'tokensPerDay', most: tokensPerDay, used: used.tokens, held: used.heldTokens },
     { limit: 'costPerDay', most: costPerDay, used: used.cost, held: used.heldCost },
   ] as const
-  for (const { limit, most, used: spent, held } of measures) {
-    if (most === undefined) continue
-    if (spent >= most) return { limits, limit, isHeld: false }
+  const spent = measures.find(({ most, used }) => most !== undefined && used >= most)
+  if (spent) return { limits, limit: spent.limit, isHeld: false }
+  const held = measures.find(({ limit, most, used, held }) => {
     const more = limit === 'tokensPerDay' ? wanted.tokens : wanted.cost
-    if (held > 0 && spent + held + more > most) return { limits, limit, isHeld: true }
-  }
-  return undefined
+    return most !== undefined && held > 0 && used + held + more > most
+  })
+  return held && { limits, limit: held.limit, isHeld: true }
 }

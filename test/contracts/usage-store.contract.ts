@@ -143,6 +143,21 @@ export function describeUsageStore(name: string, createData: () => Promise<Store
       expect(await usage.used(person, DAY, NOW)).toMatchObject({ heldTokens: 0 })
     })
 
+    it('is refused by what is used up before what is only held, which may be free again soon', async () => {
+      const usage = await openUsage()
+      await usage.add([usageOf({ ...anna, inputTokens: 1, cost: 2 })])
+      const anybody: OwnerLimits = { kind: 'person', id: 'user:anna', tokensPerDay: 5 }
+      const call = usageOf({ ...anna, inputTokens: 4 })
+      expect(await usage.hold(call, hold('a'), [anybody], NOW)).toBeUndefined()
+      for (const limits of [
+        [{ ...anybody, costPerDay: 2 }],
+        [anybody, { kind: 'group' as const, id: 'sales', costPerDay: 2 }],
+      ]) {
+        const refusal = await usage.hold(call, hold('b'), limits, NOW)
+        expect(refusal).toMatchObject({ limit: 'costPerDay', isHeld: false })
+      }
+    })
+
     it('lets go what was held for longer than it may, as by a server that crashed', async () => {
       const usage = await openUsage()
       const limits: OwnerLimits[] = [{ kind: 'key', id: 'k', tokensPerDay: 10 }]

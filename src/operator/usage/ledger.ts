@@ -15,6 +15,7 @@ import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Payment } from '@agent-server/wire'
 import type { AgentConfiguration } from '../../agent/configuration.ts'
 import {
+  type Amounts,
   type OwnerLimits,
   refusalOf,
   type UsageEntry,
@@ -63,6 +64,7 @@ export class UsageLedger implements Payment {
   #timer: NodeJS.Timeout | undefined
   #tidying: NodeJS.Timeout | undefined
   #storing = Promise.resolve()
+  #next: Promise<void> | undefined
 
   constructor({ now = Date.now, ...parts }: Dependencies) {
     this.#parts = parts
@@ -124,8 +126,13 @@ export class UsageLedger implements Payment {
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#storing = this.#storing.then(() => this.#store())
-    return this.#storing
+    // Whoever comes while others are being stored waits for one more round, all for the same.
+    this.#next ??= this.#storing.then(() => {
+      this.#next = undefined
+      this.#storing = this.#store()
+      return this.#storing
+    })
+    return this.#next
   }
 
   async close(): Promise<void> {
@@ -148,7 +155,7 @@ export class UsageLedger implements Payment {
     signal?: AbortSignal,
   ): Promise<string> {
     const { store, prices } = this.#parts
-    const until = this.#now() + HELD_WAIT_MS
+    const until = performance.now() + HELD_WAIT_MS
     const promptTokens = Math.ceil(sentBytes / BYTES_PER_TOKEN)
     const entry = this.#entry(place, {
       promptTokens,
@@ -158,7 +165,7 @@ export class UsageLedger implements Payment {
       const [id, now] = [newId('hold'), this.#now()]
       const refusal = await store.hold(entry, { id, expiresAt: now + HOLD_MS }, limits, now)
       if (!refusal) return id
-      if (!signal || !refusal.isHeld || now >= until) {
+      if (!signal || !refusal.isHeld || performance.now() >= until) {
         throw limitReached(refusal, prices().currency, now)
       }
       await pause(backoffMs(attempt, HELD_PAUSE), signal)
@@ -166,7 +173,8 @@ export class UsageLedger implements Payment {
   }
 
   async #settle(place: Place, call: EndedCall | undefined, hold?: string): Promise<void> {
-    const entry = call ? this.#entry(place, usageOf(call)) : { ...place, ...NOTHING }
+    if (!call && hold === undefined) return
+    const entry = call ? this.#entry(place, usageOf(call)) : { ...place, ...NO_AMOUNTS }
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push({ ...entry, hold })
     else this.#lost += 1
     if (hold !== undefined) return this.flush()
@@ -215,7 +223,7 @@ export class UsageLedger implements Payment {
 
 type Place = UsageOwners & Pick<UsageEntry, 'agent' | 'model' | 'day'>
 
-const NOTHING = {
+export const NO_AMOUNTS: Amounts = {
   calls: 0,
   inputTokens: 0,
   cachedTokens: 0,

@@ -9,7 +9,7 @@ import {
   type UsageStore,
   type UsageSum,
 } from '../../stores/usage-store.ts'
-import { ownersOf, type UsageLedger } from './ledger.ts'
+import { NO_AMOUNTS, ownersOf, type UsageLedger } from './ledger.ts'
 import { DAY_MS, type Limits } from './limits.ts'
 
 /** How many days are shown if none are named. */
@@ -47,7 +47,7 @@ export function createUsageReports(dependencies: Dependencies) {
   return {
     async report(query: UsageQuery): Promise<UsageReport> {
       const { rows, range } = await sums(query)
-      const [total = NOTHING] = await store.sum({ ...range, by: [], limit: 1 })
+      const [total = NO_AMOUNTS] = await store.sum({ ...range, by: [], limit: 1 })
       return {
         currency: prices().currency,
         rows: rows.slice(0, query.limit).map(toRow),
@@ -57,7 +57,7 @@ export function createUsageReports(dependencies: Dependencies) {
     },
 
     /** The same as comma-separated values, with all rows. Throws `invalid_request` if they are too many. */
-    async csv(query: UsageQuery): Promise<string> {
+    async csv(query: Omit<UsageQuery, 'limit'>): Promise<string> {
       const { dimensions, rows } = await sums({ ...query, limit: MAX_ROWS })
       if (rows.length > MAX_ROWS) {
         throw refusal('since', 'has more than 10,000 rows: ask for fewer days')
@@ -74,7 +74,7 @@ export function createUsageReports(dependencies: Dependencies) {
       const whose = person === '' ? ofKey : { person }
       await ledger.flush()
       const days = await store.sum({ ...range, ...whose, by: ['day'], limit: DAYS })
-      const today = days.find(({ day }) => day === ledger.today()) ?? NOTHING
+      const today = days.find(({ day }) => day === ledger.today()) ?? NO_AMOUNTS
       return {
         currency: prices().currency,
         limits: await Promise.all((await limits(caller)).map(left)),
@@ -102,15 +102,6 @@ export function createUsageReports(dependencies: Dependencies) {
       }),
     }
   }
-}
-
-const NOTHING: Amounts = {
-  calls: 0,
-  inputTokens: 0,
-  cachedTokens: 0,
-  outputTokens: 0,
-  cost: 0,
-  unpricedCalls: 0,
 }
 
 const dayOf = (date: string) => Math.floor(Date.parse(date) / DAY_MS)
@@ -148,18 +139,13 @@ function toRow({
   }
 }
 
-const AMOUNT_NAMES = [
-  'calls',
-  'inputTokens',
-  'cachedTokens',
-  'outputTokens',
-  'cost',
-  'unpricedCalls',
-]
 const NAMES: Partial<Record<UsageDimension, string>> = { person: 'personName', key: 'keyName' }
 
 function toCsv(by: readonly UsageDimension[], sums: readonly UsageSum[], currency: string): string {
-  const columns = [...by.flatMap((each) => [each, NAMES[each] ?? []].flat()), ...AMOUNT_NAMES]
+  const columns = [
+    ...by.flatMap((each) => [each, NAMES[each] ?? []].flat()),
+    ...Object.keys(NO_AMOUNTS),
+  ]
   const heads = columns.map((name) => (name === 'cost' ? `cost (${currency})` : name))
   const lines = sums.map((sum) => {
     const row: Record<string, unknown> = toRow(sum)

@@ -176,11 +176,14 @@ export function createUsageWrites(dialect: Dialect, clock: Clock) {
     ): Promise<Refusal | undefined> {
       await dialect.exclude(tx, 'usage')
       const { inputTokens, outputTokens, cost, day } = entry
+      let held: Refusal | undefined
       for (const limit of limits) {
         const used = toUsed(await tx.one(USED[limit.kind], [day, now, limit.id]))
         const refusal = refusalOf(limit, used, { tokens: inputTokens + outputTokens, cost })
-        if (refusal) return refusal
+        if (refusal && !refusal.isHeld) return refusal
+        held ??= refusal
       }
+      if (held) return held
       await addEntry(tx, entry, { hold: id, expires_at: expiresAt })
       return undefined
     },
