@@ -71,7 +71,6 @@ export const onlyCompared = ({
 /** Nobody's account is used for what is only tried. */
 export const NO_ACCOUNTS: McpAccountStore = {
   find: async () => undefined,
-  list: async () => [],
   save: async () => false,
   claim: async () => false,
   renew: async () => false,

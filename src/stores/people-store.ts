@@ -104,7 +104,6 @@ export interface StoredMcpAccount extends McpAccountKey {
 /** Accounts of people at MCP servers, shared by all servers on the store. */
 export interface McpAccountStore {
   find(key: McpAccountKey): Promise<StoredMcpAccount | undefined>
-  list(owner: string): Promise<StoredMcpAccount[]>
   /** Takes the place of the account of before; returns whether its person still exists. */
   save(account: StoredMcpAccount): Promise<boolean>
   /** Whether this server is to renew the tokens: only one that saw them as they are is, unless its claim is one that is `free`. */

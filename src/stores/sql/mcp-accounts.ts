@@ -12,15 +12,11 @@ const THIS = 'owner = $1 AND connection = $2'
 const REPLACE = `ON CONFLICT (owner, connection) DO UPDATE SET sealed = excluded.sealed,
   connected_at = excluded.connected_at, claimed_at = excluded.claimed_at`
 
-export function createMcpAccountReads(read: Read): Pick<McpAccountStore, 'find' | 'list'> {
+export function createMcpAccountReads(read: Read): Pick<McpAccountStore, 'find'> {
   return {
     async find({ owner, connection }) {
       const [row] = await read(`SELECT * FROM mcp_accounts WHERE ${THIS}`, [owner, connection])
       return row && readAll(ACCOUNT, row)
-    },
-    async list(owner) {
-      const rows = await read('SELECT * FROM mcp_accounts WHERE owner = $1', [owner])
-      return rows.map((row) => readAll(ACCOUNT, row))
     },
   }
 }

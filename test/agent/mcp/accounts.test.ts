@@ -9,6 +9,8 @@ import { McpServers } from '../../../src/agent/mcp/settings.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 import { startPersonalServer } from '../../support/personal-mcp-server.ts'
 
+const ADA = { owner: 'user:ada', connection: 'tickets' }
+
 const { signal } = new AbortController()
 const outbound = createGuardedFetch(createOutboundPolicy(['127.0.0.1']), {
   maxBytes: 1_000_000,
@@ -123,7 +125,7 @@ it('An account waits until the client that got its tokens is configured again', 
 
 it('Tokens are renewed at once if a server with another clock has claimed that, in the far future', async () => {
   const { server, store, one, at, connectedAt } = await open()
-  const [stored = raise()] = await store.list('user:ada')
+  const stored = (await store.find(ADA)) ?? raise()
   const now = Date.now()
   expect(await store.claim(stored, { until: now, after: now }, now + 3_600_000)).toBe(true)
   server.expireAfter(3_600)
@@ -133,15 +135,15 @@ it('Tokens are renewed at once if a server with another clock has claimed that, 
 
 it('An account is kept for nobody who is gone', async () => {
   const { store } = await open()
-  const [stored = raise()] = await store.list('user:ada')
+  const stored = (await store.find(ADA)) ?? raise()
   expect(await store.save({ ...stored, owner: 'user:gone' })).toBe(false)
-  expect(await store.list('user:gone')).toEqual([])
+  expect(await store.find({ ...ADA, owner: 'user:gone' })).toBeUndefined()
 })
 
 it('Tokens that cannot be renewed count until they expire', async () => {
   const { server, store, one, at } = await open()
   const encryption = createEncryption('key', 'accounts')
-  const [stored = raise()] = await store.list('user:ada')
+  const stored = (await store.find(ADA)) ?? raise()
   const { refreshToken, ...content } = Object(await encryption.open(stored.sealed))
   expect(refreshToken).toBeTypeOf('string')
   const sealed = await encryption.seal({ ...content, expiresAt: Date.now() + 30_000 })
@@ -153,7 +155,7 @@ it('Tokens that cannot be renewed count until they expire', async () => {
 
 it('Tokens count for the server and the person that they were given for alone, and are stored encrypted', async () => {
   const { store, one, at } = await open()
-  const [stored = raise()] = await store.list('user:ada')
+  const stored = (await store.find(ADA)) ?? raise()
   expect(JSON.stringify(stored)).not.toMatch(/canary|refresh-|registered/)
   expect(await one.connectedAt(at('http://127.0.0.1:9/other'))).toBeUndefined()
   await store.save({ ...stored, owner: 'user:bob' })
@@ -164,7 +166,7 @@ it('A session of an account goes on with no account that is connected later', as
   const { store, one, at, connectedAt } = await open()
   const source = one.sourceFor(at(), connectedAt)
   await source.token()
-  const [stored = raise()] = await store.list('user:ada')
+  const stored = (await store.find(ADA)) ?? raise()
   await store.save({ ...stored, connectedAt: connectedAt + 1 })
   await expect(source.token()).rejects.toThrow('/there')
 })

@@ -115,7 +115,7 @@ it('A session in which a call goes on outlives any number of newer ones', async 
     activeSkills: new Set<string>(),
   }
   const running = whoami.run({}, context, signal)
-  const [account] = await store.mcpAccounts.list(OWNER)
+  const account = await store.mcpAccounts.find({ owner: OWNER, connection: 'tickets' })
   const content = Object(await encryption.open(account?.sealed ?? ''))
   for (const number of Array(101).keys()) {
     const owner = `user:${number}`
