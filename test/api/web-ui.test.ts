@@ -57,7 +57,7 @@ describe('GET /', verifies('web-ui.page', 'web-ui.off'), () => {
       bytes += Number(asset.headers.get('content-length'))
     }
     expect(bytes).toBeGreaterThan(1_000)
-    expect(bytes).toBeLessThan(160_000)
+    expect(bytes).toBeLessThan(150_000)
   })
 
   it('gives the reader of PDFs its worker, decoders and character maps, and no other file', async () => {

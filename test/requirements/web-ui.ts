@@ -1,7 +1,7 @@
 /** The web UI in the browser: who may use it, and what it must not open. */
 export const WEB_UI = {
   'design: web UI': {
-    'web-ui.page': 'A browser gets the page at /, from this server alone, in at most 160 kB.',
+    'web-ui.page': 'A browser gets the page at /, from this server alone, in at most 150 kB.',
     'web-ui.off': 'UI=off leaves nothing of the web UI.',
     'web-ui.session': 'The key is exchanged for an HttpOnly, SameSite=Strict cookie.',
     'web-ui.token': 'The link of the first start opens one session, within 30 minutes.',

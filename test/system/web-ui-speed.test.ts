@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('The web UI is quick (needs Chromium)', () => {
     })
     report({ kilobytes, painted, cited })
     expect(kilobytes).toBeGreaterThan(10)
-    expect(kilobytes).toBeLessThanOrEqual(160)
+    expect(kilobytes).toBeLessThanOrEqual(150)
     expect(painted).toBeLessThan(1_000)
     expect(cited).toBeLessThan(2_000)
   })

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { strToU8, zipSync } from 'fflate'
 import { useEffect } from 'preact/hooks'
 import type { Deployment, DeploymentTargets } from '../../packages/client/src/agent-server.ts'
 import { useWork } from '../admin/work.tsx'
-import { client } from '../api.ts'
+import { attempt, client } from '../api.ts'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
@@ -63,6 +62,7 @@ export function DeployPage() {
 
 function Made({ deployment }: { deployment: Deployment }) {
   const { target, refusals, warnings, files, secrets } = deployment
+  const failure = useSignal('')
   return (
     <div class="stack" role="status">
       <Problems title="Fix these problems before deploying" problems={refusals} />
@@ -71,10 +71,15 @@ function Made({ deployment }: { deployment: Deployment }) {
         <section class="panel stack" aria-labelledby="files">
           <div class="page-head">
             <h2 id="files">Files</h2>
-            <Button icon="download" class="primary" onClick={() => download(target, files)}>
+            <Button
+              icon="download"
+              class="primary"
+              onClick={() => void attempt(failure, () => download(target, files))}
+            >
               Download zip
             </Button>
           </div>
+          <ErrorNote message={failure.value} />
           <p class="hint">
             Unpack the files in the project and continue with DEPLOY.md. Secrets to set:{' '}
             {secrets.join(', ')}.
@@ -108,7 +113,8 @@ function Problems({ title, problems }: { title: string; problems: Deployment['re
   )
 }
 
-function download(target: string, files: Deployment['files']): void {
+async function download(target: string, files: Deployment['files']): Promise<void> {
+  const { strToU8, zipSync } = await import('fflate')
   const entries = files.map(({ name, text }) => [`deployment/${target}/${name}`, strToU8(text)])
   saveFile(`${target}.zip`, new Blob([zipSync(Object.fromEntries(entries)).slice()]))
 }

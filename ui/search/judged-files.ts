@@ -1,5 +1,4 @@
 import { effect, signal } from '@preact/signals'
-import { strFromU8, unzipSync } from 'fflate'
 import type { CreateJudgedLine } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { phase } from '../session.ts'
@@ -46,10 +45,10 @@ export function exported(): Blob {
 export async function take(files: readonly File[]): Promise<void> {
   const texts = new Map<string, string>()
   for (const file of files) {
-    if (!file.name.endsWith('.zip')) texts.set(file.name, await file.text())
-    else
-      for (const [name, bytes] of unzip(new Uint8Array(await file.arrayBuffer())))
-        texts.set(name, strFromU8(bytes))
+    const entries = file.name.endsWith('.zip')
+      ? await unzip(file)
+      : [[file.name, await file.text()]]
+    for (const [name = '', text = ''] of entries) texts.set(name, text)
   }
   const queries = texts.get(QUERIES)
   const qrels = texts.get(QRELS)
@@ -80,11 +79,15 @@ function readLines(text: string): CreateJudgedLine[] {
   })
 }
 
-function unzip(bytes: Uint8Array): [string, Uint8Array][] {
+/** The names and texts of the files in it. */
+async function unzip(file: File): Promise<[string, string][]> {
+  const { strFromU8, unzipSync } = await import('fflate')
+  const bytes = new Uint8Array(await file.arrayBuffer())
   try {
-    return Object.entries(
-      unzipSync(bytes, { filter: ({ originalSize }) => originalSize <= MAX_CHARACTERS }),
-    )
+    const entries = unzipSync(bytes, {
+      filter: ({ originalSize }) => originalSize <= MAX_CHARACTERS,
+    })
+    return Object.entries(entries).map(([name, content]) => [name, strFromU8(content)])
   } catch {
     throw new Error('This is not a zip file.')
   }
