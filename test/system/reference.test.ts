@@ -10,6 +10,9 @@ const WITHOUT_TLS =
 
 const OpenApi = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
+/** High enough for the whole list: of one of 150 operations and more, the page draws only what is in sight. */
+const WHOLE_LIST = { viewport: { width: 1280, height: 30_000 } }
+
 const browser = useBrowser()
 
 describe.skipIf(!hasBrowser)('/reference in a browser (needs Chromium)', () => {
@@ -54,7 +57,7 @@ describe.skipIf(!hasBrowser)('/reference in a browser (needs Chromium)', () => {
 async function openReference() {
   const server = await startServer()
   const url = server.url.replace('127.0.0.1', NAMED_HOST)
-  const { page, complaints } = await openPage(browser, url)
+  const { page, complaints } = await openPage(browser, url, WHOLE_LIST)
   await page.goto(`${url}/reference`)
   await operation(page, 'agent-getAgent').waitFor()
   return { page, complaints, server }
