@@ -16,7 +16,7 @@ import {
   rangeOf,
   upstreamKey,
 } from '@agent-server/lib/variable-types.ts'
-import { areFolders, toFolder } from '@agent-server/schemas/operator/watch.ts'
+import { areFolders, BETWEEN_FOLDERS, toFolder } from '@agent-server/schemas/operator/watch.ts'
 import { ANALYSER_LANGUAGES } from '@agent-server/search'
 import { z } from 'zod'
 import { FEATURE_VARIABLES } from './features.ts'
@@ -114,9 +114,10 @@ export const Variables = z.object({
   WATCH_FOLDERS: server(
     list(
       areFolders,
-      'must be at most 16 folders such as ./inbox or handbook=/srv/handbook, separated by commas, none within another',
+      'must be at most 16 folders such as ./inbox or handbook=/srv/handbook <group:hr|user:ada>, separated by commas, none within another',
+      BETWEEN_FOLDERS,
     ).transform((entries) => entries?.map(toFolder)),
-    'Folders whose files are kept as documents; `./inbox, handbook=/srv/handbook` puts those of the second into the collection `handbook`. See docs/guides/ingestion.md.',
+    'Folders whose files are kept as documents; `./inbox, handbook=/srv/handbook` puts those of the second into the collection `handbook`, and `<group:hr|user:ada>` after a path says who may read them. See docs/guides/ingestion.md.',
   ),
   WEBHOOK_URL: server(
     httpUrl.optional(),

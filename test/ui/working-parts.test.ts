@@ -95,6 +95,15 @@ describe('The overview', () => {
     expect(part('Chat model', { last: { ...last, outcome: 'stop' } }).tone).toBe('good')
   })
 
+  it('tells who may read the documents of a folder, if that is set', () => {
+    const folder = { path: '/staff', state: 'starting', files: 0, open: 0, refused: [] }
+    const detailOf = (access?: string[]) =>
+      part('Folder: /staff', { folders: [{ ...folder, refusedCount: 0, access }] }).detail
+    expect(detailOf(['group:hr', 'user:ada'])).toBe('Read by Group hr, ada, and administrators.')
+    expect(detailOf([])).toBe('Read by administrators.')
+    expect(detailOf()).toBe('')
+  })
+
   it('tells how far a folder is, and the first file that it refuses', () => {
     const folder = {
       path: '/birds',

@@ -6,6 +6,7 @@ import type {
 } from '../../packages/client/src/agent-server.ts'
 import { outcomeOf } from '../activity/run-view.tsx'
 import { asSentence, counted, formatDate, formatNumber } from '../format.ts'
+import { principalName } from '../parts/access-list.tsx'
 import type { Tone } from '../parts/notes.tsx'
 
 /** One component: its name, its state, and the remedy if it does not work. */
@@ -108,16 +109,32 @@ const FOLDER_STATES = {
   failed: { tone: 'bad', state: 'Not watched' },
 } as const
 
-function folderPart({ path, state, problem, files, open, lookedAt, ...more }: WatchedFolder): Part {
+function folderPart({
+  path,
+  access,
+  state,
+  problem,
+  files,
+  open,
+  lookedAt,
+  ...more
+}: WatchedFolder): Part {
   const left = open > 0 ? ` (${formatNumber(open)} pending)` : ''
   const looked =
     lookedAt && `${counted(files, 'file')}${left}, last checked ${formatDate(lookedAt)}`
   return {
     name: `Folder: ${path}`,
     ...FOLDER_STATES[state],
-    detail: [asSentence(problem), asSentence(looked), refusedOf(more)].filter(Boolean).join(' '),
+    detail: [asSentence(problem), asSentence(looked), readersOf(access), refusedOf(more)]
+      .filter(Boolean)
+      .join(' '),
     page: 'documents',
   }
+}
+
+function readersOf(access: WatchedFolder['access']) {
+  const readers = [...(access ?? []), 'administrators'].map(principalName)
+  return access && `Read by ${new Intl.ListFormat('en').format(readers)}.`
 }
 
 function refusedOf({ refused, refusedCount }: Pick<WatchedFolder, 'refused' | 'refusedCount'>) {

@@ -5943,6 +5943,8 @@ export interface components {
             name?: string | null;
         };
         WatchedFolder: {
+            /** @description Who may read its documents, if WATCH_FOLDERS says so; otherwise whoever may read their collection. */
+            access?: string[];
             /** @description The collection that its documents are put into. */
             collection?: string;
             /** @description Files found by the last scan. */

@@ -64,10 +64,14 @@ export const oneOf = <Value extends string>(values: readonly Value[]) =>
 
 export const onOrOff = () => oneOf(['on', 'off']).default('on')
 
-export const list = (fits: (entries: string[]) => boolean, error: string) =>
+export const list = (
+  fits: (entries: string[]) => boolean,
+  error: string,
+  separator: string | RegExp = ',',
+) =>
   z
     .string()
-    .transform((text) => text.split(',').map((entry) => entry.trim()))
+    .transform((text) => text.split(separator).map((entry) => entry.trim()))
     .refine(fits, { error })
     .optional()
 

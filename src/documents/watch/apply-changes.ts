@@ -28,7 +28,7 @@ export interface Timing {
 export interface ApplyDependencies extends StateDependencies {
   store: StateDependencies['store'] &
     Pick<DocumentStore, 'counts' | 'get' | 'stageFile' | 'dropStaged'>
-  documents: Pick<AllDocuments, 'put' | 'remove'>
+  documents: Pick<AllDocuments, 'put' | 'patch' | 'remove'>
   maxBytes: number
   /** So many documents may be queued before the folder waits, which leaves room for others. */
   maxQueued: number

@@ -1,8 +1,10 @@
-import { hash } from 'node:crypto'
+import { type Hash, hash } from 'node:crypto'
 import { basename } from 'node:path'
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { FolderToWatch } from '@agent-server/schemas/operator/watch.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { documentPages } from '../../stores/lookup.ts'
+import type { Changing } from '../ingestion/document-changes.ts'
 
 /** The metadata fields of a document that tell its folder, its path below that, and the digest of the content. */
 export const FOLDER = 'watched_folder'
@@ -11,6 +13,9 @@ export const DIGEST = 'watched_digest'
 
 const MAX_SLUG = 100
 const HASH_CHARACTERS = 16
+
+/** How the digest of a document ends whose access is the folder's. */
+const WITH_ACCESS = ' access'
 
 /** The same for the same folder and path, whatever the file's content. */
 export function documentIdOf(folder: string, path: string): string {
@@ -29,17 +34,42 @@ export function isFrom(
   return isMarked && id === documentIdOf(folder, path)
 }
 
-/** The paths of all files of a folder that have documents. */
-export async function* pathsOf(
+/** Of everything that a document is made of, so that a change of any of it makes a new revision. */
+export function digestOf(content: Hash, { collection, access }: FolderToWatch): string {
+  const digest = hash('sha256', JSON.stringify([content.digest('hex'), collection]), 'base64url')
+  return access ? digest + WITH_ACCESS : digest
+}
+
+/**
+ * What gives a document the access that its folder is set to have, or takes it away again: without an entry of its own,
+ * a folder leaves documents what others have given them. Undefined if nothing has to change.
+ */
+export function accessChange(
+  { access }: Pick<FolderToWatch, 'access'>,
+  document: Pick<StoredDocument, 'access' | 'metadata'>,
+): Pick<Changing, 'access' | 'metadata'> | undefined {
+  const digest = String(document.metadata?.[DIGEST] ?? '')
+  const isMarked = digest.endsWith(WITH_ACCESS)
+  const isSame = JSON.stringify(access) === JSON.stringify(document.access)
+  if (access ? isMarked && isSame : !isMarked) return undefined
+  const bare = isMarked ? digest.slice(0, -WITH_ACCESS.length) : digest
+  return {
+    access: access ?? null,
+    ...(bare !== '' && { metadata: { [DIGEST]: access ? bare + WITH_ACCESS : bare } }),
+  }
+}
+
+/** The documents of all files of a folder, with their paths. */
+export async function* documentsOf(
   store: Pick<DocumentStore, 'list'>,
   folder: string,
   signal: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<{ path: string; document: StoredDocument }> {
   const pages = documentPages(store, everything(), { filter: allOf(folder) }, signal)
   for await (const { documents } of pages) {
     for (const document of documents) {
       const path = String(document.metadata?.[PATH])
-      if (isFrom(folder, path, document)) yield path
+      if (isFrom(folder, path, document)) yield { path, document }
     }
   }
 }

@@ -1,4 +1,4 @@
-import { createHash, type Hash, hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join, posix } from 'node:path'
@@ -11,7 +11,7 @@ import type { DocumentStore, StoredDocument } from '../../stores/document-store.
 import { discard } from '../../stores/file-store.ts'
 import type { AllDocuments } from '../ingestion/documents.ts'
 import { hashed } from '../ingestion/uploads.ts'
-import { DIGEST, documentIdOf, FOLDER, PATH } from './folder-documents.ts'
+import { DIGEST, digestOf, documentIdOf, FOLDER, PATH } from './folder-documents.ts'
 import { stampOf } from './walk-folder.ts'
 
 /** The longest path that its document's metadata can hold. */
@@ -89,6 +89,7 @@ export function createTakeFile({ store, documents, folder, root, maxBytes }: Dep
         // What others have added to the metadata stays; the collection too, unless the folder has one.
         metadata: { ...document?.metadata, ...fields },
         collection: folder.collection ?? document?.collection,
+        access: folder.access,
         sender: SENDER,
       }
     }
@@ -130,11 +131,6 @@ async function openUnlessChanged(file: string): Promise<FileHandle | undefined> 
 function isBeingReplaced({ status, revision, servedRevision }: StoredDocument): boolean {
   const isOpen = status === 'pending' || status === 'processing'
   return isOpen && servedRevision !== undefined && servedRevision < revision
-}
-
-/** Of everything that a document is made of, so that a change of any of it makes a new revision. */
-function digestOf(content: Hash, { collection }: FolderToWatch): string {
-  return hash('sha256', JSON.stringify([content.digest('hex'), collection]), 'base64url')
 }
 
 /** The bytes of a file as far as it reached when it was seen. */

@@ -5,10 +5,11 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { createNotifier } from '@agent-server/lib/notifier.ts'
 import { codeOf, explainPath } from '@agent-server/lib/system-error.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { FolderToWatch } from '@agent-server/schemas/operator/watch.ts'
 import type { OpenedStore } from '../../stores/opened-store.ts'
 import { type ApplyDependencies, createApplyChanges } from './apply-changes.ts'
-import { pathsOf } from './folder-documents.ts'
+import { accessChange, documentsOf } from './folder-documents.ts'
 import { createFolderEvents } from './folder-events.ts'
 import { createFolderState } from './folder-state.ts'
 import { type Observations, observe, openOf, UNSEEN } from './observations.ts'
@@ -28,7 +29,7 @@ export interface FolderDependencies extends ApplyDependencies {
 
 /** Keeps the documents of one folder equal to its files. */
 export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderDependencies) {
-  const { store, log, timing } = dependencies
+  const { store, documents, log, timing } = dependencies
   const root = resolve(folder.path)
   const observations: Observations = new Map()
   const notifier = createNotifier()
@@ -61,7 +62,11 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
   /** Follows the folder while no other server does. */
   const follow = async (signal: AbortSignal): Promise<void> => {
     observations.clear()
-    for await (const path of pathsOf(store, folder.path, signal)) observations.set(path, UNSEEN)
+    for await (const { path, document } of documentsOf(store, folder.path, signal)) {
+      observations.set(path, UNSEEN)
+      const change = accessChange(folder, document)
+      if (change) await documents.patch(everything(), document.id, change, signal)
+    }
     for (;;) {
       const start = performance.now()
       const scan = await scanFolder(signal)

@@ -2652,6 +2652,7 @@ class RefusedItem1(TypedDict):
 class WatchedFolder(TypedDict):
     path: str
     collection: NotRequired[str]
+    access: NotRequired[list[AccessItem]]
     state: Literal['starting', 'following', 'waiting', 'elsewhere', 'failed']
     problem: NotRequired[str]
     files: int

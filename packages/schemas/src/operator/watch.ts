@@ -1,10 +1,14 @@
 import { normalize, resolve, sep } from 'node:path'
 import { z } from 'zod'
+import { Access } from '../access.ts'
 import { CollectionName } from '../collection.ts'
 
 const MAX_FOLDERS = 16
 /** It is stored in the metadata of each document, whose values are no longer. */
 const MAX_PATH = 500
+
+/** Ids of groups may contain commas. */
+export const BETWEEN_FOLDERS = /,(?![^<]*>)/
 
 /** A folder whose files the server keeps as documents. */
 export interface FolderToWatch {
@@ -12,31 +16,47 @@ export interface FolderToWatch {
   path: string
   /** The collection of its documents; if absent, they are where they are put. */
   collection?: string | undefined
+  /** Who may read its documents; if absent, whoever may read their collection. */
+  access?: string[] | undefined
 }
 
-/** The folder of an entry such as `./inbox` or `handbook=/srv/handbook`. */
+/** The folder of an entry such as `./inbox` or `handbook=/srv/handbook <group:hr|user:ada>`. */
 export function toFolder(entry: string): FolderToWatch {
-  const { collection, path = '' } = /^(?<collection>[^=]*)=(?<path>.+)$/.exec(entry)?.groups ?? {}
+  const { place = '', readers } =
+    /^(?<place>.*?)(?:<(?<readers>[^<>]*)>)?$/.exec(entry)?.groups ?? {}
+  const { collection, path = '' } = /^(?<collection>[^=]*)=(?<path>.+)$/.exec(place)?.groups ?? {}
+  const access = readers === undefined ? {} : { access: principalsIn(readers) }
   const isNamed = CollectionName.safeParse(collection).success
-  return isNamed ? { path: shortest(path), collection } : { path: shortest(entry) }
+  return isNamed
+    ? { path: shortest(path), collection, ...access }
+    : { path: shortest(place), ...access }
+}
+
+function principalsIn(readers: string): string[] {
+  const entries = readers.split('|').map((entry) => entry.trim())
+  const { data } = Access.safeParse(readers.trim() === '' ? [] : entries)
+  return data ?? entries
 }
 
 /** The folders of a value of WATCH_FOLDERS, right or wrong. */
 export function foldersIn(value = ''): FolderToWatch[] {
-  const entries = value.split(',').filter((entry) => entry.trim() !== '')
+  const entries = value.split(BETWEEN_FOLDERS).filter((entry) => entry.trim() !== '')
   return entries.map((entry) => toFolder(entry.trim()))
 }
 
 /** Whether the entries are few folders, none of them within another. */
 export function areFolders(entries: readonly string[]): boolean {
-  const paths = entries.map((entry) => toFolder(entry).path)
-  const isGiven = (entry: string) => entry !== '' && !entry.endsWith('=')
+  const folders = entries.map(toFolder)
+  const paths = folders.map(({ path }) => path)
+  const isGiven = (entry: string) => /^\s*[^\s<]/.test(entry) && !/=\s*(?:<|$)/.test(entry)
+  const isReadable = ({ access }: FolderToWatch) => Access.optional().safeParse(access).success
   const isApart = (path: string, n: number) =>
     !paths.some((other, m) => m < n && overlap(path, other))
   return (
     entries.length <= MAX_FOLDERS &&
     entries.every(isGiven) &&
-    paths.every((path, n) => path.length <= MAX_PATH && isApart(path, n))
+    folders.every(isReadable) &&
+    paths.every((path, n) => path.length <= MAX_PATH && !/[<>]/.test(path) && isApart(path, n))
   )
 }
 
@@ -60,6 +80,9 @@ const WatchedFolder = z
   .object({
     path: z.string().describe('Path of the folder, as in WATCH_FOLDERS.'),
     collection: z.string().optional().describe('The collection that its documents are put into.'),
+    access: Access.optional().describe(
+      'Who may read its documents, if WATCH_FOLDERS says so; otherwise whoever may read their collection.',
+    ),
     state: z
       .enum(['starting', 'following', 'waiting', 'elsewhere', 'failed'])
       .describe(
