@@ -136,6 +136,12 @@ export function readAnswer({ json, silentMs = Infinity }: StoredItem): StoredAns
 export const textOfAnswer = ({ content }: Pick<StoredAnswer, 'content'>) =>
   content.map(({ text }) => text).join('')
 
+/** An answer as the store takes it. */
+export const asItem = (answer: StoredAnswer) => ({
+  json: JSON.stringify(answer),
+  text: textOfAnswer(answer),
+})
+
 /** The frames that replay a stored answer from its beginning; `sent` is the part that the client already has. */
 export function framesOf(answer: StoredAnswer, sent?: StoredAnswer): ChatFrame[] {
   const { steps } = answer.agent

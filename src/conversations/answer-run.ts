@@ -7,7 +7,7 @@ import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import type { ErrorDetail } from '@agent-server/schemas/error.ts'
 import type { Agent, AgentRequest } from '@agent-server/wire'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
-import { type AnswerRecord, endOf, framesOf } from './answer-record.ts'
+import { type AnswerRecord, asItem, endOf, framesOf } from './answer-record.ts'
 import { framesFor, toChatFrame } from './chat-frames.ts'
 
 const SAVE_MS = 1_000
@@ -33,7 +33,7 @@ class AnswerStopped extends Error {
 
 interface RunParts {
   agent: Agent
-  store: Pick<ConversationStore, 'write'>
+  store: Pick<ConversationStore, 'write' | 'end'>
   ref: ItemRef
   record: AnswerRecord
   request: AgentRequest
@@ -129,7 +129,7 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
  * not to be generated any more.
  */
 function keepSaving(
-  store: Pick<ConversationStore, 'write'>,
+  store: Pick<ConversationStore, 'write' | 'end'>,
   ref: ItemRef,
   record: AnswerRecord,
   onGone: () => void,
@@ -142,7 +142,7 @@ function keepSaving(
   const save = async () => {
     const json = read()
     if (json === savedJson && performance.now() - savedAt < HEARTBEAT_MS) return
-    if (!(await store.write(ref, json, true))) onGone()
+    if (!(await store.write(ref, json))) onGone()
     savedJson = json
     savedAt = performance.now()
   }
@@ -157,7 +157,7 @@ function keepSaving(
     async end(): Promise<void> {
       clearInterval(timer)
       await writing
-      await store.write(ref, read(), false)
+      await store.end(ref, asItem(record.answer))
     },
   }
 }

@@ -16,7 +16,7 @@ import {
 import type { CorpusFor } from '../documents/corpus-access.ts'
 import type { Documents } from '../documents/ingestion/documents.ts'
 import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
-import { AnswerRecord, endOf, framesOf, readAnswer, textOfAnswer } from './answer-record.ts'
+import { AnswerRecord, asItem, endOf, framesOf, readAnswer, textOfAnswer } from './answer-record.ts'
 import { type AnswerRun, type Failures, type Frames, startAnswer } from './answer-run.ts'
 import { framesFor } from './chat-frames.ts'
 import { type Conversations, refOf } from './conversations.ts'
@@ -142,7 +142,7 @@ export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Depende
       run?.stop('cancelled')
       if (run) await settlesWithin(run.ended, CLOSE_MS)
       // The server that generates it notices when it writes again.
-      else if (isOpen) await store.write(ref, JSON.stringify(cancelled(answer)), false)
+      else if (isOpen) await store.end(ref, asItem(cancelled(answer)))
     },
     /** Ends all answers that this server generates. */
     async close(): Promise<void> {

@@ -24,10 +24,12 @@ export interface NewItem {
   id: string
   /** The item as JSON. */
   json: string
+  /** Its words, which a search finds. */
+  text?: string | undefined
 }
 
 /** Items form a tree: each branch is read from its last item back to the beginning. */
-export interface StoredItem extends NewItem {
+export interface StoredItem extends Pick<NewItem, 'id' | 'json'> {
   /** The item that it follows; undefined for the first item of a branch. */
   parent: string | undefined
   /** For an answer in progress: how many milliseconds ago it was written last. */
@@ -46,12 +48,12 @@ export interface Addition {
   parent?: string | null | undefined
   /** Whether the last item is an answer that is still in progress. */
   isOpen?: boolean
-  /** What is asked: found by a search, and the title if the conversation has none. */
+  /** The title if the conversation has none. */
   question?: string | undefined
 }
 
 interface ConversationQuery {
-  /** Part of the title or of a question, in lower or upper case. */
+  /** Part of the title, of a question or of an answer, in lower or upper case. */
   search?: string | undefined
   limit: number
   /** Begins after this conversation. */
@@ -102,8 +104,10 @@ export interface ConversationStore {
   item(of: ItemRef): Promise<StoredItem | undefined>
   /** Removes an item; those that followed it follow its parent. Returns whether it existed. */
   removeItem(of: ItemRef): Promise<boolean>
-  /** Writes an answer in progress and, unless it `continues`, ends it. Returns false if it has ended or is gone. */
-  write(of: ItemRef, json: string, continues: boolean): Promise<boolean>
+  /** Writes an answer in progress. Returns false if it has ended or is gone. */
+  write(of: ItemRef, json: string): Promise<boolean>
+  /** Like `write`, for the last time; a search finds the text from now on. */
+  end(of: ItemRef, answer: Omit<NewItem, 'id'>): Promise<boolean>
   /** Takes up an answer that has ended; it is in progress again. Returns false if it already is, or is gone. */
   reopen(of: ItemRef): Promise<boolean>
 }

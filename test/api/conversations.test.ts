@@ -119,9 +119,11 @@ describe('A stored conversation', () => {
     await expect(openai.responses.create(unknown)).rejects.toThrow(NotFoundError)
   })
 
-  it('is listed, found by what was asked, renamed, and belongs to its key', async () => {
+  it('is listed, found by what was asked and answered, renamed, and belongs to its key', async () => {
     const id = await create()
+    upstream.script(textReply('Yes, each of its own PATTERN.'))
     await ask(id, 'Do zebras have stripes?')
+    expect((await listed('?search=own+pattern')).data).toMatchObject([{ id }])
     expect((await listed('?search=ZEBRAS')).data).toMatchObject([
       { id, title: 'Do zebras have stripes?' },
     ])

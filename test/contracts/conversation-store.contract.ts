@@ -43,7 +43,7 @@ export function describeConversationStore(
       ])
     })
 
-    it('lists those of a key, the last changed first, page by page, and finds words of title and questions', async () => {
+    it('lists those of a key, the last changed first, page by page, and finds words of titles, questions and answers', async () => {
       const { conversations, keys } = await openData()
       await keys.add(keyOf('k'), 5)
       for (const id of ['a', 'b', 'c']) await create(conversations, id)
@@ -51,7 +51,10 @@ export function describeConversationStore(
       // What changes in the same millisecond is listed by its age.
       const created = Date.now()
       await expect.poll(() => Date.now()).toBeGreaterThan(created)
-      await conversations.add(of('a'), { items: itemsOf('1'), question: 'When do OWLS hunt?' })
+      const [asked, answer] = [{ id: '1', json: '{}', text: 'When do OWLS hunt?' }, itemsOf('2')]
+      await conversations.add(of('a'), { items: [asked, ...answer], isOpen: true })
+      const told = `At NIGHT.${' '.repeat(9_985)}\u{1F989}FARAWAY`
+      await conversations.end(itemOf('a', '2'), { json: '{}', text: told })
       await conversations.change(of('b'), { title: '100 % Ötzi' })
       const list = async (more = {}) =>
         idsOf(await conversations.list(MASTER, { limit: 9, ...more }))
@@ -61,8 +64,12 @@ export function describeConversationStore(
       expect(await list({ limit: 2, after: 'a' })).toHaveLength(2)
       expect((await list({ limit: 1, after: 'a' }))[0]).toBe(second)
       expect(await list({ search: 'owls' })).toEqual(['a'])
+      expect(await list({ search: 'at night' })).toEqual(['a'])
+      expect(await list({ search: 'faraway' })).toEqual([])
       expect(await list({ search: '% öTZI' })).toEqual(['b'])
       expect(await list({ search: '%a%' })).toEqual([])
+      await conversations.removeItem(itemOf('a', '2'))
+      expect(await list({ search: 'at night' })).toEqual([])
       expect(idsOf(await conversations.list('k', { limit: 9 }))).toEqual(['other'])
     })
 
@@ -142,11 +149,11 @@ export function describeConversationStore(
       const answer = itemOf('c', 'a')
       await create(conversations, 'c')
       await conversations.add(of('c'), { items: itemsOf('q', 'a'), isOpen: true })
-      expect(await conversations.write(answer, '{"n":1}', true)).toBe(true)
+      expect(await conversations.write(answer, '{"n":1}')).toBe(true)
       const { silentMs, json } = (await conversations.item(answer)) ?? {}
       expect([json, silentMs]).toEqual(['{"n":1}', expect.any(Number)])
-      expect(await conversations.write(answer, '{"n":2}', false)).toBe(true)
-      expect(await conversations.write(answer, '{"n":3}', true)).toBe(false)
+      expect(await conversations.end(answer, { json: '{"n":2}' })).toBe(true)
+      expect(await conversations.write(answer, '{"n":3}')).toBe(false)
       expect(await conversations.item(answer)).toMatchObject({
         json: '{"n":2}',
         silentMs: undefined,
@@ -154,7 +161,7 @@ export function describeConversationStore(
       const taken = await Promise.all([conversations.reopen(answer), conversations.reopen(answer)])
       expect(taken.toSorted()).toEqual([false, true])
       await conversations.remove(of('c'))
-      expect(await conversations.write(answer, '{}', true)).toBe(false)
+      expect(await conversations.write(answer, '{}')).toBe(false)
       expect(await conversations.item(answer)).toBeUndefined()
     })
 

@@ -126,7 +126,9 @@ export const ConversationListQuery = z.object({
     .string()
     .max(200)
     .optional()
-    .describe('Only conversations with this text in the title or in a question; case is ignored.'),
+    .describe(
+      'Only conversations with this text in the title, a question or an answer; case is ignored.',
+    ),
   shared: Flag.default(false).describe(
     'Extension of the protocol: list those that other people share with you instead of your own.',
   ),

@@ -37,7 +37,7 @@ export function toNewItems(items: readonly AnyItem[]): NewItems {
 
 function toNewItem(item: AnyItem): NewItem {
   const { id, ...stored } = toListed(item, newId(ID_WORDS[item.type ?? 'message']))
-  return { id, json: JSON.stringify(stored) }
+  return { id, json: JSON.stringify(stored), text: 'role' in item ? textIn(item.content) : '' }
 }
 
 const ID_WORDS: Record<NonNullable<InputItem['type']>, string> = {

@@ -22,11 +22,12 @@ import {
   type Row,
   type Tx,
   text,
+  type Value,
 } from './query.ts'
 
 const LONG_MS = 30_000
-/** Only this much of the questions of a conversation is searched, in UTF-16 code units. */
-const SEARCHED_CHARACTERS = 4_000
+/** Only this much of a question or an answer is searched, in UTF-16 code units. */
+const SEARCHED_CHARACTERS = 10_000
 
 const CONVERSATION: Columns<StoredConversation> = {
   id: plain('id', text),
@@ -43,11 +44,15 @@ type Change = Partial<Pick<StoredConversation, 'title' | 'metadata' | 'lastItem'
 /** The owner as it is stored: the master key has no id. */
 export const ownerOf = ({ owner = '' }: { owner?: string | undefined }) => owner
 const folded = (words: string) => words.toLowerCase()
+const searchedOf = (text = '') =>
+  text === '' ? undefined : folded(text.slice(0, SEARCHED_CHARACTERS).toWellFormed())
 
 const FIND = 'SELECT * FROM conversations WHERE id = $1 AND owner = $2'
 const FIND_SHARED = 'SELECT * FROM conversations WHERE id = $1 AND access IS NOT NULL'
 const PAGE = `
-    AND (CAST($2 AS text) IS NULL OR searched_title LIKE $2 ESCAPE '!' OR asked LIKE $2 ESCAPE '!')
+    AND (CAST($2 AS text) IS NULL OR searched_title LIKE $2 ESCAPE '!' OR EXISTS (
+      SELECT 1 FROM conversation_items
+      WHERE conversation = conversations.number AND searched_text LIKE $2 ESCAPE '!'))
     AND (CAST($3 AS text) IS NULL OR (updated_at, number) < (
       SELECT updated_at, number FROM conversations WHERE id = $3))
   ORDER BY updated_at DESC, number DESC LIMIT $4`
@@ -138,8 +143,7 @@ const MAKE_ROOM = `DELETE FROM conversations WHERE number IN (
     ) AS kept WHERE place > $2 OR sum > $3
   )`
 const GROWN = `UPDATE conversations SET last_item = $2, updated_at = now_ms(), size = size + $3,
-    items = items + $4, title = coalesce(title, $5), searched_title = coalesce(searched_title, $6),
-    asked = substr(asked || $7, 1, ${SEARCHED_CHARACTERS})
+    items = items + $4, title = coalesce(title, $5), searched_title = coalesce(searched_title, $6)
   WHERE number = $1`
 const MEASURE = `UPDATE conversations SET updated_at = now_ms(),
     size = (SELECT coalesce(sum(size), 0) FROM conversation_items WHERE conversation = $1)
@@ -148,7 +152,8 @@ const ITEM = `SELECT number, parent FROM conversation_items WHERE conversation =
 const OF_CONVERSATION = `id = $2 AND conversation = $1`
 const WRITE = `UPDATE conversation_items SET json = $3, size = $4, written_at = now_ms()
   WHERE ${OF_CONVERSATION} AND written_at IS NOT NULL`
-const CLOSE = `UPDATE conversation_items SET json = $3, size = $4, written_at = NULL
+const END = `UPDATE conversation_items
+  SET json = $3, size = $4, searched_text = $5, written_at = NULL
   WHERE ${OF_CONVERSATION} AND written_at IS NOT NULL`
 const REOPEN = `UPDATE conversation_items SET written_at = now_ms()
   WHERE ${OF_CONVERSATION} AND written_at IS NULL`
@@ -229,9 +234,8 @@ function createItemWrites(dialect: Dialect) {
       await insertItems(tx, number, items, first)
       const last = items.at(-1)?.id
       if (isOpen) await tx.run(REOPEN, [number, last])
-      const grown = [number, last, size, items.length, question && titleOf(question)]
-      const searched = question ? [folded(titleOf(question)), `${folded(question)}\n`] : [null, '']
-      await tx.run(GROWN, [...grown, ...searched])
+      const title = question && titleOf(question)
+      await tx.run(GROWN, [number, last, size, items.length, title, title && folded(title)])
       await makeRoom(tx, ownerOf(of), CONVERSATION_BOUNDS.maximumCount)
     },
 
@@ -250,30 +254,31 @@ function createItemWrites(dialect: Dialect) {
 }
 
 function createAnswerWrites(dialect: Dialect) {
-  const lockNumber = async (tx: Tx, of: ConversationRef) => {
+  /** The number of the conversation; undefined if nothing was changed. */
+  const change = async (
+    tx: Tx,
+    { item, ...of }: ItemRef,
+    statement: string,
+    values: readonly Value[] = [],
+  ) => {
     const row = await tx.one(`${FIND} ${dialect.locking()}`, [of.id, ownerOf(of)])
-    return row && integer(row, 'number')
+    if (!row) return undefined
+    const number = integer(row, 'number')
+    return (await tx.run(statement, [number, item, ...values])) > 0 ? number : undefined
   }
 
   return {
-    async writeAnswer(
-      tx: Tx,
-      { item, ...of }: ItemRef,
-      json: string,
-      continues: boolean,
-    ): Promise<boolean> {
-      const number = await lockNumber(tx, of)
-      if (number === undefined) return false
-      const values = [number, item, json, sizeOf(json)]
-      const changed = await tx.run(continues ? WRITE : CLOSE, values)
-      if (changed > 0 && !continues) await tx.run(MEASURE, [number])
-      return changed > 0
+    writeAnswer: async (tx: Tx, of: ItemRef, json: string): Promise<boolean> =>
+      (await change(tx, of, WRITE, [json, sizeOf(json)])) !== undefined,
+
+    async endAnswer(tx: Tx, of: ItemRef, { json, text }: Omit<NewItem, 'id'>): Promise<boolean> {
+      const number = await change(tx, of, END, [json, sizeOf(json), searchedOf(text)])
+      if (number !== undefined) await tx.run(MEASURE, [number])
+      return number !== undefined
     },
 
-    async reopenAnswer(tx: Tx, { item, ...of }: ItemRef): Promise<boolean> {
-      const number = await lockNumber(tx, of)
-      return number !== undefined && (await tx.run(REOPEN, [number, item])) > 0
-    },
+    reopenAnswer: async (tx: Tx, of: ItemRef): Promise<boolean> =>
+      (await change(tx, of, REOPEN)) !== undefined,
   }
 }
 
@@ -303,8 +308,9 @@ async function insertItems(
   first: string | undefined,
 ): Promise<void> {
   let parent = first
-  for (const { id, json } of items) {
-    const columns = { conversation, id, parent, json, size: sizeOf(json) }
+  for (const { id, json, text } of items) {
+    const searched_text = searchedOf(text)
+    const columns = { conversation, id, parent, searched_text, json, size: sizeOf(json) }
     await insertInto(tx, 'conversation_items', columns)
     parent = id
   }

@@ -217,6 +217,7 @@ function createServerStores(
       add: write.addItems,
       removeItem: write.removeItem,
       write: write.writeAnswer,
+      end: write.endAnswer,
       reopen: write.reopenAnswer,
     },
     feedback: {

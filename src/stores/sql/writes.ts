@@ -114,6 +114,7 @@ const CHANGES_VIEW: Record<WriteName, boolean> = {
   dropForgotten: false,
   dropStaged: false,
   enableOutbox: false,
+  endAnswer: false,
   endEvaluation: false,
   endLeases: false,
   failJob: true,
