@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { failureOf } from '../support/failure.ts'
 import { sendForm } from '../support/forms.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
+import { speakingFor, type TestPerson } from '../support/people.ts'
 import {
   requester,
   settledDocument,
@@ -56,15 +57,17 @@ function caller({ url }: Pick<TestServer, 'url'>, collection: string, by = TEST_
     sendUpload,
     diff: (source: Source) => read(SyncDiff, calls.diffOf(manifestOf(source))),
     cleanup: (ids: string[]) => read(Removed, calls.cleanupOf(ids)),
-    uploadOf: (file: string, text: string, directory_id = placeOf(file).path) =>
+    uploadOf: (file: string, text: string, directory_id = placeOf(file).path, more = {}) =>
       sendUpload(new File([text], placeOf(file).filename), {
         metadata: JSON.stringify({
           knowledge_id: collection,
           file_hash: checksum(text),
           directory_id,
+          ...more,
         }),
       }),
-    upload: (file: string, text: string) => read(Uploaded, calls.uploadOf(file, text)),
+    upload: (file: string, text: string, more = {}) =>
+      read(Uploaded, calls.uploadOf(file, text, undefined, more)),
     list: () => read(SyncedFiles, request(`${path}/files`)),
     reset: () =>
       read(Removed, request(`${path}/reset?include_directories=true`, { method: 'POST' })),
@@ -194,6 +197,27 @@ describe('A source', () => {
   })
 })
 
+describe('Who may read a file', () => {
+  it('is told by a program that knows it, and stays if the next upload tells nothing', async () => {
+    const { upload } = caller(server, 'staff')
+    const statuses = async (id: string) => {
+      await settledDocument(server.request, id)
+      const people = [{ name: 'ada', groups: ['hr'] }, { name: 'eve' }]
+      const ask = async (person: TestPerson) =>
+        (await speakingFor(server, person)(`/documents/${id}`)).status
+      return Promise.all(people.map(ask))
+    }
+    const { id } = await upload('pay.md', 'Wages rise.', { access: ['group:hr'] })
+    expect(await statuses(id)).toEqual([200, 404])
+    await upload('pay.md', 'Wages rise again.')
+    expect(await statuses(id)).toEqual([200, 404])
+    await upload('pay.md', 'Wages fall.', { access: ['public'] })
+    expect(await statuses(id)).toEqual([200, 200])
+    await upload('pay.md', 'Wages are secret.', { access: null })
+    expect(await statuses(id)).toEqual([404, 404])
+  })
+})
+
 describe('A key', () => {
   it('with collections makes the same documents as one without, in these alone', async () => {
     const master = caller(server, 'red')
@@ -269,6 +293,11 @@ describe('A mistake', () => {
       'no name of a collection',
       { metadata: '{"knowledge_id":"a b","file_hash":"1"}' },
       'metadata.knowledge_id',
+    ],
+    [
+      'readers that are none',
+      { metadata: '{"knowledge_id":"wrong","file_hash":"1","access":["hr"]}' },
+      'metadata.access.0',
     ],
     ['no hash', { metadata: '{"knowledge_id":"wrong"}' }, 'metadata.file_hash'],
     [

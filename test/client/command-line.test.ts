@@ -109,7 +109,7 @@ describe('agent-server-client download', () => {
     const text = `# Owls\n\n${'Owls hunt at night, and rest by day. '.repeat(200)}\n\n## Herons\n\nThey wait.`
     await documents.replace(
       'birds',
-      { text, title: 'Birds', metadata: { year: 2026 } },
+      { text, title: 'Birds', metadata: { year: 2026 }, access: ['group:hr'] },
       { wait: 20 },
     )
     await documents.create({ text: 'Ducks swim.' }, { wait: 20 })
@@ -125,7 +125,11 @@ describe('agent-server-client download', () => {
       .split('\n')
       .map((line) => JSON.parse(line || '{}'))
       .find(({ id }) => id === 'birds')
-    expect(birds).toMatchObject({ title: 'Birds', metadata: { year: 2026 } })
+    expect(birds).toMatchObject({
+      title: 'Birds',
+      metadata: { year: 2026 },
+      access: ['group:hr'],
+    })
     const words = (of: string) => of.split(/\s+/).filter(Boolean)
     expect(words(birds.text)).toEqual(words(text))
 
@@ -133,6 +137,7 @@ describe('agent-server-client download', () => {
     const headers = { 'content-type': 'application/x-ndjson' }
     const answer = await target.request('/documents/batch', { body: lines, headers })
     expect((await answer.text()).trim().split('\n')).toHaveLength(2)
+    expect((await clientOf(target).documents.get('birds')).access).toEqual(['group:hr'])
   })
 })
 

@@ -50,6 +50,18 @@ it('A list is read page by page, and only as far as it is gone through', async (
   expect(second.nextCursor).toBeUndefined()
 })
 
+it('Each document of a batch, and a file, says who may read it', async () => {
+  const { documents } = clientOf(await startServer())
+  const each = [['group:hr'], ['user:ada'], []]
+  const batch = each.map((access, n) => ({ id: `read-${n}`, text: `Pay ${n}.`, access }))
+  await documents.batch(batch)
+  const file = new File(['Pay of all.'], 'pay.txt')
+  const { id } = await documents.upload(file, { access: ['group:board'] })
+  const accessOf = async (of: string) => (await documents.get(of)).access
+  expect(await Promise.all(batch.map((one) => accessOf(one.id)))).toEqual(each)
+  expect(await accessOf(id)).toEqual(['group:board'])
+})
+
 it('A batch answers a result for each, and adds none twice when it is sent again', async () => {
   const { documents } = clientOf(server)
   const results = await documents.batch([{ text: 'Owls hunt.' }, { id: 'herons', text: 'Herons.' }])

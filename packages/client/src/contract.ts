@@ -5423,7 +5423,7 @@ export interface components {
              * @description Content of the file, with its name. At most FILE_LIMIT.
              */
             file: string;
-            /** @description JSON with `knowledge_id`, `file_hash` and `directory_id`; sent before the file. */
+            /** @description JSON with `knowledge_id`, `file_hash` and `directory_id`, and `access` as in CreateDocument, which oikb itself does not send; sent before the file. */
             metadata: string;
         };
         SyncUploaded: {

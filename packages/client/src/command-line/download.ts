@@ -14,8 +14,8 @@ export const downloadDocuments: Command = {
   help: `Usage: agent-server-client download [FILE]
 
 Writes every document that queries find as one line of JSON, which POST /documents/batch accepts
-(application/x-ndjson): its id, title, url, metadata and text. Writes to standard output, or to FILE, which
-appears only once it is complete. Uploaded files are not included: for a backup of everything, use
+(application/x-ndjson): its id, title, url, metadata, access and text. Writes to standard output, or to FILE,
+which appears only once it is complete. Uploaded files are not included: for a backup of everything, use
 npm run export on the server.
 
 Example:
@@ -52,9 +52,9 @@ Example:
 async function* linesOf(client: AgentServer, signal: AbortSignal): AsyncGenerator<string> {
   for await (const document of client.documents.list({ signal })) {
     if (document.servedRevision === undefined) continue
-    const { id, title, url, metadata } = document
+    const { id, title, url, metadata, access } = document
     const text = await textOf(client, document, signal)
-    if (text !== undefined) yield `${JSON.stringify({ id, title, url, metadata, text })}\n`
+    if (text !== undefined) yield `${JSON.stringify({ id, title, url, metadata, access, text })}\n`
   }
 }
 

@@ -1,5 +1,6 @@
 import { boundedText, Flag, filledText, jsonText, optional } from '@agent-server/lib/fields.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
+import { DocumentAccess } from '@agent-server/schemas/access.ts'
 import { CollectionName } from '@agent-server/schemas/collection.ts'
 import { ErrorBody } from '@agent-server/schemas/error.ts'
 import { DocumentForm } from '@agent-server/schemas/new-document.ts'
@@ -107,6 +108,8 @@ export const UploadFields = z.object({
       knowledge_id: CollectionName,
       file_hash: boundedText(500),
       directory_id: optional(Directory),
+      // oikb 0.6 sends none; programs that know who may read a file in its source add it.
+      access: DocumentAccess,
     }),
   ),
 })
@@ -116,7 +119,9 @@ export const UploadForm = z
     metadata: z
       .string()
       .max(10_000)
-      .describe('JSON with `knowledge_id`, `file_hash` and `directory_id`; sent before the file.'),
+      .describe(
+        'JSON with `knowledge_id`, `file_hash` and `directory_id`, and `access` as in CreateDocument, which oikb itself does not send; sent before the file.',
+      ),
     file: DocumentForm.shape.file,
   })
   .meta({

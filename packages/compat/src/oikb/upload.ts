@@ -26,7 +26,7 @@ export function createUpload({ documents, files, caller }: Dependencies) {
    */
   return async (parts: AsyncGenerator<FormPart>, signal: AbortSignal): Promise<Uploaded> => {
     const { fields, file } = await readUntilFile(parts)
-    const { knowledge_id: collection, file_hash: hash, directory_id = '' } = fields.metadata
+    const { knowledge_id: collection, file_hash: hash, directory_id = '', access } = fields.metadata
     checkCollection(collection, caller)
     const path = pathOf(directory_id, file.fileName ?? '')
     if (path.length > MAX_PATH) {
@@ -38,7 +38,7 @@ export function createUpload({ documents, files, caller }: Dependencies) {
     const existing = await documents.find(id)
     // What others have added to the metadata stays.
     const metadata = { ...toPlace(existing?.metadata).metadata, [PATH]: path, [HASH]: hash }
-    const created = await files.put(id, formOf({ collection, metadata, file }, parts))
+    const created = await files.put(id, formOf({ collection, metadata, access, file }, parts))
     const stored = await documents.find(created.id)
     // Until its replacement is ready, a document has the metadata of the previous content. With the hash of that, the
     // next comparison would have the file sent again, and again if it cannot be ingested.
@@ -64,13 +64,22 @@ async function readUntilFile(parts: AsyncGenerator<FormPart>) {
   throw refusal('file', 'is required: a form field with the file, after the field metadata')
 }
 
+interface NewFile {
+  collection: string
+  metadata: Metadata
+  /** As the document has it, if undefined. */
+  access: string[] | null | undefined
+  file: FilePart
+}
+
 /** The form of a new document. The bytes of the file are still to be read from `parts`. */
 async function* formOf(
-  { collection, metadata, file }: { collection: string; metadata: Metadata; file: FilePart },
+  { collection, metadata, access, file }: NewFile,
   parts: AsyncGenerator<FormPart>,
 ): AsyncGenerator<FormPart> {
   yield { kind: 'field', name: 'collection', value: collection }
   yield { kind: 'field', name: 'metadata', value: JSON.stringify(metadata) }
+  if (access !== undefined) yield { kind: 'field', name: 'access', value: JSON.stringify(access) }
   yield file
   for await (const part of parts) if (part.kind === 'file') yield part
 }
