@@ -26,7 +26,10 @@ const PLACES: readonly { path: string; pattern: RegExp }[] = [
     path: 'package-lock.json',
     pattern: /(?<="name": "agent-server-client",\n {6}"version": ")[^"]+/,
   },
-  { path: 'packages/client-python/pyproject.toml', pattern: /(?<=^version = ")[^"]+/m },
+  {
+    path: 'packages/client-python/src/agent_server_client/version.py',
+    pattern: /(?<=^__version__ = ")[^"]+/m,
+  },
   { path: 'deploy/kubernetes/kustomization.yaml', pattern: /(?<=^ {4}newTag: ).+/m },
 ]
 const CHANGELOG = 'CHANGELOG.md'

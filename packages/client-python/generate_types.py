@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -24,7 +25,17 @@ def generate(url: str) -> str:
     command = [sys.executable, "-m", "datamodel_code_generator", *options, *more]
     made = subprocess.run(command, input=json.dumps(shapes), capture_output=True, text=True, check=True)
     code = made.stdout.split("from __future__", 1)[1]
-    return f"{HEAD}from __future__{code}"
+    options = "".join(f"\n\n{options_of(code, name)}" for name in ("Query", "Chat"))
+    return f"{HEAD}from __future__{code}{options}"
+
+
+def options_of(code: str, name: str) -> str:
+    """The fields of a request as keyword arguments, in Python's spelling, none of them required."""
+    shape = re.search(rf"^class {name}Request\(TypedDict\):\n((?:    .*\n)+)", code, re.M)
+    assert shape, f"There is no {name}Request"
+    fields = re.sub(r"^    (\w+): (?!NotRequired)(.*)$", r"    \1: NotRequired[\2]", shape[1], flags=re.M)
+    snake = re.sub(r"^    \w+", lambda field: re.sub("[A-Z]", lambda l: f"_{l[0].lower()}", field[0]), fields, flags=re.M)
+    return f"class {name}Options(TypedDict):\n{snake}"
 
 
 if __name__ == "__main__":

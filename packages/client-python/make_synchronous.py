@@ -8,6 +8,9 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "src/agent_server_client"
 WORDS = [
+    (r"    def __await__.*\n.*\n\n", ""),
+    (r"\n\n    Awaited itself, it is its first page\.\n    \"\"\"", '"""'),
+    (r", Generator$", ""),
     (r"async (def|with|for) ", r"\1 "),
     (r"\bawait ", ""),
     (r"Awaitable\[(\w+)\]", r"\1"),

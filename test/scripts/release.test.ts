@@ -13,7 +13,7 @@ const FILES = [
   'package.json',
   'packages/client/package.json',
   'package-lock.json',
-  'packages/client-python/pyproject.toml',
+  'packages/client-python/src/agent_server_client/version.py',
   'deploy/kubernetes/kustomization.yaml',
   'CHANGELOG.md',
 ]

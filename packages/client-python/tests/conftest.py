@@ -61,6 +61,7 @@ class Proxy:
     url: str = ""
     faults: list[int | str] = field(default_factory=list)
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
 
 
 @pytest.fixture
@@ -71,6 +72,7 @@ def proxy(server: RunningServer) -> Iterator[Proxy]:
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             state.requests.append((self.command, self.path, self.headers.get("idempotency-key")))
+            state.headers.append({name.lower(): value for name, value in self.headers.items()})
             fault = state.faults.pop(0) if state.faults else None
             if isinstance(fault, int):
                 self.send_response(fault)
@@ -87,7 +89,7 @@ def proxy(server: RunningServer) -> Iterator[Proxy]:
                 return
             content = answer.content[: len(answer.content) // 2] if fault == "cut" else answer.content
             self.send_response(answer.status_code)
-            for name in ("content-type", "x-request-id"):
+            for name in ("content-type", "x-request-id", "warnings"):
                 self.send_header(name, answer.headers.get(name, ""))
             self.send_header("content-length", str(len(answer.content)))
             self.end_headers()

@@ -29,6 +29,10 @@ def test_the_asynchronous_client_does_the_same(server: RunningServer) -> None:
                     break
             with pytest.raises(StreamInterruptedError, match="it was left"):
                 await left.result()
+            first = await client.documents.list(limit=1)
+            assert len(first) == 1 and first.next_cursor
+            told = await client.with_response(client.documents.list, limit=1)
+            assert (told.status, told.data) == (200, first)
             answers = await asyncio.gather(*(client.query({"query": "owls"}) for _ in range(8)))
             assert all(answer["hits"] for answer in answers)
             try:

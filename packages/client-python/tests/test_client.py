@@ -203,33 +203,33 @@ def test_the_agent_and_the_server_say_what_they_are(client: AgentServer) -> None
     assert client.agent.get()["name"] == "agent"
     assert client.agent.tools()
     assert client.agent.capabilities()["retrieval"] == "lexical"
-    assert client.agent.reload_skills()["skills"] is not None
+    assert client.agent.skills.reload()["skills"] is not None
     assert client.admin.health() == {"status": "ok"}
     assert client.admin.readiness()["status"] == "ready"
     assert client.admin.metrics().startswith("# HELP")
-    assert client.admin.get_settings()["digest"]
-    assert client.admin.check_agent("{")["mistakes"]
-    assert client.admin.get_agent()["mistakes"] == []
+    assert client.admin.settings.get()["digest"]
+    assert client.admin.agent.check("{")["mistakes"]
+    assert client.admin.agent.get()["mistakes"] == []
     with pytest.raises(NotFoundError):
-        client.agent.test_mcp("none")
+        client.agent.mcp.test("none")
     admin = client.admin
     assert admin.server()["state"] == "running"
     assert admin.folders() == []
     target = admin.deployment_targets()[0]["name"]
     assert admin.deploy({"target": target})["target"] == target
-    assert admin.local_models() is not None
+    assert admin.models.local() is not None
     nowhere = {"RERANK_BASE_URL": "http://127.0.0.1:9/v1", "RERANK_MODEL": "none", "RERANK_API_KEY": "none"}
-    tested = admin.test_model({"kind": "reranking", "set": nowhere})
+    tested = admin.models.test({"kind": "reranking", "set": nowhere})
     assert not tested["ok"] and tested["error"]
     with pytest.raises(AgentServerError):
-        admin.list_models({"kind": "reranking", "set": nowhere})
-    assert admin.try_skills("{}")["skills"] is not None
+        admin.models.list({"kind": "reranking", "set": nowhere})
+    assert admin.agent.trials.skills("{}")["skills"] is not None
     with pytest.raises(NotFoundError):
-        admin.try_mcp("{}", "none")
+        admin.agent.trials.mcp("{}", "none")
     with pytest.raises(NotFoundError):
-        admin.agent_version("0" * 64)
+        admin.agent.version("0" * 64)
     asked: AgentQuestion = {"text": "{}", "messages": [{"role": "user", "content": "Who are you?"}]}
-    assert [event["type"] for event in admin.try_chat(asked)][-1] == "done"
+    assert [event["type"] for event in admin.agent.trials.chat(asked)][-1] == "done"
     client.chat("Who are you?").result()
     runs = admin.runs()
     assert admin.run(runs[0]["id"])["id"] == runs[0]["id"]

@@ -2653,13 +2653,14 @@ export interface components {
         Error: {
             error: components["schemas"]["ErrorDetail"];
         };
+        /**
+         * @description Stable error code, listed in docs/reference/errors.md.
+         * @enum {string}
+         */
+        ErrorCode: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "not_permitted" | "fetch_not_allowed" | "origin_not_allowed" | "groups_unknown" | "document_not_found" | "collection_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "person_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "collection_exists" | "collection_not_empty" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "issuer_unavailable" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
         /** @description What went wrong, for people and for programs. */
         ErrorDetail: {
-            /**
-             * @description Stable error code, listed in docs/reference/errors.md.
-             * @enum {string}
-             */
-            code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "not_permitted" | "fetch_not_allowed" | "origin_not_allowed" | "groups_unknown" | "document_not_found" | "collection_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "person_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "collection_exists" | "collection_not_empty" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "issuer_unavailable" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: components["schemas"]["ErrorCode"];
             /** @description What went wrong and how to fix it. */
             message: string;
             /** @description Dotted path of the invalid field, or null. */
@@ -4797,11 +4798,7 @@ export interface components {
             conversationId?: string;
             /** @description Why the run failed; absent if it did not. */
             error?: {
-                /**
-                 * @description Stable error code, listed in docs/reference/errors.md.
-                 * @enum {string}
-                 */
-                code: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "not_permitted" | "fetch_not_allowed" | "origin_not_allowed" | "groups_unknown" | "document_not_found" | "collection_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "person_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "collection_exists" | "collection_not_empty" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "issuer_unavailable" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+                code: components["schemas"]["ErrorCode"];
                 /** @description What went wrong and how to fix it. */
                 message: string;
             };
@@ -6101,6 +6098,7 @@ export type Elicitation = components['schemas']['Elicitation'];
 export type Embeddings = components['schemas']['Embeddings'];
 export type EmbeddingsRequest = components['schemas']['EmbeddingsRequest'];
 export type Error = components['schemas']['Error'];
+export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorFrame = components['schemas']['ErrorFrame'];
 export type EvaluationComparison = components['schemas']['EvaluationComparison'];

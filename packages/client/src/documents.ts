@@ -171,7 +171,7 @@ export class Documents {
   replace(
     id: string,
     document: CreateDocument,
-    options: CreateOptions = {},
+    options: Omit<CreateOptions, 'idempotencyKey'> = {},
   ): Call<DocumentCreated> {
     const query = { wait: options.wait }
     return this.#transport.json({ method: 'PUT', path: pathOf(id), query, json: document }, options)

@@ -1,7 +1,11 @@
 import { ERRORS } from '@agent-server/lib/errors.ts'
 import { z } from 'zod'
 
-const CODES = Object.keys(ERRORS)
+/** By name, so that clients have a type of it. */
+const Code = z.enum(Object.keys(ERRORS)).meta({
+  id: 'ErrorCode',
+  description: 'Stable error code, listed in docs/reference/errors.md.',
+})
 
 export const ErrorDetail = z
   .object({
@@ -9,7 +13,7 @@ export const ErrorDetail = z
     type: z
       .enum([...new Set(Object.values(ERRORS).map(({ type }) => type))])
       .describe('The category of the error.'),
-    code: z.enum(CODES).describe('Stable error code, listed in docs/reference/errors.md.'),
+    code: Code,
     param: z.string().nullable().describe('Dotted path of the invalid field, or null.'),
     request_id: z
       .string()

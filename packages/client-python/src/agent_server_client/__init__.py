@@ -4,6 +4,7 @@ from .asynchronous import AsyncAgentServer
 from .asynchronous_transport import AsyncChatStream
 from .errors import (
     AgentServerError,
+    AgentServerWarning,
     AuthenticationError,
     ConflictError,
     ConnectionError,
@@ -20,10 +21,12 @@ from .errors import (
 from .results import Answer, Hits, Outcome, Page, QueryResult
 from .synchronous import AgentServer
 from .synchronous_transport import ChatStream
+from .version import __version__
 
 __all__ = [
     "AgentServer",
     "AgentServerError",
+    "AgentServerWarning",
     "Answer",
     "AsyncAgentServer",
     "AsyncChatStream",
@@ -44,4 +47,5 @@ __all__ = [
     "StreamInterruptedError",
     "TimeoutError",
     "UpstreamError",
+    "__version__",
 ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from time import monotonic
 from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
+from typing_extensions import Self, Unpack
 
 from . import protocol
 from .asynchronous_admin import AsyncAdmin
@@ -19,9 +21,14 @@ from .contract import (
     Agent as AgentRecord,
     Artifact,
     Capabilities,
+    ChatOptions,
     ChatRequest,
     Chunk,
     Collection,
+    CollectionPatch,
+    CreateCollection,
+    CreateDocument,
+    CreateDocumentItem,
     Deletion,
     Document,
     DocumentCreated,
@@ -31,9 +38,11 @@ from .contract import (
     Filter,
     McpTestRequest,
     McpTestResult,
+    McpAccountList,
+    McpAccountStart,
     Metadata,
-    CreateDocument,
-    CreateDocumentItem,
+    OwnUsage,
+    QueryOptions,
     QueryRequest,
     SandboxReport,
     SkillList,
@@ -70,26 +79,51 @@ class AsyncAgentServer:
     ) -> None:
         settings = protocol.read_settings(base_url, api_key, timeout, max_retries, default_headers)
         self.base_url = settings.base_url
-        self._transport = Transport(settings, http_client)
-        self.documents = AsyncDocuments(self._transport)
-        self.conversations = AsyncConversations(self._transport)
-        self.feedback = AsyncFeedback(self._transport)
-        self.evaluation = AsyncEvaluation(self._transport)
-        self.agent = AsyncAgent(self._transport)
-        self.artifacts = AsyncArtifacts(self._transport)
-        self.admin = AsyncAdmin(self._transport)
+        self._use(Transport(settings, http_client))
+
+    def _use(self, transport: Transport) -> None:
+        self._transport = transport
+        self.documents = AsyncDocuments(transport)
+        self.conversations = AsyncConversations(transport)
+        self.feedback = AsyncFeedback(transport)
+        self.evaluation = AsyncEvaluation(transport)
+        self.agent = AsyncAgent(transport)
+        self.artifacts = AsyncArtifacts(transport)
+        self.admin = AsyncAdmin(transport)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.base_url}>"
 
-    async def query(self, request: str | QueryRequest) -> QueryResult:
-        """The passages that answer a question, best first."""
-        asked = Request("POST", "/query", json=protocol.query_of(request))
+    def with_options(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Self:
+        """This client with other options: ``client.with_options(timeout=5).query("…")``. Both share connections."""
+        other = copy(self)
+        settings = self._transport.settings.changed(timeout, max_retries, headers)
+        other._use(Transport(settings, self._transport.http))
+        return other
+
+    async def query(
+        self, request: str | QueryRequest | None = None, **options: Unpack[QueryOptions]
+    ) -> QueryResult:
+        """The passages that answer a question, best first: ``query("When?", top_k=3)``, or a dict with what is sent."""
+        asked = Request("POST", "/query", json=protocol.query_of(request, options))
         return QueryResult(await self._transport.json(asked))
 
-    def chat(self, request: str | ChatRequest) -> AsyncChatStream:
+    async def usage(self) -> OwnUsage:
+        """What whoever asks has used of models in the last 30 days, and what is left for today."""
+        return cast(OwnUsage, await self._transport.json(Request("GET", "/usage")))
+
+    def chat(
+        self, request: str | ChatRequest | None = None, **options: Unpack[ChatOptions]
+    ) -> AsyncChatStream:
         """An answer as it is generated: iterate over its events, or ask for its ``text`` or ``result``."""
-        asked = Request("POST", "/chat", json=protocol.chat_of(request), accept="text/event-stream")
+        json = protocol.chat_of(request, options)
+        asked = Request("POST", "/chat", json=json, accept="text/event-stream")
         return AsyncChatStream(self._transport, asked)
 
     async def with_response(
@@ -222,6 +256,19 @@ class AsyncDocuments:
         answer = await self._transport.json(Request("GET", "/collections"))
         return cast("Sequence[Collection]", answer["collections"])
 
+    async def create_collection(self, collection: CreateCollection) -> Collection:
+        """Makes a collection that people share. Throws ConflictError where the name is taken."""
+        return cast(Collection, await self._transport.json(Request("POST", "/collections", json=collection)))
+
+    async def patch_collection(self, name: str, patch: CollectionPatch) -> Collection:
+        """Changes who may do what in a collection: each list given replaces the present one."""
+        request = Request("PATCH", protocol.path_of_collection(name), json=patch)
+        return cast(Collection, await self._transport.json(request))
+
+    async def delete_collection(self, name: str) -> None:
+        """Deletes a collection without documents. Throws ConflictError where it has some."""
+        await self._transport.json(Request("DELETE", protocol.path_of_collection(name)))
+
     async def get(self, id: str) -> Document:
         return cast(Document, await self._transport.json(Request("GET", protocol.path_of(id))))
 
@@ -308,6 +355,10 @@ class AsyncAgent:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+        self.skills = AsyncSkills(transport)
+        self.sandbox = AsyncSandbox(transport)
+        self.mcp = AsyncMcp(transport)
+        self.accounts = AsyncAccounts(transport)
 
     async def get(self) -> AgentRecord:
         return cast(AgentRecord, await self._transport.json(Request("GET", "/agent")))
@@ -321,21 +372,62 @@ class AsyncAgent:
         request = Request("GET", "/agent/capabilities")
         return cast(Capabilities, await self._transport.json(request))
 
-    async def reload_skills(self, request: SkillReload | None = None) -> SkillList:
+
+class AsyncSkills:
+    """The sources of skills."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def reload(self, request: SkillReload | None = None) -> SkillList:
+        """Reads them again; with ``accept``, accepts changes of remote ones."""
         sent = Request("POST", "/agent/skills/reload", json=request or {})
         return cast(SkillList, await self._transport.json(sent))
 
-    async def verify_sandbox(self) -> SandboxReport:
-        """Tries what the sandbox must do, and what it must prevent."""
-        sent = Request("POST", "/agent/sandbox/verify")
-        return cast(SandboxReport, await self._transport.json(sent, TRIAL))
 
-    async def test_mcp(self, name: str, request: McpTestRequest | None = None) -> McpTestResult:
+class AsyncSandbox:
+    """Where the agent's code runs."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def verify(self) -> SandboxReport:
+        """Tries what the sandbox must do, and what it must prevent."""
+        sent = Request("POST", "/agent/sandbox/verify", timeout=TRIAL)
+        return cast(SandboxReport, await self._transport.json(sent))
+
+
+class AsyncMcp:
+    """Connections to MCP servers."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def test(self, name: str, request: McpTestRequest | None = None) -> McpTestResult:
         """Connects to an MCP server as chat does; a tool is called once only."""
         path = f"/agent/mcp/{quote(name, safe='')}/test"
         calls = bool(request and request.get("tool"))
-        sent = Request("POST", path, json=request or {}, is_repeatable=not calls)
-        return cast(McpTestResult, await self._transport.json(sent, TRIAL))
+        sent = Request("POST", path, json=request or {}, is_repeatable=not calls, timeout=TRIAL)
+        return cast(McpTestResult, await self._transport.json(sent))
+
+
+class AsyncAccounts:
+    """Connections at which each person has an account of their own."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(self) -> McpAccountList:
+        return cast(McpAccountList, await self._transport.json(Request("GET", "/agent/accounts")))
+
+    async def connect(self, connection: str) -> McpAccountStart:
+        """Begins to connect one; answers the address to open in a browser."""
+        request = Request("POST", f"/agent/accounts/{quote(connection, safe='')}")
+        return cast(McpAccountStart, await self._transport.json(request))
+
+    async def disconnect(self, connection: str) -> None:
+        """Deletes its tokens."""
+        await self._transport.json(Request("DELETE", f"/agent/accounts/{quote(connection, safe='')}"))
 
 
 class AsyncArtifacts:

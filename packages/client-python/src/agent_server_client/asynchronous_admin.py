@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Any, cast
 from urllib.parse import quote
 
 import httpx
 
 from . import protocol
-from .asynchronous_transport import AsyncChatStream, Transport
+from .asynchronous_transport import AsyncChatStream, AsyncPages, Transport
 from .contract import (
     ActivityEvent,
     AgentCheck,
@@ -19,8 +19,11 @@ from .contract import (
     AgentSaved,
     AgentVersion,
     AgentVersions,
+    ApiKey,
     ApiKeyCreated,
     ApiKeyList,
+    AuditEntry,
+    CreateApiKey,
     Deployment,
     DeploymentRequest,
     DeploymentTargets,
@@ -29,7 +32,6 @@ from .contract import (
     McpTestResult,
     ModelTest,
     ModelTestRequest,
-    CreateApiKey,
     ProviderModels,
     Readiness,
     Restarting,
@@ -44,6 +46,7 @@ from .contract import (
     SettingsSaved,
     SkillList,
     Target,
+    UsageReport,
     WatchedFolder,
     WatchedFolders,
 )
@@ -55,6 +58,10 @@ class AsyncAdmin:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+        self.agent = AsyncAgentFiles(transport)
+        self.keys = AsyncApiKeys(transport)
+        self.models = AsyncModelTests(transport)
+        self.settings = AsyncSettingsFile(transport)
 
     async def health(self) -> Health:
         return cast(Health, await self._transport.json(Request("GET", "/health")))
@@ -87,6 +94,49 @@ class AsyncAdmin:
 
     async def _once(self, path: str) -> Restarting:
         return cast(Restarting, await self._transport.json(Request("POST", path, is_repeatable=False)))
+
+    def audit(
+        self,
+        *,
+        who: str | None = None,
+        action: str | None = None,
+        target: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncPages[AuditEntry]:
+        """Who did what, the newest first: only of this person or key, this action, or what was done to this target.
+
+        ``since`` and ``until``, which is not included, are ISO 8601 times.
+        """
+        selection = {"who": who, "action": action, "target": target, "since": since, "until": until}
+
+        def read(cursor: str | None) -> Awaitable[Any]:
+            query = {**selection, "limit": limit, "cursor": cursor}
+            return self._transport.json(Request("GET", "/admin/audit", query))
+
+        return AsyncPages("entries", read)
+
+    async def usage(
+        self,
+        *,
+        by: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        person: str | None = None,
+        group: str | None = None,
+        key: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        limit: int | None = None,
+    ) -> UsageReport:
+        """Who has used what: rows ``by`` day, person, group, key, agent or model, or several, separated by commas.
+
+        ``since`` and ``until`` are days in UTC, both included.
+        """
+        chosen = {"person": person, "group": group, "key": key, "agent": agent, "model": model}
+        query = {"by": by, "since": since, "until": until, **chosen, "limit": limit}
+        return cast(UsageReport, await self._transport.json(Request("GET", "/admin/usage", query)))
 
     async def deployment_targets(self) -> Sequence[Target]:
         """What the agent can be deployed to."""
@@ -132,89 +182,130 @@ class AsyncAdmin:
         async with self._transport.open(Request("GET", "/metrics", accept="text/plain")) as response:
             return response.text
 
-    async def get_settings(self) -> ServerSettings:
-        """Every variable with its meaning, its value unless it is secret, and where that comes from."""
-        return cast(ServerSettings, await self._transport.json(Request("GET", "/admin/settings")))
 
-    async def save_settings(self, patch: SettingsPatch) -> SettingsSaved:
-        """Sets and clears variables in ``.env``; they take effect with a restart."""
-        request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
-        return cast(SettingsSaved, await self._transport.json(request))
+class AsyncAgentFiles:
+    """The agent configuration on disk. What is saved answers the next question."""
 
-    async def list_keys(self) -> ApiKeyList:
-        """The keys beside the server's own, with what each may do and its last use."""
-        return cast(ApiKeyList, await self._transport.json(Request("GET", "/admin/keys")))
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.trials = AsyncAgentTrials(transport)
 
-    async def create_key(self, key: CreateApiKey) -> ApiKeyCreated:
-        """Makes a key; ``secret`` in the answer is shown this once."""
-        request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
-        return cast(ApiKeyCreated, await self._transport.json(request))
-
-    async def revoke_key(self, id: str) -> None:
-        """Revokes a key, and those that it made."""
-        await self._transport.json(Request("DELETE", f"/admin/keys/{quote(id, safe='')}", is_repeatable=False))
-
-    async def get_agent(self) -> AgentFile:
+    async def get(self) -> AgentFile:
         """The agent configuration on disk, with every mistake in it."""
         return cast(AgentFile, await self._transport.json(Request("GET", "/admin/agent")))
 
-    async def check_agent(self, text: str) -> AgentCheck:
+    async def check(self, text: str) -> AgentCheck:
         """Looks for mistakes in an agent configuration, and saves nothing."""
         request = Request("POST", "/admin/agent/check", json={"text": text})
         return cast(AgentCheck, await self._transport.json(request))
 
-    async def save_agent(self, file: AgentSave) -> AgentSaved:
+    async def save(self, file: AgentSave) -> AgentSaved:
         """Replaces it. Throws ConflictError where somebody else saved since ``basedOn``."""
         request = Request("PUT", "/admin/agent", json=file, is_repeatable=False)
         return cast(AgentSaved, await self._transport.json(request))
 
-    async def agent_versions(self) -> AgentVersions:
+    async def versions(self) -> AgentVersions:
         """The last ten that were replaced, latest first."""
         request = Request("GET", "/admin/agent/versions")
         return cast(AgentVersions, await self._transport.json(request))
 
-    async def agent_version(self, digest: str) -> AgentVersion:
+    async def version(self, digest: str) -> AgentVersion:
         """An earlier version. Throws NotFoundError."""
         path = f"/admin/agent/versions/{quote(digest, safe='')}"
         return cast(AgentVersion, await self._transport.json(Request("GET", path)))
 
-    async def restore_agent(self, digest: str, based_on: str) -> AgentSaved:
+    async def restore(self, digest: str, based_on: str) -> AgentSaved:
         """Saves an earlier version again."""
         path = f"/admin/agent/versions/{quote(digest, safe='')}/restore"
         request = Request("POST", path, json={"basedOn": based_on}, is_repeatable=False)
         return cast(AgentSaved, await self._transport.json(request))
 
-    async def try_mcp(self, text: str, name: str) -> McpTestResult:
+
+class AsyncAgentTrials:
+    """Tries parts of a configuration as a run would use them; nothing found counts as accepted."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def mcp(self, text: str, name: str) -> McpTestResult:
         """Connects to an MCP server of an agent configuration that need not be saved."""
         return cast(McpTestResult, await self._try(f"/admin/agent/mcp/{quote(name, safe='')}/test", text))
 
-    async def try_sandbox(self, text: str) -> SandboxReport:
+    async def sandbox(self, text: str) -> SandboxReport:
         """Verifies the sandbox of an agent configuration that need not be saved."""
         return cast(SandboxReport, await self._try("/admin/agent/sandbox/verify", text))
 
-    async def try_skills(self, text: str) -> SkillList:
+    async def skills(self, text: str) -> SkillList:
         """The skills of an agent configuration that need not be saved, with their warnings."""
         return cast(SkillList, await self._try("/admin/agent/skills/check", text))
 
     async def _try(self, path: str, text: str) -> Any:
-        return await self._transport.json(Request("POST", path, json={"text": text}), TRIAL)
+        return await self._transport.json(Request("POST", path, json={"text": text}, timeout=TRIAL))
 
-    def try_chat(self, question: AgentQuestion) -> AsyncChatStream:
+    def chat(self, question: AgentQuestion) -> AsyncChatStream:
         """Asks an agent with a configuration that need not be saved. The first event is of type ``draft``."""
         asked = Request("POST", "/admin/agent/chat", json=question, accept="text/event-stream")
         return AsyncChatStream(self._transport, asked)
 
-    async def test_model(self, request: ModelTestRequest) -> ModelTest:
+
+class AsyncApiKeys:
+    """Keys with fewer rights than the server's own."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(self) -> Sequence[ApiKey]:
+        """Those beside the server's own, with what each may do and its last use."""
+        answer = await self._transport.json(Request("GET", "/admin/keys"))
+        return cast(ApiKeyList, answer)["keys"]
+
+    async def create(self, key: CreateApiKey) -> ApiKeyCreated:
+        """Makes a key; ``secret`` in the answer is shown this once."""
+        request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
+        return cast(ApiKeyCreated, await self._transport.json(request))
+
+    async def revoke(self, id: str) -> None:
+        """Revokes a key, and those that it made."""
+        await self._transport.json(Request("DELETE", f"/admin/keys/{quote(id, safe='')}", is_repeatable=False))
+
+
+class AsyncSettingsFile:
+    """The server's variables in the file ``.env``; changes take effect with a restart."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def get(self) -> ServerSettings:
+        """Every variable with its meaning, its value unless it is secret, and where that comes from."""
+        return cast(ServerSettings, await self._transport.json(Request("GET", "/admin/settings")))
+
+    async def save(self, patch: SettingsPatch) -> SettingsSaved:
+        """Sets and clears variables in ``.env``; they take effect with a restart."""
+        request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
+        return cast(SettingsSaved, await self._transport.json(request))
+
+
+class AsyncModelTests:
+    """Tests the models that the server uses, also with settings that are not saved."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def test(self, request: ModelTestRequest) -> ModelTest:
         """Calls a model as chat and search would, also with settings that are not saved."""
         sent = Request("POST", "/admin/models/test", json=request, is_repeatable=False)
         return cast(ModelTest, await self._transport.json(sent))
 
-    async def list_models(self, request: ModelTestRequest) -> Sequence[str]:
+    async def list(self, request: ModelTestRequest) -> Sequence[str]:
         """The models that the provider says it has."""
-        sent = Request("POST", "/admin/models/list", json=request, is_repeatable=False)
-        return cast(ProviderModels, await self._transport.json(sent))["models"]
+        return (await self.offer(request))["models"]
 
-    async def local_models(self) -> Sequence[LocalModelServer]:
+    async def offer(self, request: ModelTestRequest) -> ProviderModels:
+        """The same, with the days on which those close of which that is announced."""
+        sent = Request("POST", "/admin/models/list", json=request, is_repeatable=False)
+        return cast(ProviderModels, await self._transport.json(sent))
+
+    async def local(self) -> Sequence[LocalModelServer]:
         """Ollama and LM Studio on the server's machine."""
         answer = await self._transport.json(Request("GET", "/admin/models/local"))
         return cast(LocalModelServers, answer)["servers"]

@@ -33,11 +33,17 @@ class AsyncConversations:
         request = Request("POST", "/v1/conversations", json=conversation or {})
         return cast(Conversation, await self._transport.json(request))
 
-    def list(self, *, search: str | None = None, limit: int = 100) -> AsyncPages[Conversation]:
-        """The most recently changed first; with ``search``, those with this text in title or question."""
+    def list(
+        self, *, search: str | None = None, shared: bool = False, limit: int = 100
+    ) -> AsyncPages[Conversation]:
+        """The most recently changed first; with ``search``, those with this text in title or question.
+
+        With ``shared``, those that other people share with you instead of your own.
+        """
 
         def read(after: str | None) -> Awaitable[Any]:
             query = {"search": search, "limit": limit, "after": after}
+            query["shared"] = "true" if shared else None
             return self._transport.json(Request("GET", "/v1/conversations", query))
 
         return AsyncPages("data", read)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar, cast
 
@@ -25,29 +25,27 @@ class Transport:
         self.settings = settings
         self.http = http or httpx.AsyncClient()
 
-    async def json(self, request: Request, timeout: float | None = None) -> Any:
-        async with self.open(request, timeout) as response:
+    async def json(self, request: Request) -> Any:
+        async with self.open(request) as response:
             return protocol.parse_answer(response)
 
     @asynccontextmanager
-    async def open(
-        self, request: Request, timeout: float | None = None, stream: bool = False
-    ) -> AsyncIterator[httpx.Response]:
+    async def open(self, request: Request, stream: bool = False) -> AsyncIterator[httpx.Response]:
         """The answer, which is read already unless it is to stream."""
-        response = await self._send(request, timeout, stream)
+        response = await self._send(request, stream)
         try:
             yield response
         finally:
             await response.aclose()
 
-    async def _send(self, request: Request, timeout: float | None, stream: bool) -> httpx.Response:
+    async def _send(self, request: Request, stream: bool) -> httpx.Response:
         upload = request.upload
         repeatable = request.is_repeatable and (upload is None or upload.is_repeatable)
         retries = self.settings.max_retries if repeatable else 0
         attempt = 0
         while True:
             try:
-                return await self._attempt(request, timeout, stream)
+                return await self._attempt(request, stream)
             except AgentServerError as error:
                 # The attempt whose answer was lost may have deleted it.
                 if request.method == "DELETE" and attempt > 0 and isinstance(error, NotFoundError):
@@ -58,27 +56,25 @@ class Transport:
             await asyncio.sleep(wait)
             attempt += 1
 
-    async def _attempt(self, request: Request, timeout: float | None, stream: bool) -> httpx.Response:
+    async def _attempt(self, request: Request, stream: bool) -> httpx.Response:
         upload = request.upload
         try:
             if upload is None:
-                return await self._once(request, None, timeout, stream)
+                return await self._once(request, None, stream)
             with upload.open() as content:
-                return await self._once(request, content, timeout, stream)
+                return await self._once(request, content, stream)
         except httpx.HTTPError as error:
-            raise protocol.explain(request, self.settings, timeout, error) from error
+            raise protocol.explain(request, self.settings, error) from error
 
-    async def _once(
-        self, request: Request, content: Any, timeout: float | None, stream: bool
-    ) -> httpx.Response:
-        arguments = request.arguments(self.settings, content)
-        sent = self.http.build_request(**arguments, timeout=timeout or self.settings.timeout)
+    async def _once(self, request: Request, content: Any, stream: bool) -> httpx.Response:
+        sent = self.http.build_request(**request.arguments(self.settings, content))
         response = await self.http.send(sent, stream=True)
         protocol.tell_watcher(response)
         try:
             if not request.is_taken(response):
                 await response.aread()
                 raise protocol.refusal_of(response, response.text, self.settings)
+            protocol.warn(request, response)
             if not stream:
                 await response.aread()
         except BaseException:
@@ -138,7 +134,10 @@ class AsyncChatStream:
 
 
 class AsyncPages(Generic[Item]):
-    """A list, of which no more than one page is in memory: iterate over its items, or over its pages."""
+    """A list, of which no more than one page is in memory: iterate over its items, or over its pages.
+
+    Awaited itself, it is its first page.
+    """
 
     def __init__(self, name: str, read: Callable[[str | None], Awaitable[Any]]) -> None:
         self._name = name
@@ -150,6 +149,9 @@ class AsyncPages(Generic[Item]):
         # Lists of conversations are those of OpenAI's API.
         following = page.get("nextCursor") or (page["last_id"] if page.get("has_more") else None)
         return Page(page[self._name], following, page.get("total"))
+
+    def __await__(self) -> Generator[Any, None, Page[Item]]:
+        return self.page().__await__()
 
     async def pages(self) -> AsyncIterator[Page[Item]]:
         cursor: str | None = None

@@ -985,6 +985,77 @@ class EmbeddingsRequest(TypedDict):
     dimensions: NotRequired[int | None]
 
 
+ErrorCode: TypeAlias = Literal[
+    'invalid_request',
+    'context_length_exceeded',
+    'unauthorized',
+    'insufficient_scope',
+    'collection_not_allowed',
+    'not_permitted',
+    'fetch_not_allowed',
+    'origin_not_allowed',
+    'groups_unknown',
+    'document_not_found',
+    'collection_not_found',
+    'file_not_found',
+    'connection_not_found',
+    'artifact_not_found',
+    'conversation_not_found',
+    'item_not_found',
+    'feedback_not_found',
+    'evaluation_not_found',
+    'question_not_found',
+    'response_not_found',
+    'batch_not_found',
+    'version_not_found',
+    'model_not_found',
+    'run_not_found',
+    'key_not_found',
+    'person_not_found',
+    'route_not_found',
+    'method_not_allowed',
+    'request_timeout',
+    'document_not_failed',
+    'document_not_ready',
+    'changed_meanwhile',
+    'collection_exists',
+    'collection_not_empty',
+    'not_writable',
+    'not_startable',
+    'conversation_full',
+    'too_many_keys',
+    'evaluation_running',
+    'too_many_questions',
+    'idempotency_conflict',
+    'body_too_large',
+    'unsupported_media_type',
+    'range_not_satisfiable',
+    'queue_full',
+    'too_many_uploads',
+    'too_much_at_once',
+    'too_many_attempts',
+    'rate_limited',
+    'too_many_runs',
+    'internal',
+    'web_ui_unavailable',
+    'fetch_failed',
+    'upstream_failed',
+    'upstream_refused',
+    'upstream_unauthorized',
+    'upstream_model_not_found',
+    'upstream_rate_limited',
+    'upstream_timeout',
+    'index_unavailable',
+    'index_not_ready',
+    'issuer_unavailable',
+    'sandbox_unavailable',
+    'store_unavailable',
+    'not_launched',
+    'shutting_down',
+    'storage_full',
+]
+
+
 class ErrorDetail(TypedDict):
     message: str
     type: Literal[
@@ -995,75 +1066,7 @@ class ErrorDetail(TypedDict):
         'server_error',
         'upstream_error',
     ]
-    code: Literal[
-        'invalid_request',
-        'context_length_exceeded',
-        'unauthorized',
-        'insufficient_scope',
-        'collection_not_allowed',
-        'not_permitted',
-        'fetch_not_allowed',
-        'origin_not_allowed',
-        'groups_unknown',
-        'document_not_found',
-        'collection_not_found',
-        'file_not_found',
-        'connection_not_found',
-        'artifact_not_found',
-        'conversation_not_found',
-        'item_not_found',
-        'feedback_not_found',
-        'evaluation_not_found',
-        'question_not_found',
-        'response_not_found',
-        'batch_not_found',
-        'version_not_found',
-        'model_not_found',
-        'run_not_found',
-        'key_not_found',
-        'person_not_found',
-        'route_not_found',
-        'method_not_allowed',
-        'request_timeout',
-        'document_not_failed',
-        'document_not_ready',
-        'changed_meanwhile',
-        'collection_exists',
-        'collection_not_empty',
-        'not_writable',
-        'not_startable',
-        'conversation_full',
-        'too_many_keys',
-        'evaluation_running',
-        'too_many_questions',
-        'idempotency_conflict',
-        'body_too_large',
-        'unsupported_media_type',
-        'range_not_satisfiable',
-        'queue_full',
-        'too_many_uploads',
-        'too_much_at_once',
-        'too_many_attempts',
-        'rate_limited',
-        'too_many_runs',
-        'internal',
-        'web_ui_unavailable',
-        'fetch_failed',
-        'upstream_failed',
-        'upstream_refused',
-        'upstream_unauthorized',
-        'upstream_model_not_found',
-        'upstream_rate_limited',
-        'upstream_timeout',
-        'index_unavailable',
-        'index_not_ready',
-        'issuer_unavailable',
-        'sandbox_unavailable',
-        'store_unavailable',
-        'not_launched',
-        'shutting_down',
-        'storage_full',
-    ]
+    code: ErrorCode
     param: str | None
     request_id: str
 
@@ -2004,75 +2007,7 @@ class RetrievedFrame(TypedDict):
 
 
 class Error4(TypedDict):
-    code: Literal[
-        'invalid_request',
-        'context_length_exceeded',
-        'unauthorized',
-        'insufficient_scope',
-        'collection_not_allowed',
-        'not_permitted',
-        'fetch_not_allowed',
-        'origin_not_allowed',
-        'groups_unknown',
-        'document_not_found',
-        'collection_not_found',
-        'file_not_found',
-        'connection_not_found',
-        'artifact_not_found',
-        'conversation_not_found',
-        'item_not_found',
-        'feedback_not_found',
-        'evaluation_not_found',
-        'question_not_found',
-        'response_not_found',
-        'batch_not_found',
-        'version_not_found',
-        'model_not_found',
-        'run_not_found',
-        'key_not_found',
-        'person_not_found',
-        'route_not_found',
-        'method_not_allowed',
-        'request_timeout',
-        'document_not_failed',
-        'document_not_ready',
-        'changed_meanwhile',
-        'collection_exists',
-        'collection_not_empty',
-        'not_writable',
-        'not_startable',
-        'conversation_full',
-        'too_many_keys',
-        'evaluation_running',
-        'too_many_questions',
-        'idempotency_conflict',
-        'body_too_large',
-        'unsupported_media_type',
-        'range_not_satisfiable',
-        'queue_full',
-        'too_many_uploads',
-        'too_much_at_once',
-        'too_many_attempts',
-        'rate_limited',
-        'too_many_runs',
-        'internal',
-        'web_ui_unavailable',
-        'fetch_failed',
-        'upstream_failed',
-        'upstream_refused',
-        'upstream_unauthorized',
-        'upstream_model_not_found',
-        'upstream_rate_limited',
-        'upstream_timeout',
-        'index_unavailable',
-        'index_not_ready',
-        'issuer_unavailable',
-        'sandbox_unavailable',
-        'store_unavailable',
-        'not_launched',
-        'shutting_down',
-        'storage_full',
-    ]
+    code: ErrorCode
     message: str
 
 
@@ -3792,3 +3727,31 @@ class EvaluationComparison(TypedDict):
     before: EvaluationRun
     now: EvaluationRun
     rows: list[Row]
+
+
+class QueryOptions(TypedDict):
+    query: NotRequired[str]
+    top_k: NotRequired[int | None]
+    min_score: NotRequired[float | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    collection: NotRequired[str | None]
+    explain: NotRequired[bool | None]
+
+
+class ChatOptions(TypedDict):
+    messages: NotRequired[list[ChatMessage]]
+    top_k: NotRequired[int | None]
+    min_score: NotRequired[float | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    collection: NotRequired[str | None]
+    conversation_id: NotRequired[str | None]
+    agent: NotRequired[str | None]
+    reasoning_effort: NotRequired[str | None]
+    include_steps: NotRequired[bool | None]
+    conversation: NotRequired[Conversation1 | None]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
+
+from .contract import ErrorCode
+
+
+class AgentServerWarning(UserWarning):
+    """What the server says of a request that it took, such as the name of a field that it does not know."""
 
 
 class AgentServerError(Exception):
     """What all errors of this client are.
 
-    ``status`` is the HTTP status, ``code`` the server's stable name of the failure, ``request_id`` names the
-    request in the server's log, and ``retry_after`` are seconds, where the server says so.
+    ``status`` is the HTTP status, ``code`` the server's stable name of the failure (a newer server may have others),
+    ``request_id`` names the request in the server's log, and ``retry_after`` are seconds, where the server says so.
     """
 
     def __init__(
@@ -17,14 +24,14 @@ class AgentServerError(Exception):
         message: str,
         *,
         status: int | None = None,
-        code: str | None = None,
+        code: ErrorCode | str | None = None,
         request_id: str | None = None,
         retry_after: float | None = None,
         param: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.code = code
+        self.code: ErrorCode | str | None = code
         self.request_id = request_id
         self.retry_after = retry_after
         self.param = param
@@ -67,12 +74,12 @@ class ServerError(AgentServerError):
     """A fault of the server, or of something that answers in its place."""
 
 
-class ConnectionError(AgentServerError):  # noqa: A001 - the same name as in JavaScript
-    """No answer came, or its rest did not."""
+class ConnectionError(AgentServerError, builtins.ConnectionError):  # noqa: A001 - the same name as in JavaScript
+    """No answer came, or its rest did not. Python's own ``except ConnectionError`` takes it, too."""
 
 
-class TimeoutError(AgentServerError):  # noqa: A001 - the same name as in JavaScript
-    """The server was silent for too long, or a wait was over."""
+class TimeoutError(AgentServerError, builtins.TimeoutError):  # noqa: A001 - the same name as in JavaScript
+    """The server was silent for too long, or a wait was over. Python's own ``except TimeoutError`` takes it, too."""
 
 
 class StreamInterruptedError(AgentServerError):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
 import random
 import re
 import secrets
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from time import time
@@ -21,9 +24,10 @@ from urllib.parse import quote
 import httpx
 from typing_extensions import NotRequired
 
-from .contract import Metadata
+from .contract import ChatOptions, Metadata, QueryOptions
 from .errors import (
     AgentServerError,
+    AgentServerWarning,
     ConnectionError,
     ServerError,
     StreamInterruptedError,
@@ -31,6 +35,7 @@ from .errors import (
     to_error,
 )
 from .results import Answer, Data, Outcome
+from .version import __version__
 
 LOCAL_URL = "http://127.0.0.1:3000"
 TIMEOUT = 120.0
@@ -62,6 +67,18 @@ class Settings:
     timeout: float
     max_retries: int
     headers: dict[str, str] = field(repr=False)
+    # That of ``with_options``, which goes before what a request takes otherwise.
+    call_timeout: float | None = None
+
+    def changed(
+        self, timeout: float | None, max_retries: int | None, headers: Mapping[str, str] | None
+    ) -> Settings:
+        return replace(
+            self,
+            call_timeout=self.call_timeout if timeout is None else timeout,
+            max_retries=self.max_retries if max_retries is None else max_retries,
+            headers={**self.headers, **(headers or {})},
+        )
 
 
 def read_settings(
@@ -152,6 +169,7 @@ class Request:
     also_taken: int | None = None
     is_repeatable: bool = True
     accept: str = "application/json"
+    timeout: float | None = None
 
     def __post_init__(self) -> None:
         if re.search(r"/\.{0,2}(/|$)", self.path):
@@ -162,7 +180,7 @@ class Request:
 
     def arguments(self, settings: Settings, content: UploadReader | None) -> dict[str, Any]:
         """What ``httpx`` is called with."""
-        headers = {"accept": self.accept, "user-agent": "agent-server-client-python"}
+        headers = {"accept": self.accept, "user-agent": f"agent-server-client-python/{__version__}"}
         if settings.api_key is not None:
             headers["authorization"] = f"Bearer {settings.api_key}"
         if self.idempotency_key is not None:
@@ -172,6 +190,7 @@ class Request:
             "url": settings.base_url + self.path,
             "params": {name: value for name, value in self.query.items() if value is not None},
             "headers": {**headers, **settings.headers},
+            "timeout": self.timeout_with(settings),
         }
         if self.upload is not None:
             arguments["files"] = {"file": (self.upload.name, content, self.upload.type)}
@@ -181,6 +200,10 @@ class Request:
         elif self.json is not None:
             arguments["json"] = self.json
         return arguments
+
+    def timeout_with(self, settings: Settings) -> float:
+        """Seconds of the server's silence."""
+        return settings.call_timeout or self.timeout or settings.timeout
 
     def is_taken(self, response: httpx.Response) -> bool:
         return response.is_success or response.status_code == self.also_taken
@@ -207,6 +230,10 @@ def selection(
 
 def path_of(id: str, rest: str = "") -> str:
     return f"/documents/{quote(id, safe='')}{rest}"
+
+
+def path_of_collection(name: str) -> str:
+    return f"/collections/{quote(name, safe='')}"
 
 
 def upload_of(
@@ -306,12 +333,10 @@ def pause_before_retry(error: AgentServerError, attempt: int) -> float | None:
     return pause * (0.5 + random.random() / 2)
 
 
-def explain(
-    request: Request, settings: Settings, timeout: float | None, error: httpx.HTTPError
-) -> AgentServerError:
+def explain(request: Request, settings: Settings, error: httpx.HTTPError) -> AgentServerError:
     what = f"{request.method} {settings.base_url}{request.path}"
     if isinstance(error, httpx.TimeoutException):
-        return TimeoutError(f"{what}: nothing was heard for {timeout or settings.timeout} s")
+        return TimeoutError(f"{what}: nothing was heard for {request.timeout_with(settings)} s")
     return ConnectionError(f"{what}: the server cannot be reached, or the connection broke ({error})")
 
 
@@ -368,19 +393,52 @@ def tell_watcher(response: httpx.Response) -> None:
 
 def outcome_of(data: Data, last: list[httpx.Response]) -> Outcome[Data]:
     if not last:
-        raise TypeError("This call sends nothing by itself. For an answer, give the method ``result`` of its stream")
+        raise TypeError("This call sends nothing by itself. Give the method ``result`` of an answer, or ``page`` of a list")
     response = last[0]
     return Outcome(data, response.status_code, response.headers, response.headers.get("x-request-id"))
 
 
-def query_of(request: Any) -> Any:
+def warn(request: Request, response: httpx.Response) -> None:
+    """Shows what the server says of a request that it took, such as a field that it does not know."""
+    text = response.headers.get("warnings")
+    if text:
+        message = f"{request.method} {request.path}: {text}"
+        warnings.warn(message, AgentServerWarning, stacklevel=_depth_of_caller())
+
+
+def _depth_of_caller() -> int:
+    """How far up the stack the program is that uses the client: a warning names its line."""
+    frame, depth = inspect.currentframe(), 0
+    while frame and frame.f_globals.get("__name__", "").split(".")[0] in (__package__, "contextlib"):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def query_of(request: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """What is sent to find passages, of a question alone, too."""
-    return {"query": request} if isinstance(request, str) else request
+    return {**({"query": request} if isinstance(request, str) else request or {}), **_sent(options, QueryOptions)}
 
 
-def chat_of(request: Any) -> Any:
+def chat_of(request: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """What is sent to be answered, of a question alone, too."""
-    return {"messages": [{"role": "user", "content": request}]} if isinstance(request, str) else request
+    asked = {"messages": [{"role": "user", "content": request}]} if isinstance(request, str) else request or {}
+    return {**asked, **_sent(options, ChatOptions)}
+
+
+def _sent(options: Mapping[str, Any], known: Any) -> dict[str, Any]:
+    """Keyword arguments under the names that are sent. Throws TypeError for one that there is not."""
+    names: dict[str, str] = {name: _camel(name) for name in known.__annotations__}
+    for name in options:
+        if name not in names:
+            near = get_close_matches(name.lower(), names, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            raise TypeError(f"There is no keyword argument {name}: {hint}")
+    return {names[name]: value for name, value in options.items()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.title() for part in rest)
 
 
 def parse_answer(response: httpx.Response) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from time import monotonic, sleep
 from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
+from typing_extensions import Self, Unpack
 
 from . import protocol
 from .synchronous_admin import Admin
@@ -18,9 +20,14 @@ from .contract import (
     Agent as AgentRecord,
     Artifact,
     Capabilities,
+    ChatOptions,
     ChatRequest,
     Chunk,
     Collection,
+    CollectionPatch,
+    CreateCollection,
+    CreateDocument,
+    CreateDocumentItem,
     Deletion,
     Document,
     DocumentCreated,
@@ -30,9 +37,11 @@ from .contract import (
     Filter,
     McpTestRequest,
     McpTestResult,
+    McpAccountList,
+    McpAccountStart,
     Metadata,
-    CreateDocument,
-    CreateDocumentItem,
+    OwnUsage,
+    QueryOptions,
     QueryRequest,
     SandboxReport,
     SkillList,
@@ -69,26 +78,51 @@ class AgentServer:
     ) -> None:
         settings = protocol.read_settings(base_url, api_key, timeout, max_retries, default_headers)
         self.base_url = settings.base_url
-        self._transport = Transport(settings, http_client)
-        self.documents = Documents(self._transport)
-        self.conversations = Conversations(self._transport)
-        self.feedback = Feedback(self._transport)
-        self.evaluation = Evaluation(self._transport)
-        self.agent = Agent(self._transport)
-        self.artifacts = Artifacts(self._transport)
-        self.admin = Admin(self._transport)
+        self._use(Transport(settings, http_client))
+
+    def _use(self, transport: Transport) -> None:
+        self._transport = transport
+        self.documents = Documents(transport)
+        self.conversations = Conversations(transport)
+        self.feedback = Feedback(transport)
+        self.evaluation = Evaluation(transport)
+        self.agent = Agent(transport)
+        self.artifacts = Artifacts(transport)
+        self.admin = Admin(transport)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.base_url}>"
 
-    def query(self, request: str | QueryRequest) -> QueryResult:
-        """The passages that answer a question, best first."""
-        asked = Request("POST", "/query", json=protocol.query_of(request))
+    def with_options(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Self:
+        """This client with other options: ``client.with_options(timeout=5).query("…")``. Both share connections."""
+        other = copy(self)
+        settings = self._transport.settings.changed(timeout, max_retries, headers)
+        other._use(Transport(settings, self._transport.http))
+        return other
+
+    def query(
+        self, request: str | QueryRequest | None = None, **options: Unpack[QueryOptions]
+    ) -> QueryResult:
+        """The passages that answer a question, best first: ``query("When?", top_k=3)``, or a dict with what is sent."""
+        asked = Request("POST", "/query", json=protocol.query_of(request, options))
         return QueryResult(self._transport.json(asked))
 
-    def chat(self, request: str | ChatRequest) -> ChatStream:
+    def usage(self) -> OwnUsage:
+        """What whoever asks has used of models in the last 30 days, and what is left for today."""
+        return cast(OwnUsage, self._transport.json(Request("GET", "/usage")))
+
+    def chat(
+        self, request: str | ChatRequest | None = None, **options: Unpack[ChatOptions]
+    ) -> ChatStream:
         """An answer as it is generated: iterate over its events, or ask for its ``text`` or ``result``."""
-        asked = Request("POST", "/chat", json=protocol.chat_of(request), accept="text/event-stream")
+        json = protocol.chat_of(request, options)
+        asked = Request("POST", "/chat", json=json, accept="text/event-stream")
         return ChatStream(self._transport, asked)
 
     def with_response(
@@ -221,6 +255,19 @@ class Documents:
         answer = self._transport.json(Request("GET", "/collections"))
         return cast("Sequence[Collection]", answer["collections"])
 
+    def create_collection(self, collection: CreateCollection) -> Collection:
+        """Makes a collection that people share. Throws ConflictError where the name is taken."""
+        return cast(Collection, self._transport.json(Request("POST", "/collections", json=collection)))
+
+    def patch_collection(self, name: str, patch: CollectionPatch) -> Collection:
+        """Changes who may do what in a collection: each list given replaces the present one."""
+        request = Request("PATCH", protocol.path_of_collection(name), json=patch)
+        return cast(Collection, self._transport.json(request))
+
+    def delete_collection(self, name: str) -> None:
+        """Deletes a collection without documents. Throws ConflictError where it has some."""
+        self._transport.json(Request("DELETE", protocol.path_of_collection(name)))
+
     def get(self, id: str) -> Document:
         return cast(Document, self._transport.json(Request("GET", protocol.path_of(id))))
 
@@ -307,6 +354,10 @@ class Agent:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+        self.skills = Skills(transport)
+        self.sandbox = Sandbox(transport)
+        self.mcp = Mcp(transport)
+        self.accounts = Accounts(transport)
 
     def get(self) -> AgentRecord:
         return cast(AgentRecord, self._transport.json(Request("GET", "/agent")))
@@ -320,21 +371,62 @@ class Agent:
         request = Request("GET", "/agent/capabilities")
         return cast(Capabilities, self._transport.json(request))
 
-    def reload_skills(self, request: SkillReload | None = None) -> SkillList:
+
+class Skills:
+    """The sources of skills."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def reload(self, request: SkillReload | None = None) -> SkillList:
+        """Reads them again; with ``accept``, accepts changes of remote ones."""
         sent = Request("POST", "/agent/skills/reload", json=request or {})
         return cast(SkillList, self._transport.json(sent))
 
-    def verify_sandbox(self) -> SandboxReport:
-        """Tries what the sandbox must do, and what it must prevent."""
-        sent = Request("POST", "/agent/sandbox/verify")
-        return cast(SandboxReport, self._transport.json(sent, TRIAL))
 
-    def test_mcp(self, name: str, request: McpTestRequest | None = None) -> McpTestResult:
+class Sandbox:
+    """Where the agent's code runs."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def verify(self) -> SandboxReport:
+        """Tries what the sandbox must do, and what it must prevent."""
+        sent = Request("POST", "/agent/sandbox/verify", timeout=TRIAL)
+        return cast(SandboxReport, self._transport.json(sent))
+
+
+class Mcp:
+    """Connections to MCP servers."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def test(self, name: str, request: McpTestRequest | None = None) -> McpTestResult:
         """Connects to an MCP server as chat does; a tool is called once only."""
         path = f"/agent/mcp/{quote(name, safe='')}/test"
         calls = bool(request and request.get("tool"))
-        sent = Request("POST", path, json=request or {}, is_repeatable=not calls)
-        return cast(McpTestResult, self._transport.json(sent, TRIAL))
+        sent = Request("POST", path, json=request or {}, is_repeatable=not calls, timeout=TRIAL)
+        return cast(McpTestResult, self._transport.json(sent))
+
+
+class Accounts:
+    """Connections at which each person has an account of their own."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> McpAccountList:
+        return cast(McpAccountList, self._transport.json(Request("GET", "/agent/accounts")))
+
+    def connect(self, connection: str) -> McpAccountStart:
+        """Begins to connect one; answers the address to open in a browser."""
+        request = Request("POST", f"/agent/accounts/{quote(connection, safe='')}")
+        return cast(McpAccountStart, self._transport.json(request))
+
+    def disconnect(self, connection: str) -> None:
+        """Deletes its tokens."""
+        self._transport.json(Request("DELETE", f"/agent/accounts/{quote(connection, safe='')}"))
 
 
 class Artifacts:

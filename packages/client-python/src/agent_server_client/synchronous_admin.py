@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 
 from . import protocol
-from .synchronous_transport import ChatStream, Transport
+from .synchronous_transport import ChatStream, Pages, Transport
 from .contract import (
     ActivityEvent,
     AgentCheck,
@@ -19,8 +19,11 @@ from .contract import (
     AgentSaved,
     AgentVersion,
     AgentVersions,
+    ApiKey,
     ApiKeyCreated,
     ApiKeyList,
+    AuditEntry,
+    CreateApiKey,
     Deployment,
     DeploymentRequest,
     DeploymentTargets,
@@ -29,7 +32,6 @@ from .contract import (
     McpTestResult,
     ModelTest,
     ModelTestRequest,
-    CreateApiKey,
     ProviderModels,
     Readiness,
     Restarting,
@@ -44,6 +46,7 @@ from .contract import (
     SettingsSaved,
     SkillList,
     Target,
+    UsageReport,
     WatchedFolder,
     WatchedFolders,
 )
@@ -55,6 +58,10 @@ class Admin:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+        self.agent = AgentFiles(transport)
+        self.keys = ApiKeys(transport)
+        self.models = ModelTests(transport)
+        self.settings = SettingsFile(transport)
 
     def health(self) -> Health:
         return cast(Health, self._transport.json(Request("GET", "/health")))
@@ -87,6 +94,49 @@ class Admin:
 
     def _once(self, path: str) -> Restarting:
         return cast(Restarting, self._transport.json(Request("POST", path, is_repeatable=False)))
+
+    def audit(
+        self,
+        *,
+        who: str | None = None,
+        action: str | None = None,
+        target: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[AuditEntry]:
+        """Who did what, the newest first: only of this person or key, this action, or what was done to this target.
+
+        ``since`` and ``until``, which is not included, are ISO 8601 times.
+        """
+        selection = {"who": who, "action": action, "target": target, "since": since, "until": until}
+
+        def read(cursor: str | None) -> Any:
+            query = {**selection, "limit": limit, "cursor": cursor}
+            return self._transport.json(Request("GET", "/admin/audit", query))
+
+        return Pages("entries", read)
+
+    def usage(
+        self,
+        *,
+        by: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        person: str | None = None,
+        group: str | None = None,
+        key: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        limit: int | None = None,
+    ) -> UsageReport:
+        """Who has used what: rows ``by`` day, person, group, key, agent or model, or several, separated by commas.
+
+        ``since`` and ``until`` are days in UTC, both included.
+        """
+        chosen = {"person": person, "group": group, "key": key, "agent": agent, "model": model}
+        query = {"by": by, "since": since, "until": until, **chosen, "limit": limit}
+        return cast(UsageReport, self._transport.json(Request("GET", "/admin/usage", query)))
 
     def deployment_targets(self) -> Sequence[Target]:
         """What the agent can be deployed to."""
@@ -132,89 +182,130 @@ class Admin:
         with self._transport.open(Request("GET", "/metrics", accept="text/plain")) as response:
             return response.text
 
-    def get_settings(self) -> ServerSettings:
-        """Every variable with its meaning, its value unless it is secret, and where that comes from."""
-        return cast(ServerSettings, self._transport.json(Request("GET", "/admin/settings")))
 
-    def save_settings(self, patch: SettingsPatch) -> SettingsSaved:
-        """Sets and clears variables in ``.env``; they take effect with a restart."""
-        request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
-        return cast(SettingsSaved, self._transport.json(request))
+class AgentFiles:
+    """The agent configuration on disk. What is saved answers the next question."""
 
-    def list_keys(self) -> ApiKeyList:
-        """The keys beside the server's own, with what each may do and its last use."""
-        return cast(ApiKeyList, self._transport.json(Request("GET", "/admin/keys")))
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.trials = AgentTrials(transport)
 
-    def create_key(self, key: CreateApiKey) -> ApiKeyCreated:
-        """Makes a key; ``secret`` in the answer is shown this once."""
-        request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
-        return cast(ApiKeyCreated, self._transport.json(request))
-
-    def revoke_key(self, id: str) -> None:
-        """Revokes a key, and those that it made."""
-        self._transport.json(Request("DELETE", f"/admin/keys/{quote(id, safe='')}", is_repeatable=False))
-
-    def get_agent(self) -> AgentFile:
+    def get(self) -> AgentFile:
         """The agent configuration on disk, with every mistake in it."""
         return cast(AgentFile, self._transport.json(Request("GET", "/admin/agent")))
 
-    def check_agent(self, text: str) -> AgentCheck:
+    def check(self, text: str) -> AgentCheck:
         """Looks for mistakes in an agent configuration, and saves nothing."""
         request = Request("POST", "/admin/agent/check", json={"text": text})
         return cast(AgentCheck, self._transport.json(request))
 
-    def save_agent(self, file: AgentSave) -> AgentSaved:
+    def save(self, file: AgentSave) -> AgentSaved:
         """Replaces it. Throws ConflictError where somebody else saved since ``basedOn``."""
         request = Request("PUT", "/admin/agent", json=file, is_repeatable=False)
         return cast(AgentSaved, self._transport.json(request))
 
-    def agent_versions(self) -> AgentVersions:
+    def versions(self) -> AgentVersions:
         """The last ten that were replaced, latest first."""
         request = Request("GET", "/admin/agent/versions")
         return cast(AgentVersions, self._transport.json(request))
 
-    def agent_version(self, digest: str) -> AgentVersion:
+    def version(self, digest: str) -> AgentVersion:
         """An earlier version. Throws NotFoundError."""
         path = f"/admin/agent/versions/{quote(digest, safe='')}"
         return cast(AgentVersion, self._transport.json(Request("GET", path)))
 
-    def restore_agent(self, digest: str, based_on: str) -> AgentSaved:
+    def restore(self, digest: str, based_on: str) -> AgentSaved:
         """Saves an earlier version again."""
         path = f"/admin/agent/versions/{quote(digest, safe='')}/restore"
         request = Request("POST", path, json={"basedOn": based_on}, is_repeatable=False)
         return cast(AgentSaved, self._transport.json(request))
 
-    def try_mcp(self, text: str, name: str) -> McpTestResult:
+
+class AgentTrials:
+    """Tries parts of a configuration as a run would use them; nothing found counts as accepted."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def mcp(self, text: str, name: str) -> McpTestResult:
         """Connects to an MCP server of an agent configuration that need not be saved."""
         return cast(McpTestResult, self._try(f"/admin/agent/mcp/{quote(name, safe='')}/test", text))
 
-    def try_sandbox(self, text: str) -> SandboxReport:
+    def sandbox(self, text: str) -> SandboxReport:
         """Verifies the sandbox of an agent configuration that need not be saved."""
         return cast(SandboxReport, self._try("/admin/agent/sandbox/verify", text))
 
-    def try_skills(self, text: str) -> SkillList:
+    def skills(self, text: str) -> SkillList:
         """The skills of an agent configuration that need not be saved, with their warnings."""
         return cast(SkillList, self._try("/admin/agent/skills/check", text))
 
     def _try(self, path: str, text: str) -> Any:
-        return self._transport.json(Request("POST", path, json={"text": text}), TRIAL)
+        return self._transport.json(Request("POST", path, json={"text": text}, timeout=TRIAL))
 
-    def try_chat(self, question: AgentQuestion) -> ChatStream:
+    def chat(self, question: AgentQuestion) -> ChatStream:
         """Asks an agent with a configuration that need not be saved. The first event is of type ``draft``."""
         asked = Request("POST", "/admin/agent/chat", json=question, accept="text/event-stream")
         return ChatStream(self._transport, asked)
 
-    def test_model(self, request: ModelTestRequest) -> ModelTest:
+
+class ApiKeys:
+    """Keys with fewer rights than the server's own."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> Sequence[ApiKey]:
+        """Those beside the server's own, with what each may do and its last use."""
+        answer = self._transport.json(Request("GET", "/admin/keys"))
+        return cast(ApiKeyList, answer)["keys"]
+
+    def create(self, key: CreateApiKey) -> ApiKeyCreated:
+        """Makes a key; ``secret`` in the answer is shown this once."""
+        request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
+        return cast(ApiKeyCreated, self._transport.json(request))
+
+    def revoke(self, id: str) -> None:
+        """Revokes a key, and those that it made."""
+        self._transport.json(Request("DELETE", f"/admin/keys/{quote(id, safe='')}", is_repeatable=False))
+
+
+class SettingsFile:
+    """The server's variables in the file ``.env``; changes take effect with a restart."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get(self) -> ServerSettings:
+        """Every variable with its meaning, its value unless it is secret, and where that comes from."""
+        return cast(ServerSettings, self._transport.json(Request("GET", "/admin/settings")))
+
+    def save(self, patch: SettingsPatch) -> SettingsSaved:
+        """Sets and clears variables in ``.env``; they take effect with a restart."""
+        request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
+        return cast(SettingsSaved, self._transport.json(request))
+
+
+class ModelTests:
+    """Tests the models that the server uses, also with settings that are not saved."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def test(self, request: ModelTestRequest) -> ModelTest:
         """Calls a model as chat and search would, also with settings that are not saved."""
         sent = Request("POST", "/admin/models/test", json=request, is_repeatable=False)
         return cast(ModelTest, self._transport.json(sent))
 
-    def list_models(self, request: ModelTestRequest) -> Sequence[str]:
+    def list(self, request: ModelTestRequest) -> Sequence[str]:
         """The models that the provider says it has."""
-        sent = Request("POST", "/admin/models/list", json=request, is_repeatable=False)
-        return cast(ProviderModels, self._transport.json(sent))["models"]
+        return (self.offer(request))["models"]
 
-    def local_models(self) -> Sequence[LocalModelServer]:
+    def offer(self, request: ModelTestRequest) -> ProviderModels:
+        """The same, with the days on which those close of which that is announced."""
+        sent = Request("POST", "/admin/models/list", json=request, is_repeatable=False)
+        return cast(ProviderModels, self._transport.json(sent))
+
+    def local(self) -> Sequence[LocalModelServer]:
         """Ollama and LM Studio on the server's machine."""
         answer = self._transport.json(Request("GET", "/admin/models/local"))
         return cast(LocalModelServers, answer)["servers"]

@@ -25,29 +25,27 @@ class Transport:
         self.settings = settings
         self.http = http or httpx.Client()
 
-    def json(self, request: Request, timeout: float | None = None) -> Any:
-        with self.open(request, timeout) as response:
+    def json(self, request: Request) -> Any:
+        with self.open(request) as response:
             return protocol.parse_answer(response)
 
     @contextmanager
-    def open(
-        self, request: Request, timeout: float | None = None, stream: bool = False
-    ) -> Iterator[httpx.Response]:
+    def open(self, request: Request, stream: bool = False) -> Iterator[httpx.Response]:
         """The answer, which is read already unless it is to stream."""
-        response = self._send(request, timeout, stream)
+        response = self._send(request, stream)
         try:
             yield response
         finally:
             response.close()
 
-    def _send(self, request: Request, timeout: float | None, stream: bool) -> httpx.Response:
+    def _send(self, request: Request, stream: bool) -> httpx.Response:
         upload = request.upload
         repeatable = request.is_repeatable and (upload is None or upload.is_repeatable)
         retries = self.settings.max_retries if repeatable else 0
         attempt = 0
         while True:
             try:
-                return self._attempt(request, timeout, stream)
+                return self._attempt(request, stream)
             except AgentServerError as error:
                 # The attempt whose answer was lost may have deleted it.
                 if request.method == "DELETE" and attempt > 0 and isinstance(error, NotFoundError):
@@ -58,27 +56,25 @@ class Transport:
             sleep(wait)
             attempt += 1
 
-    def _attempt(self, request: Request, timeout: float | None, stream: bool) -> httpx.Response:
+    def _attempt(self, request: Request, stream: bool) -> httpx.Response:
         upload = request.upload
         try:
             if upload is None:
-                return self._once(request, None, timeout, stream)
+                return self._once(request, None, stream)
             with upload.open() as content:
-                return self._once(request, content, timeout, stream)
+                return self._once(request, content, stream)
         except httpx.HTTPError as error:
-            raise protocol.explain(request, self.settings, timeout, error) from error
+            raise protocol.explain(request, self.settings, error) from error
 
-    def _once(
-        self, request: Request, content: Any, timeout: float | None, stream: bool
-    ) -> httpx.Response:
-        arguments = request.arguments(self.settings, content)
-        sent = self.http.build_request(**arguments, timeout=timeout or self.settings.timeout)
+    def _once(self, request: Request, content: Any, stream: bool) -> httpx.Response:
+        sent = self.http.build_request(**request.arguments(self.settings, content))
         response = self.http.send(sent, stream=True)
         protocol.tell_watcher(response)
         try:
             if not request.is_taken(response):
                 response.read()
                 raise protocol.refusal_of(response, response.text, self.settings)
+            protocol.warn(request, response)
             if not stream:
                 response.read()
         except BaseException:
