@@ -155,7 +155,7 @@ export class Connection {
   }
 
   async #list(session: McpSession): Promise<void> {
-    await this.#options.onTools(await session.listTools(this.#deadline()))
+    await this.#options.onTools(await session.listTools(this.#closing.signal))
     this.#provedAt = performance.now()
     this.#later(HEARTBEAT_MS)
   }

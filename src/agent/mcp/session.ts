@@ -27,7 +27,6 @@ import { elicitationParams, readElicited } from './elicitation.ts'
 import { withMending } from './mend-messages.ts'
 import type { McpServer } from './settings.ts'
 
-const LIST_MS = 10_000
 const READ_MS = 20_000
 /** Maximum pages of a tool list. */
 const MAX_PAGES = 16
@@ -100,7 +99,7 @@ async function connect(
     await client.close()
     throw error
   }
-  return toSession(kind, client, events)
+  return toSession(kind, client, events, target.listMs)
 }
 
 /** Results are not validated: a server that chose both a pattern and the text could block this process forever. */
@@ -173,7 +172,12 @@ export function withHeaders({ url: { origin }, headers, fetch }: SessionTarget):
 export type McpSession = ReturnType<typeof toSession>
 
 /** A session with one server over one transport. */
-function toSession(transport: TransportKind, client: Client, events: SessionEvents) {
+function toSession(
+  transport: TransportKind,
+  client: Client,
+  events: SessionEvents,
+  listMs: number,
+) {
   const { name, version } = client.getServerVersion() ?? { name: 'unnamed', version: '' }
   let closing = false
   const complain = () => {
@@ -188,7 +192,8 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
     protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
     /** Lists all tools, which also proves that the server is alive. */
     async listTools(signal: AbortSignal): Promise<RemoteTool[]> {
-      const options = { signal, timeout: LIST_MS, cacheMode: 'refresh' as const }
+      const all = AbortSignal.any([signal, AbortSignal.timeout(listMs)])
+      const options = { signal: all, timeout: listMs, cacheMode: 'refresh' as const }
       return (await client.listTools({}, options)).tools
     },
     async callTool(
@@ -289,7 +294,7 @@ export type SessionTarget = ReturnType<typeof toSessionTarget> & {
  * Throws `MissingVariable`.
  */
 export function toSessionTarget(
-  { url, type, headers, oauth }: McpServer,
+  { url, type, headers, oauth, listTimeout }: McpServer,
   environment: Environment,
   fetch: Fetch,
 ) {
@@ -302,6 +307,7 @@ export function toSessionTarget(
   return {
     fetch,
     transports,
+    listMs: listTimeout * 1_000,
     url: new URL(fill(url)),
     headers: Object.fromEntries(filled) as Record<string, string>,
     oauth: oauth && {

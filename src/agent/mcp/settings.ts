@@ -8,6 +8,8 @@ const MAX_HEADERS = 32
 const MAX_ALLOWED_TOOLS = 500
 const DEFAULT_TIMEOUT_SECONDS = 60
 const MAX_TIMEOUT_SECONDS = 600
+const DEFAULT_LIST_SECONDS = 10
+const MAX_LIST_SECONDS = 120
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
 const NO_SECRET = 'must come from a ${VARIABLE}: secrets do not belong in this file'
@@ -82,6 +84,12 @@ const McpServer = z
       .max(MAX_TIMEOUT_SECONDS)
       .default(DEFAULT_TIMEOUT_SECONDS)
       .describe('Seconds without progress after which a call is cancelled.'),
+    listTimeout: z
+      .int()
+      .min(1)
+      .max(MAX_LIST_SECONDS)
+      .default(DEFAULT_LIST_SECONDS)
+      .describe('Seconds that the server may take to list its tools.'),
     command: z
       .never({ error: 'is not supported: servers are only reached by their url, not started here' })
       .optional(),

@@ -13,6 +13,8 @@ import type { ToolChange } from './tool-lock.ts'
 
 /** The maximum number of tools taken from one connection; models choose badly among more. */
 const MAX_TOOLS = 128
+/** The maximum number of tools of one connection that are listed, those not taken included. */
+const MAX_LISTED = 1_000
 /** Maximum UTF-16 code units of a tool's schema as JSON. */
 const MAX_SCHEMA = 50_000
 
@@ -28,7 +30,7 @@ export interface ResolvedTool {
   change?: ToolChange
 }
 
-/** The tools of a server, without duplicate names, each with what forbids its use. */
+/** The tools of a server, without duplicate names, each with what forbids its use; those that are allowed come first. */
 export function resolveTools(
   remotes: readonly RemoteTool[],
   allowed: readonly string[] | undefined,
@@ -36,13 +38,21 @@ export function resolveTools(
 ): ResolvedTool[] {
   const each = new Map(remotes.toReversed().map((remote) => [remote.name, remote]))
   const unique = remotes.filter((remote) => each.get(remote.name) === remote)
-  return unique.slice(0, MAX_TOOLS).map((remote) => {
-    const off = allowed !== undefined && !allowed.includes(remote.name)
+  const isOff = ({ name }: RemoteTool) => allowed !== undefined && !allowed.includes(name)
+  const inOrder = [...unique.filter((remote) => !isOff(remote)), ...unique.filter(isOff)]
+  return inOrder.slice(0, MAX_LISTED).map((remote, index) => {
     const change = changes.get(remote.name)
-    const refusal = refuse(remote, change)
-    return { remote, off, ...(refusal !== undefined && { refusal }), ...(change && { change }) }
+    const refusal = index < MAX_TOOLS ? refuse(remote, change) : TOO_MANY
+    return {
+      remote,
+      off: isOff(remote),
+      ...(refusal !== undefined && { refusal }),
+      ...(change && { change }),
+    }
   })
 }
+
+const TOO_MANY = `Of one connection, ${MAX_TOOLS} tools are used: name those that the agent needs in its \`allowTools\``
 
 function refuse(remote: RemoteTool, change: ToolChange | undefined): string | undefined {
   const { inputSchema } = remote

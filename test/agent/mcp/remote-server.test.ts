@@ -30,6 +30,29 @@ async function startInterrupted() {
   return { url: `${front.url}/mcp` }
 }
 
+/** A server that takes its time to list its tools, once. */
+async function startSlow(milliseconds: number) {
+  const { url } = await startModernServer(serverThat(async () => 'done'))
+  const behind = handTo(url)
+  const front = await startHttp(async (incoming, response) => {
+    if (incoming.headers['mcp-method'] === 'tools/list') await pause(milliseconds)
+    return behind(incoming, response)
+  })
+  return { url: `${front.url}/mcp` }
+}
+
+describe('a list of tools', () => {
+  it('may take as long as the settings of its connection say', async () => {
+    const { url } = await startSlow(1_500)
+    const hasty = await connectTo(url, { listTimeout: 1 })
+    await expect(hasty.connection.prove(0)).rejects.toThrow(/timed? ?out/i)
+    expect(hasty.connection.reason).toContain('in time')
+    const patient = await connectTo(url, { listTimeout: 5 })
+    await patient.connection.prove(0)
+    expect(await patient.call('work')).toBe('done')
+  })
+})
+
 describe('a call', () => {
   it('is cancelled at the server when the caller leaves', async () => {
     const began = Promise.withResolvers<AbortSignal>()

@@ -64,9 +64,19 @@ describe('The tools of a server', () => {
       expect(resolveTools([tool('a', schema)], undefined, NO_CHANGES)[0]?.refusal).toBeUndefined()
     })
 
-    it('are at most a hundred and twenty-eight', () => {
+    it('are a hundred and twenty-eight at most, and each of the rest says why it is not used', () => {
       const many = Array.from({ length: 200 }, (_, index) => tool(`tool-${index}`))
-      expect(resolveTools(many, undefined, NO_CHANGES)).toHaveLength(128)
+      const resolved = resolveTools(many, undefined, NO_CHANGES)
+      expect(resolved.filter(({ refusal }) => refusal === undefined)).toHaveLength(128)
+      expect(resolved).toHaveLength(200)
+      expect(resolved[128]?.refusal).toMatch(/128 tools are used: name .* `allowTools`$/)
+    })
+
+    it('are those that the configuration names, however many come before them', () => {
+      const many = Array.from({ length: 200 }, (_, index) => tool(`tool-${index}`))
+      const resolved = resolveTools(many, ['tool-199'], NO_CHANGES)
+      const used = resolved.filter(({ off, refusal }) => !off && refusal === undefined)
+      expect(used.map(({ remote }) => remote.name)).toEqual(['tool-199'])
     })
   })
 })
