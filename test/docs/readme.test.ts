@@ -138,6 +138,10 @@ const NOT_RUN = new Map([
     'npm ci --prefix test/e2e/clients',
     'needs a registry; test/e2e/clients/mcp-conformance.test.ts runs what follows',
   ],
+  [
+    'npx mcp-proxy@6.7.19 --host 127.0.0.1 --port 8090 --server stream --apiKey "$PROXY_KEY" -- npx -y @modelcontextprotocol/server-everything',
+    'needs a registry; test/e2e/clients/mcp-proxy.test.ts runs it',
+  ],
   ['CHAT_MODEL=extractive', 'lines of .env, no commands'],
   [
     'QDRANT_URL=http://127.0.0.1:6333 npm start',

@@ -34,9 +34,9 @@ async function startInterrupted() {
 async function startSlow(milliseconds: number) {
   const { url } = await startModernServer(serverThat(async () => 'done'))
   const behind = handTo(url)
-  const front = await startHttp(async (incoming, response) => {
-    if (incoming.headers['mcp-method'] === 'tools/list') await pause(milliseconds)
-    return behind(incoming, response)
+  const front = await startHttp((incoming, response) => {
+    const late = incoming.headers['mcp-method'] === 'tools/list' ? milliseconds : 0
+    setTimeout(() => behind(incoming, response), late)
   })
   return { url: `${front.url}/mcp` }
 }

@@ -10,7 +10,13 @@ const mistakes = (server: object, name = 'one') =>
 describe('the settings of a connection', () => {
   it('need no more than a URL', () => {
     expect(McpServers.parse({ one: { url: 'https://example.org/mcp' } })).toEqual({
-      one: { url: 'https://example.org/mcp', headers: {}, enabled: true, timeout: 60, listTimeout: 10 },
+      one: {
+        url: 'https://example.org/mcp',
+        headers: {},
+        enabled: true,
+        timeout: 60,
+        listTimeout: 10,
+      },
     })
   })
 
