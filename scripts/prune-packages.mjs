@@ -31,6 +31,7 @@ const UNREAD = [
   /^@cantoo\/fontkit\/(src\/|dist\/(browser|fontkit\.umd))/,
   /^vega(-[^/]*)?\/build\/.*\.min\.js$/,
   // Fonts and tests that are never opened.
+  /^@fontsource-variable\/inter\/(scss\/|[^/]*\.css$|files\/(?!.*-wght-normal\.woff2$))/,
   /^dejavu-fonts-ttf\/(ttf\/(?!DejaVuSans(-Bold)?\.ttf$)|.*\.txt$)/,
   /^@mixmark-io\/domino\/(test|\.yarn)\//,
   // Only debuggers read source maps, and Node.js loads no TypeScript from packages.

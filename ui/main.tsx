@@ -27,4 +27,5 @@ function WebUi() {
 
 const root = document.getElementById('web-ui')
 if (root) render(<WebUi />, root)
-void beginSession()
+// The first view does not wait for its font.
+void beginSession().then(() => import('./fonts.ts'))

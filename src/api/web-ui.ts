@@ -36,6 +36,7 @@ const CONTENT_SECURITY_POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' blob:",
+  "font-src 'self'",
   "connect-src 'self'",
   "form-action 'none'",
   "base-uri 'none'",

@@ -51,6 +51,19 @@ describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
     expect(await page.evaluate('window.unseen')).toEqual([])
   })
 
+  it('are shown in the server’s own font, of which the browser fetches the alphabets that are shown', async () => {
+    const server = await startServer()
+    await server.ingest({ title: 'Sofia', text: 'Sofia' })
+    const { page, complaints } = await openWebUi(browser, server.url, 'documents')
+    const alphabets = () =>
+      page.evaluate<string[]>(`[...document.fonts].filter(({ status }) => status === 'loaded')
+        .map(({ unicodeRange }) => unicodeRange.slice(0, 5)).toSorted()`)
+    await expect.poll(alphabets).toEqual(['U+0-F'])
+    await server.ingest({ title: 'Σοφία и София', text: 'Sofia' })
+    await expect.poll(alphabets).toEqual(['U+0-F', 'U+301', 'U+370'])
+    expect(complaints).toEqual([])
+  })
+
   it.each([1_280, 390])('do not jump on a slow connection, %d pixels wide', async (width) => {
     const server = await startServer()
     const id = await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })

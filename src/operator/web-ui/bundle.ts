@@ -23,6 +23,7 @@ const MEDIA_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.wasm': 'application/wasm',
+  '.woff2': 'font/woff2',
 }
 
 type Encoding = 'br' | 'gzip' | 'identity'
@@ -109,6 +110,7 @@ async function bundle(directory: string): Promise<Map<string, Buffer>> {
       target: 'es2022',
       jsx: 'automatic',
       jsxImportSource: 'preact',
+      loader: { '.woff2': 'file' },
       legalComments: 'none',
       logLevel: 'silent',
     })
