@@ -152,6 +152,8 @@ async function open(parts: ProcessParts, phase: Phase, last: Address | undefined
   try {
     return await openServer(parts)
   } catch (error) {
+    // What was told to stop meanwhile has not failed, such as a process that a terminal's Ctrl-C has ended, too.
+    parts.signal.throwIfAborted()
     return openIdle(parts, toFailed(error, last))
   }
 }

@@ -103,21 +103,38 @@ export async function compose(
     operator,
   })
   const closing = opened.move()
+  const begin = async (running: AbortSignal) => {
+    closing.defer(activity.watch(metrics))
+    agents.start()
+    await knowledge.start(running)
+    await corpus.start(running)
+    operator.start()
+    audit.start()
+  }
   return {
     services,
-    /** Brings the index up to date, then starts ingestion. Resolves when ingestion has started. */
-    async start() {
-      closing.defer(activity.watch(metrics))
-      agents.start()
-      await knowledge.start()
-      await corpus.start()
-      operator.start()
-      audit.start()
-    },
     /** Warns of processes that cannot be started here. */
     warn: operator.warn,
+    ...startAndClose(begin, () => closing.disposeAsync()),
+  }
+}
+
+function startAndClose(begin: (running: AbortSignal) => Promise<void>, close: () => Promise<void>) {
+  const stopping = new AbortController()
+  return {
+    /**
+     * Brings the index up to date, then starts ingestion. Resolves when ingestion has started, or when a close has ended
+     * the start: nothing of it has failed then, and the next one continues from there.
+     */
+    start: () =>
+      begin(stopping.signal).catch((error: unknown) => {
+        if (!stopping.signal.aborted) throw error
+      }),
     /** Finishes work in flight within bounded time, and closes everything that was opened. */
-    close: () => closing.disposeAsync(),
+    close() {
+      stopping.abort()
+      return close()
+    },
   }
 }
 

@@ -84,9 +84,10 @@ export function openCorpus(
     corpusFor: (caller: Caller) => corpusForCaller(caller, services),
     conversationDeleted: sweep.conversationDeleted,
     folders,
-    async start() {
+    async start(running: AbortSignal) {
       const names = watched.flatMap(({ collection = [] }) => collection)
       await store.collections.reserve([...new Set(names)])
+      running.throwIfAborted()
       web.start()
       folders.start()
       sweep.start()

@@ -88,23 +88,12 @@ export async function openKnowledge(
   opened.defer(() => ingestion.stop(INGESTION_GRACE_MS))
   const nextModel = openNextModel(config, store, embedding !== undefined, log)
   const keeper = createIndexKeeper({ index, store, reconciliation, log })
-  const stopping = new AbortController()
   const background: Promise<void>[] = []
   opened.defer(async () => {
-    stopping.abort()
     embedding?.close()
     nextModel?.close()
     await Promise.all(background)
   })
-
-  const begin = async (signal: AbortSignal) => {
-    const ingest = () => webhooks.start().then(ingestion.start)
-    await keeper.open(signal)
-    background.push(keeper.watch(signal))
-    await untilAvailable(ingest, log, signal)
-    for (const each of [...backlogs, nextModel]) if (each) background.push(each.run(signal))
-    void sweep?.run(signal)
-  }
 
   const closing = opened.move()
   return {
@@ -122,12 +111,15 @@ export async function openKnowledge(
     nextModel,
     preparer,
     extractor,
-    async start() {
+    /** Resolves when ingestion has started. What goes on in the background ends with `running`, before the close. */
+    async start(running: AbortSignal) {
       usage.ledger.start()
-      await begin(stopping.signal).catch((error: unknown) => {
-        // Stopped before the start was complete: the next start continues from there.
-        if (!stopping.signal.aborted) throw error
-      })
+      await keeper.open(running)
+      background.push(keeper.watch(running))
+      await untilAvailable(() => webhooks.start().then(ingestion.start), log, running)
+      running.throwIfAborted()
+      for (const each of [...backlogs, nextModel]) if (each) background.push(each.run(running))
+      void sweep?.run(running)
     },
     close: () => closing.disposeAsync(),
   }

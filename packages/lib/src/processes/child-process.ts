@@ -115,6 +115,8 @@ export function startProcess<Message>(
     env: isFrugal ? FRUGAL.environment : {},
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // Not reached by a terminal's Ctrl-C, at which the server ends its work in flight by itself.
+    detached: true,
   })
   const memory = boundMemory(child, residentMegabytes * BYTES_PER_MEGABYTE)
   let stderr = ''
