@@ -59,6 +59,7 @@ export async function expectSettled(
   server: TestServer,
   expected: ExpectedDocuments,
 ): Promise<void> {
+  settleUncertain(expected, await listAll(server))
   const kept = expected.in('kept')
   await concurrently(kept, async ({ id }) => {
     expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
