@@ -41,19 +41,23 @@ for (const half of [0, 1]) {
   const pairs = data.flatMap((article, place) =>
     place % 2 === half ? pairsOf(article, place) : [],
   )
-  const rows = KINDS.flatMap((kind) => {
-    const verdicts = pairs.filter((pair) => pair.kind === kind).map(verdictOf)
+  const rows = []
+  for (const kind of KINDS) {
+    const verdicts = await Promise.all(pairs.filter((pair) => pair.kind === kind).map(verdictOf))
     const share = (verdict: unknown) =>
       (verdicts.filter((each) => each === verdict).length / verdicts.length).toFixed(3)
-    if (verdicts.length === 0) return []
-    return { kind, pairs: verdicts.length, supported: share(true), not: share(false) }
-  })
+    if (verdicts.length === 0) continue
+    rows.push({ kind, pairs: verdicts.length, supported: share(true), not: share(false) })
+  }
   console.table(rows)
 }
 
-function verdictOf({ statement, passage: text, title }: Pair): boolean | undefined {
+async function verdictOf({ statement, passage: text, title }: Pair): Promise<boolean | undefined> {
   const hit = { id: '', score: 1, documentId: '', start: 0, end: text.length, title, text }
-  return checkStatements(`${statement} [1]`, [hit], { termsOf, isJsonAsked: false })[0]?.supported
+  const options = { termsOf, isJsonAsked: false }
+  const { signal } = new AbortController()
+  const [citation] = await checkStatements(`${statement} [1]`, [hit], options, signal)
+  return citation?.supported
 }
 
 function pairsOf({ title, paragraphs }: Article, place: number): Pair[] {

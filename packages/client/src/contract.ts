@@ -64,7 +64,7 @@ export interface components {
             approval?: components["schemas"]["Approval"];
             /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];
-            /** @description Every citation in the answer, in order. Absent if there are none. */
+            /** @description The citations in the answer, in order: the first 4,000. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
             /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
             degraded?: boolean;
@@ -167,7 +167,7 @@ export interface components {
                 approval?: components["schemas"]["Approval"];
                 /** @description Files created by tools in this run. Absent if there are none. */
                 artifacts?: components["schemas"]["Artifact"][];
-                /** @description Every citation in the answer, in order. Absent if there are none. */
+                /** @description The citations in the answer, in order: the first 4,000. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
                 /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
                 degraded?: boolean;
@@ -1784,7 +1784,7 @@ export interface components {
                 approval?: components["schemas"]["Approval"];
                 /** @description Files created by tools in this run. Absent if there are none. */
                 artifacts?: components["schemas"]["Artifact"][];
-                /** @description Every citation in the answer, in order. Absent if there are none. */
+                /** @description The citations in the answer, in order: the first 4,000. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
                 /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
                 degraded?: boolean;
@@ -2560,7 +2560,7 @@ export interface components {
         DoneFrame: {
             /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];
-            /** @description Every citation in the answer, in order. Absent if there are none. */
+            /** @description The citations in the answer, in order: the first 4,000. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
             /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
             degraded?: boolean;

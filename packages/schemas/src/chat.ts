@@ -181,7 +181,7 @@ export const Citation = z
 const CITATIONS = z
   .array(Citation)
   .optional()
-  .describe('Every citation in the answer, in order. Absent if there are none.')
+  .describe('The citations in the answer, in order: the first 4,000. Absent if there are none.')
 
 /** What both chat protocols tell about a run that has ended, besides its hits. */
 export const RUN_OUTCOME = {

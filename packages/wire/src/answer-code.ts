@@ -1,5 +1,8 @@
 import { CodeScanner, type Span } from '@agent-server/lib/markdown/code-spans.ts'
 
+/** UTF-16 code units of the indentation of the first line that are kept. */
+const MAX_LEADING = 1_000
+
 /**
  * Splits a streamed answer into text and code: as JSON if that was requested or the answer begins with `{`, otherwise as
  * Markdown. In JSON, strings are text; everything else, such as arrays of numbers, is code, up to the end of the value.
@@ -19,10 +22,7 @@ export class AnswerScanner {
   /** Takes the next piece; returns what is decided. */
   write(piece: string): Span[] {
     const [first] = piece.trimStart()
-    if (!this.#isBegun && first === undefined) {
-      this.#leading += piece
-      return []
-    }
+    if (!this.#isBegun && first === undefined) return this.#lead(piece)
     if (!this.#isBegun && (this.#isJsonAsked || first === '{')) this.#json = new JsonScanner()
     this.#isBegun = true
     const text = this.#leading + piece
@@ -30,6 +30,15 @@ export class AnswerScanner {
     if (!this.#json) return this.#markdown.write(text)
     const { spans, rest } = this.#json.take(text)
     return [...spans, ...this.#markdown.write(rest)]
+  }
+
+  /** Passes what is no indentation: blank lines, and what is wider than any code is indented. */
+  #lead(blanks: string): Span[] {
+    const leading = this.#leading + blanks
+    const next = leading.lastIndexOf('\n') + 1
+    const passed = leading.length - next > MAX_LEADING ? leading.length - MAX_LEADING : next
+    this.#leading = leading.slice(passed)
+    return passed === 0 ? [] : [{ text: leading.slice(0, passed), code: 'none' }]
   }
 
   /** Ends the text; returns the rest of it. */

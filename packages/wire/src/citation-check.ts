@@ -155,6 +155,7 @@ export class CitationCheck {
 const MAX_MARK = 200
 /** Placeholder for a mark; does not occur in messages. */
 const NO_MARK = '\u0000'
+const NUMBERED_MARK = new RegExp(`${NO_MARK}(\\d+)${NO_MARK}`, 'g')
 const MARKS = new RegExp(`(?<! ) *(?:${NO_MARK}|\\[\\?\\])+`, 'g')
 /** Maximum numbers in a range such as `[2-9]`; a wider one is not a citation. */
 const MAX_RANGE = 50
@@ -239,18 +240,52 @@ function expand(item: string): number[] | undefined {
   return Array.from({ length }, (_, index) => Number(first) + index)
 }
 
-/** The citations in an already checked text, in order: the number of each mark and the index where the mark begins. */
-export function citationsIn(text: string, count: number, isJsonAsked: boolean) {
-  const known = {
-    has: (number: number) => number > 0 && number <= count,
-    onUnknown: () => undefined,
-    // Must be as long as the mark, so that indexes stay the same.
-    mark: (number: number) => `${NO_MARK}${number}${NO_MARK}`,
+/** Citations of one answer that are told; more than these nobody follows. */
+const MAX_CITATIONS = 4_000
+
+/** A citation in an answer: its number, and the index at which its mark begins. */
+export interface CitationMark {
+  number: number
+  index: number
+}
+
+/** Finds the citations in an already checked text, which comes in pieces. */
+export class CitationReader {
+  readonly #check: CitationCheck
+  readonly #marks: CitationMark[] = []
+  #length = 0
+
+  constructor(isJsonAsked: boolean) {
+    const known = {
+      has: (number: number) => number > 0,
+      onUnknown: () => undefined,
+      // Must be as long as the mark, so that indexes stay the same.
+      mark: (number: number) => `${NO_MARK}${number}${NO_MARK}`,
+    }
+    this.#check = new CitationCheck(known, isJsonAsked)
   }
-  const check = new CitationCheck(known, isJsonAsked)
-  const marked = check.write(text) + check.end()
-  const marks = marked.matchAll(new RegExp(`${NO_MARK}(\\d+)${NO_MARK}`, 'g'))
-  return Array.from(marks, ({ 1: number, index }) => ({ number: Number(number), index }))
+
+  /** Whether there are as many as are told. */
+  get isFull(): boolean {
+    return this.#marks.length >= MAX_CITATIONS
+  }
+
+  write(piece: string): void {
+    if (!this.isFull) this.#read(this.#check.write(piece))
+  }
+
+  /** Ends the text: its first citations, in order, of `count` hits. */
+  end(count: number): CitationMark[] {
+    if (!this.isFull) this.#read(this.#check.end())
+    return this.#marks.slice(0, MAX_CITATIONS).filter(({ number }) => number <= count)
+  }
+
+  #read(text: string): void {
+    for (const { 1: number, index } of text.matchAll(NUMBERED_MARK)) {
+      this.#marks.push({ number: Number(number), index: this.#length + index })
+    }
+    this.#length += text.length
+  }
 }
 
 /**

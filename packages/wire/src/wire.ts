@@ -15,7 +15,8 @@ export { toAnswerFormat } from './answer-format.ts'
 export { addressOf, citedBy, inputOf, textOf } from './answer-parts.ts'
 export {
   CitationCheck,
-  citationsIn,
+  type CitationMark,
+  CitationReader,
   withoutCitations,
 } from './citation-check.ts'
 export { ClientFunction, MAX_TOOLS } from './client-function.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { longestTurn } from '../../../test/support/turn-probe.ts'
-import { CitationCheck, citationsIn, withoutCitations } from '../src/citation-check.ts'
+import { CitationCheck, CitationReader, withoutCitations } from '../src/citation-check.ts'
 
 /** Three things were retrieved. */
 const HITS = 3
@@ -222,7 +222,9 @@ describe('The text of an earlier answer', () => {
 })
 
 it('What a text cites is found at its place, and no number that was given to nothing', () => {
-  expect(citationsIn('Owls [2], 🦉 [0], [4] and [1, 3], not `[1]`.', 3, false)).toEqual([
+  const reader = new CitationReader(false)
+  for (const piece of ['Owls [', '2], 🦉 [0], [4] and [1, 3], not `[', '1]`.']) reader.write(piece)
+  expect(reader.end(3)).toEqual([
     { number: 2, index: 5 },
     { number: 1, index: 26 },
     { number: 3, index: 29 },

@@ -1,52 +1,75 @@
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
+import { createRest, piecesOf, SHORT_PIECE } from '@agent-server/lib/text/slices.ts'
 import type { Citation } from '@agent-server/schemas/chat.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
-import { citationsIn } from '@agent-server/wire'
+import { type CitationMark, CitationReader } from '@agent-server/wire'
 import type { TermsOf } from './attribution.ts'
 import { blocksOf, type Range, sentencesIn } from './sentences.ts'
 import { createStatementSupport, type Passage, type Support } from './statement-support.ts'
 
-type Mark = ReturnType<typeof citationsIn>[number]
-
 /** Citations of one answer that are compared with their passages; so many take about five milliseconds. */
 const MAX_COMPARED = 200
+/** UTF-16 code units before and after a mark, in a long block, in which its sentence is looked for. */
+const MAX_SENTENCE = 4_000
 /** The part of a sentence between two marks is a separate statement only from this number of words. */
 const MIN_WORDS = 3
 const WORD = /[\p{L}\p{N}]+/gu
 /** Scripts that are written without spaces have no words to be counted. */
 const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}]/u
 
-/** For each citation of an answer, in order: how the cited passage supports its statement. */
-export function checkStatements(
+/** For the first citations of an answer, in order: how the cited passage supports its statement. Throws the reason of `signal`. */
+export async function checkStatements(
   answer: string,
   hits: readonly Hit[],
   { termsOf, isJsonAsked }: { termsOf: TermsOf; isJsonAsked: boolean },
-): Citation[] {
-  const marks = citationsIn(answer, hits.length, isJsonAsked)
+  signal: AbortSignal,
+): Promise<Citation[]> {
+  const rest = createRest(signal)
+  const marks = await marksIn(answer, hits.length, isJsonAsked, rest)
   if (marks.length === 0) return []
-  const statementOf = createStatements(answer, marks)
+  const statementOf = createStatements(answer, marks, rest)
   const compare = createComparison(hits, termsOf)
-  return marks.map((mark, place) => {
+  const citations: Citation[] = []
+  for (const [place, mark] of marks.entries()) {
+    await rest()
     const bare = { at: mark.index, number: mark.number, quotes: [] }
     const hit = hits[mark.number - 1]
-    const statement = place < MAX_COMPARED ? statementOf(mark) : ''
-    if (!hit || statement === '') return bare
-    const { quotes, isSupported } = compare(statement, mark.number, groupOf(mark, marks))
-    return {
+    const statement = place < MAX_COMPARED ? await statementOf(mark, place) : ''
+    if (!hit || statement === '') {
+      citations.push(bare)
+      continue
+    }
+    const { quotes, isSupported } = compare(statement, mark.number, groupOf(place, marks))
+    citations.push({
       ...bare,
       quotes: quotes.map((quote) => toQuote(hit, quote)),
       ...(isSupported !== undefined && { supported: isSupported }),
-    }
-  })
+    })
+  }
+  return citations
 }
 
-const lengthOf = ({ number }: Mark) => `[${number}]`.length
+type Rest = ReturnType<typeof createRest>
+
+async function marksIn(answer: string, count: number, isJsonAsked: boolean, rest: Rest) {
+  const reader = new CitationReader(isJsonAsked)
+  if (count === 0) return []
+  for (const piece of piecesOf(answer, SHORT_PIECE)) {
+    if (reader.isFull) break
+    reader.write(piece)
+    await rest()
+  }
+  return reader.end(count)
+}
+
+const lengthOf = ({ number }: CitationMark) => `[${number}]`.length
 
 /** The numbers of the marks that stand side by side with one, itself included: they carry a statement together. */
-function groupOf(mark: Mark, marks: readonly Mark[]): number[] {
-  const isNext = (one: Mark, other: Mark | undefined) => one.index + lengthOf(one) === other?.index
-  let first = marks.indexOf(mark)
-  let last = first
+function groupOf(place: number, marks: readonly CitationMark[]): number[] {
+  const isNext = (one: CitationMark, other: CitationMark | undefined) =>
+    one.index + lengthOf(one) === other?.index
+  let first = place
+  let last = place
   for (let at = marks[first - 1]; at && isNext(at, marks[first]); at = marks[first - 1]) first -= 1
   for (let at = marks[last]; at && isNext(at, marks[last + 1]); at = marks[last]) last += 1
   return marks.slice(first, last + 1).map(({ number }) => number)
@@ -78,31 +101,37 @@ function joined(hits: readonly Hit[], numbers: readonly number[]): Passage {
 
 /**
  * The statement that a citation supports: the sentence up to the mark, without what an earlier mark supports, or the
- * row of a table.
+ * row of a table. To be asked for one mark after the other.
  */
-function createStatements(answer: string, marks: readonly Mark[]) {
-  const characters = answer.split('')
-  for (const mark of marks) characters.fill(' ', mark.index, mark.index + lengthOf(mark))
-  const plain = characters.join('')
+function createStatements(answer: string, marks: readonly CitationMark[], rest: Rest) {
+  const plain = withoutMarks(answer, marks)
   const blocks = blocksOf(plain)
-  const segmented = new Map<Range, Range[]>()
-  const sentencesOf = (block: Range) => {
-    const sentences = segmented.get(block) ?? sentencesIn(plain, block)
-    segmented.set(block, sentences)
-    return sentences
+  let block: Range | undefined
+  let next = blocks.next()
+  /** Of a block that is read as a whole. */
+  let sentences: Range[] | undefined
+
+  return async (mark: CitationMark, place: number): Promise<string> => {
+    while (!next.done && next.value.start <= mark.index) {
+      block = next.value
+      sentences = undefined
+      next = blocks.next()
+      await rest()
+    }
+    if (!block) return ''
+    const near = nearTo(mark, block)
+    if (plain.slice(near.start, near.end).trimStart().startsWith('|')) return textOf(near)
+    if (near !== block) return inSentence(mark, place, sentencesIn(plain, near))
+    sentences ??= sentencesIn(plain, block)
+    return inSentence(mark, place, sentences)
   }
 
-  return (mark: Mark): string => {
-    const block = blocks.findLast(({ start }) => start <= mark.index)
-    if (!block) return ''
-    if (plain.slice(block.start, block.end).trimStart().startsWith('|')) return textOf(block)
-    const sentences = sentencesOf(block)
+  function inSentence(mark: CitationMark, place: number, sentences: readonly Range[]): string {
     const sentence = sentences.findLast(({ start }) => start < mark.index)
     // A mark in front of its sentence.
     if (!sentence) return textOf(sentences[0])
     const end = Math.min(sentence.end, mark.index)
-    const before = marks.findLast((other) => other.index < mark.index && !isBeside(other, mark))
-    const part = textOf({ start: Math.max(sentence.start, before?.index ?? 0), end })
+    const part = textOf({ start: Math.max(sentence.start, lastBefore(mark, place)), end })
     return isStatement(part) ? part : textOf({ start: sentence.start, end })
   }
 
@@ -110,9 +139,30 @@ function createStatements(answer: string, marks: readonly Mark[]) {
     return range ? plain.slice(range.start, range.end).trim() : ''
   }
 
-  /** Whether there are only marks between two of them. */
-  function isBeside(one: Mark, other: Mark): boolean {
-    return plain.slice(one.index, other.index).trim() === ''
+  /** The index of the last mark before one, but for those that stand beside it. */
+  function lastBefore(mark: CitationMark, place: number): number {
+    const isBeside = (other: CitationMark) => plain.slice(other.index, mark.index).trim() === ''
+    let at = place - 1
+    for (let other = marks[at]; other && isBeside(other); other = marks[at]) at -= 1
+    return marks[at]?.index ?? 0
+  }
+}
+
+/** The answer with blanks in place of its marks. */
+function withoutMarks(answer: string, marks: readonly CitationMark[]): string {
+  let plain = ''
+  for (const mark of marks) {
+    plain += answer.slice(plain.length, mark.index) + ' '.repeat(lengthOf(mark))
+  }
+  return plain + answer.slice(plain.length)
+}
+
+/** The block, or of a long one the part in which the sentence of a mark stands. */
+function nearTo({ index }: CitationMark, block: Range): Range {
+  if (block.end - block.start <= 2 * MAX_SENTENCE) return block
+  return {
+    start: Math.max(block.start, index - MAX_SENTENCE),
+    end: Math.min(block.end, index + MAX_SENTENCE),
   }
 }
 

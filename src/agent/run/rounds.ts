@@ -1,6 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { SHORT_PIECE } from '@agent-server/lib/text/slices.ts'
 import { type EndCall, PromptTooLong } from '@agent-server/models'
 import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
 import { LIMIT_NAMES } from '@agent-server/schemas/fields.ts'
@@ -136,10 +134,10 @@ export class Rounds {
   }
 
   /** The end of a run that whoever pays cannot continue, which says why. */
-  stopped(): AgentEvent[] {
+  async stopped(): Promise<AgentEvent[]> {
     const text = this.#context.answerText.join(`${this.#limit}.`)
     this.#context.answerText.show(text)
-    return [textDelta(text), this.#finish(this.#toEnd('usage_limit'))]
+    return [textDelta(text), this.#finish(await this.#toEnd('usage_limit'))]
   }
 
   /** Fits the prompt again with the limits that a refusal reported. Throws the turn's error if that cannot help. */
@@ -176,14 +174,12 @@ export class Rounds {
       return waiting.length === 0 ? [] : this.#pause(waiting)
     }
     const callsForClient = clientCalls(answer, this.#request)
-    // Its statements are checked in one go.
-    if (content.length > SHORT_PIECE) await setImmediate()
     return [
       ...(callsForClient.length > 0
         ? [{ type: 'client-tool-calls' as const, calls: callsForClient, reasoning }]
         : []),
       ...(answerText.isEmpty ? withoutText(reason, answer) : []),
-      this.#finish({ ...this.#toEnd(reason), stopSequence: answer.stopSequence }),
+      this.#finish({ ...(await this.#toEnd(reason)), stopSequence: answer.stopSequence }),
     ]
   }
 
@@ -214,7 +210,7 @@ export class Rounds {
       return { callId, tool, input, ...(asking && { elicitations: asking.elicitations }) }
     })
     const approval = { calls, state: await this.#parts.pauses.keep(paused, this.#request) }
-    const end = this.#finish({ ...this.#toEnd('approval_required'), approval })
+    const end = this.#finish({ ...(await this.#toEnd('approval_required')), approval })
     return [{ type: 'approval-required', ...approval }, end]
   }
 
@@ -238,7 +234,7 @@ export class Rounds {
     }
   }
 
-  #toEnd(reason: RunFinishReason): RunEnd {
+  async #toEnd(reason: RunFinishReason): Promise<RunEnd> {
     const { start, citations, artifacts, found, answerText } = this.#context
     const { budget } = start
     const hits = citations.all()
@@ -254,7 +250,12 @@ export class Rounds {
       artifacts: artifacts.all(),
       limitsReached: budget.reached(),
       unknownCitations: citations.unknown(),
-      citations: checkStatements(answerText.shown, hits, { termsOf, isJsonAsked }),
+      citations: await checkStatements(
+        answerText.shown,
+        hits,
+        { termsOf, isJsonAsked },
+        this.#signal,
+      ),
     }
   }
 }

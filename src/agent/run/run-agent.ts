@@ -54,7 +54,7 @@ async function* run(
       }
       const begun = await rounds.beginTurn()
       if (!begun) {
-        yield rounds.stopped()
+        yield await rounds.stopped()
         continue
       }
       const { turn, batches } = begun

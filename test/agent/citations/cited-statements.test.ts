@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { checkStatements } from '../../../src/agent/citations/cited-statements.ts'
 import { hitOf } from '../../support/hit.ts'
 import { processorMs } from '../../support/processor-time.ts'
+import { longestTurn } from '../../support/turn-probe.ts'
 
 const PASSAGES = [
   'The library opens at nine on weekdays and at ten on Saturdays. Dogs must wait outside.',
@@ -22,14 +23,15 @@ const options = {
   termsOf: (text: string) => analyser.query(text).terms,
   isJsonAsked: false,
 }
-const check = (answer: string, hits = HITS) => checkStatements(answer, hits, options)
-const supportOf = (answer: string) => check(answer).map(({ supported }) => supported)
-const quotedBy = (answer: string) =>
-  check(answer).map(({ quotes }) => quotes.map(({ text }) => text).join(' '))
+const { signal } = new AbortController()
+const check = (answer: string, hits = HITS) => checkStatements(answer, hits, options, signal)
+const supportOf = async (answer: string) => (await check(answer)).map(({ supported }) => supported)
+const quotedBy = async (answer: string) =>
+  (await check(answer)).map(({ quotes }) => quotes.map(({ text }) => text).join(' '))
 
 describe('A citation', () => {
-  it('has the sentence of its passage that comes closest, with its place in the document', () => {
-    expect(check('Dogs wait outside [1].')).toEqual([
+  it('has the sentence of its passage that comes closest, with its place in the document', async () => {
+    expect(await check('Dogs wait outside [1].')).toEqual([
       {
         at: 18,
         number: 1,
@@ -39,24 +41,24 @@ describe('A citation', () => {
     ])
   })
 
-  it('has the page on which its sentence begins', () => {
+  it('has the page on which its sentence begins', async () => {
     const passage = 'Cats may come in.\n\n\f\n\f\nDogs must wait\n\f\noutside. Birds may not.'
-    const pageOf = (answer: string, pageEnd: number | undefined, end = passage.length) => {
+    const pageOf = async (answer: string, pageEnd: number | undefined, end = passage.length) => {
       const paged = { ...hitOf('1'), text: passage, start: 0, end, page: 3, pageEnd }
-      return check(answer, [paged])[0]?.quotes[0]?.page
+      return (await check(answer, [paged]))[0]?.quotes[0]?.page
     }
-    expect(pageOf('Cats may come in [1].', 6)).toBe(3)
-    expect(pageOf('Dogs wait outside [1].', 6)).toBe(5)
-    expect(pageOf('Birds may not [1].', 6)).toBe(6)
+    expect(await pageOf('Cats may come in [1].', 6)).toBe(3)
+    expect(await pageOf('Dogs wait outside [1].', 6)).toBe(5)
+    expect(await pageOf('Birds may not [1].', 6)).toBe(6)
     // What is not the text of the document says nothing of its pages, unless there is one.
-    expect(pageOf('Birds may not [1].', 6, 0)).toBeUndefined()
-    expect(pageOf('Birds may not [1].', undefined, 0)).toBe(3)
-    expect(check('Dogs wait outside [1].')[0]?.quotes[0]).not.toHaveProperty('page')
+    expect(await pageOf('Birds may not [1].', 6, 0)).toBeUndefined()
+    expect(await pageOf('Birds may not [1].', undefined, 0)).toBe(3)
+    expect((await check('Dogs wait outside [1].'))[0]?.quotes[0]).not.toHaveProperty('page')
   })
 
-  it('has no offsets where the text is not that of the document', () => {
+  it('has no offsets where the text is not that of the document', async () => {
     const rows = HITS.map((hit) => ({ ...hit, start: 0, end: 0 }))
-    expect(check('Dogs wait outside [1].', rows)[0]?.quotes).toEqual([
+    expect((await check('Dogs wait outside [1].', rows))[0]?.quotes).toEqual([
       { text: 'Dogs must wait outside.' },
     ])
   })
@@ -67,23 +69,22 @@ describe('A citation', () => {
     ['- Cost: 20 pence\n- Dogs wait outside [1]', 'Dogs must wait outside.'],
     ['| Dogs | outside |\n|---|---|\n| wait outside [1] | dogs |', 'Dogs must wait outside.'],
     ['借りられる期間は本が四週間[4]。', '本は四週間借りられます。'],
-  ])('stands for its statement: %s', (answer, quote) => {
-    expect(quotedBy(answer)[0]).toContain(quote)
+  ])('stands for its statement: %s', async (answer, quote) => {
+    expect((await quotedBy(answer))[0]).toContain(quote)
   })
 
-  it('quotes a sentence whole that has an abbreviation', () => {
+  it('quotes a sentence whole that has an abbreviation', async () => {
     const text = 'The museum is new. It was opened by Dr. Lovelace in the presence of Mrs. Hopper.'
     const hits = HITS.map((hit) => ({ ...hit, text, end: hit.start + text.length }))
-    expect(check('Lovelace opened it [1].', hits)[0]?.quotes.map((quote) => quote.text)).toEqual([
-      'It was opened by Dr. Lovelace in the presence of Mrs. Hopper.',
-    ])
+    expect(
+      (await check('Lovelace opened it [1].', hits))[0]?.quotes.map((quote) => quote.text),
+    ).toEqual(['It was opened by Dr. Lovelace in the presence of Mrs. Hopper.'])
   })
 
-  it('after another one supports the text between them', () => {
-    expect(quotedBy('Dogs must wait outside [1], and overdue books cost 20 pence [2].')).toEqual([
-      'Dogs must wait outside.',
-      'Overdue books cost 20 pence a day, at most £1,500.50.',
-    ])
+  it('after another one supports the text between them', async () => {
+    expect(
+      await quotedBy('Dogs must wait outside [1], and overdue books cost 20 pence [2].'),
+    ).toEqual(['Dogs must wait outside.', 'Overdue books cost 20 pence a day, at most £1,500.50.'])
   })
 
   it.each([
@@ -98,29 +99,42 @@ describe('A citation', () => {
     ['The reading room has forty chairs, tables and lamps [3].', false],
     ['Overdue books cost 20 pence a day [1].', false],
     ['Die Hunde warten vor der Tür, und das ist gut so [1].', undefined],
-  ])('says whether its passage carries the statement: %s', (answer, supported) => {
-    expect(supportOf(answer)).toEqual([supported])
+  ])('says whether its passage carries the statement: %s', async (answer, supported) => {
+    expect(await supportOf(answer)).toEqual([supported])
   })
 
-  it('supports a statement together with adjacent marks', () => {
+  it('supports a statement together with adjacent marks', async () => {
     const answer = 'The library opens at nine, and Ada Lovelace gave 1200 volumes'
-    expect(supportOf(`${answer} [1][3].`)).toEqual([true, true])
-    expect(supportOf(`${answer} [1].`)).toEqual([false])
+    expect(await supportOf(`${answer} [1][3].`)).toEqual([true, true])
+    expect(await supportOf(`${answer} [1].`)).toEqual([false])
   })
 
-  it('is not recognised in code or JSON', () => {
-    expect(check('`Dogs [1]`')).toEqual([])
-    expect(
-      checkStatements('{"dogs": [1]}', HITS, { ...options, isJsonAsked: true }).map(({ at }) => at),
-    ).toEqual([])
+  it('is not recognised in code or JSON', async () => {
+    expect(await check('`Dogs [1]`')).toEqual([])
+    const asJson = { ...options, isJsonAsked: true }
+    expect(await checkStatements('{"dogs": [1]}', HITS, asJson, signal)).toEqual([])
   })
 
-  it('is listed beyond the number that is compared, and takes bounded time', () => {
+  it('is listed beyond the number that is compared, and takes bounded time', async () => {
     const answer = 'Dogs wait outside and overdue books cost 20 pence a day [1][2]. '.repeat(2_000)
     const before = processorMs()
-    const checked = check(answer)
+    const checked = await check(answer)
     expect(processorMs() - before).toBeLessThan(1_000)
     expect(checked).toHaveLength(4_000)
     expect(checked.at(-1)).toEqual({ at: answer.length - 5, number: 2, quotes: [] })
+  })
+
+  it.each([
+    ['a sentence without an end', 'Dogs wait outside and overdue books cost 20 pence [1] and '],
+    ['a sentence in each line', 'Dogs wait outside [1].\n'],
+    ['paragraphs', 'Dogs wait.\n\n'],
+    ['blank lines', '\n'],
+    ['blanks', ' '],
+    ['lines of a paragraph', 'a\n'],
+    ['rows of a table', '| dogs | wait [1] |\n'],
+    ['marks alone', '[1][2][3]'],
+  ])('is compared without holding others up, in an answer of %s', async (_, shape) => {
+    const answer = `${shape.repeat(1_000_000 / shape.length)} Dogs must wait outside [1].`
+    expect(await longestTurn(() => check(answer))).toBeLessThan(50)
   })
 })

@@ -4,7 +4,8 @@ import type { Hit, Usage } from '@agent-server/schemas/query.ts'
 import {
   type AgentEvent,
   type AgentRequest,
-  citationsIn,
+  type CitationMark,
+  CitationReader,
   finishOf,
   inputOf,
   isSearch,
@@ -50,7 +51,9 @@ export function createMessageWriter(options: WriterOptions) {
     model,
   }
   const run = new RunCollector()
-  const blocks = createBlocks((text) => toCitations(text, run.hits, isJsonAsked))
+  const blocks = createBlocks(isJsonAsked, (reader) =>
+    toCitations(reader.end(run.hits.length), run.hits),
+  )
   let hasBegun = false
   let inputTokens = 0
 
@@ -120,9 +123,13 @@ type OpenBlock = Extract<ContentBlock, { type: 'text' | 'thinking' }>
 type Delta = Extract<MessageEvent, { type: 'content_block_delta' }>['delta']
 
 /** The blocks of a message and their events; a text is given its citations when it ends. */
-function createBlocks(citationsOf: (text: string) => TextCitation[]) {
+function createBlocks(
+  isJsonAsked: boolean,
+  citationsOf: (reader: CitationReader) => TextCitation[],
+) {
   const content: ContentBlock[] = []
   let open: OpenBlock | undefined
+  let reader = new CitationReader(isJsonAsked)
 
   const last = () => content.length - 1
   const change = (delta: Delta): MessageEvent => ({
@@ -139,7 +146,7 @@ function createBlocks(citationsOf: (text: string) => TextCitation[]) {
 
   const close = (): MessageEvent[] => {
     if (!open) return []
-    const citations = open.type === 'text' ? citationsOf(open.text) : []
+    const citations = open.type === 'text' ? citationsOf(reader) : []
     if (open.type === 'text' && citations.length > 0) open.citations = citations
     open = undefined
     return [...citations.map((citation) => change({ type: 'citations_delta', citation })), stop()]
@@ -151,10 +158,13 @@ function createBlocks(citationsOf: (text: string) => TextCitation[]) {
     addText(text: string): MessageEvent[] {
       if (open?.type === 'text') {
         open.text += text
+        reader.write(text)
         return [change({ type: 'text_delta', text })]
       }
       const closing = close()
       open = { type: 'text', text }
+      reader = new CitationReader(isJsonAsked)
+      reader.write(text)
       const opening = start(open, { type: 'text', text: '' })
       return [...closing, opening, change({ type: 'text_delta', text })]
     },
@@ -197,8 +207,8 @@ function toUsage(usage: Usage | undefined): Message['usage'] {
 }
 
 /** One citation for each hit that a text cites, in the order of their first marks. */
-function toCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): TextCitation[] {
-  const numbers = new Set(citationsIn(text, hits.length, isJsonAsked).map(({ number }) => number))
+function toCitations(marks: readonly CitationMark[], hits: readonly Hit[]): TextCitation[] {
+  const numbers = new Set(marks.map(({ number }) => number))
   return [...numbers].flatMap((number) => {
     const hit = hits[number - 1]
     if (!hit) return []
