@@ -5,9 +5,7 @@ import { forCallerById } from '@agent-server/schemas/visibility.ts'
 import type { HiddenDocuments } from '../documents/hidden-documents.ts'
 import type { StoredItem } from '../stores/conversation-store.ts'
 import { readAnswer } from './answer-record.ts'
-
-/** What stands for words of a document that its reader may not read any more. */
-const WITHHELD = 'Withheld: you may not read all documents that this may have come from.'
+import { shownToOthers, WITHHELD } from './shown-to-others.ts'
 
 /** All of their results comes from documents that are among the hits; what others read is not stored. */
 const CITING_TOOLS = ['semantic_search', 'read_document', 'find_text', 'query_table']
@@ -36,9 +34,10 @@ export function createWithholding(hiddenOf: HiddenDocuments, linkFor: LinkFor) {
       hits.map(({ documentId }) => documentId),
       caller,
     )
-    const agent = withheld(stored.agent, hidden)
-    const mayHave = isOwner || isWholeFor(stored.agent, hidden)
-    const { artifacts = [], ...others } = agent
+    const isWhole = isWholeFor(stored.agent, hidden)
+    const mayHave = isOwner || isWhole
+    const own = withheld(stored.agent, hidden)
+    const { artifacts = [], ...others } = isOwner ? own : shownToOthers(own, hidden, isWhole)
     if (!mayHave || artifacts.length === 0) return { ...stored, agent: others }
     const linked = artifacts.map((one) => ({ ...one, link: linkFor(one.id, caller.person?.id) }))
     return { ...stored, agent: { ...others, artifacts: linked } }

@@ -17,6 +17,10 @@ async function add(document: object): Promise<string> {
   const response = await ada('/documents?wait=20', { body: document })
   return DocumentCreated.parse(await response.json()).id
 }
+async function put(name: string, text: string): Promise<string> {
+  const response = await ada(`/documents/${name}?wait=20`, { method: 'PUT', body: { text } })
+  return DocumentCreated.parse(await response.json()).id
+}
 const share = (id: string, access: readonly string[]) =>
   ada(`/documents/${id}`, { method: 'PATCH', body: { access } })
 
@@ -91,6 +95,45 @@ describe('What a tool told of documents that it did not cite', () => {
     const id = await askWith(tool, input)
     expect(await outputFor(bob, id)).toMatch(/^Withheld/)
     expect(JSON.stringify(await answerIn(bob, id))).not.toMatch(/codeword|Plugh/)
+  })
+
+  it('is no number: find_text tells others what it shows, and not in how many it looked', async () => {
+    const text = 'The yipyip barks.'
+    const shown = await add({ title: 'Kennel', text, access: ['user:bob'] })
+    const id = await askWith('find_text', { text: 'yipyip' })
+    expect(await outputFor(ada, id)).toMatch(/^1 place in 1 of \d+ documents/)
+    const seen = await outputFor(bob, id)
+    expect(seen).toMatch(/^<passages>.*Kennel.*barks.*<\/passages>$/s)
+    const { agent } = (await answerIn(bob, id)) ?? {}
+    expect(agent).toMatchObject({ hits: [{ documentId: shown }] })
+    expect(agent?.steps?.[0]?.input).toEqual({ text: 'yipyip' })
+    expect(agent).not.toHaveProperty('usage')
+    expect((await answerIn(ada, id))?.agent).toHaveProperty('usage')
+  })
+
+  it.each([
+    ['in no document of many', 'find_text', () => ({ text: 'zyxwv' })],
+    [
+      'in one that they may not know',
+      'find_text',
+      (document: string) => ({ text: 'zyxwv', document }),
+    ],
+    ['behind the end of one', 'read_document', (document: string) => ({ document, start: 999 })],
+  ])('is not that nothing is %s', async (_what, tool, input) => {
+    const id = await askWith(tool, input(await put('plans-for-moonbase', 'Nothing here.')))
+    expect(await outputFor(ada, id)).toMatch(/^(Not found in|The document has)/)
+    expect(await outputFor(bob, id)).toMatch(/^Withheld/)
+    expect(JSON.stringify(await answerIn(bob, id))).not.toContain('moonbase')
+  })
+
+  it('is not the id of a document, what it made the model write, or how much was read', async () => {
+    const document = await put('hidden-quokka', 'The quokka smiles.')
+    const id = await askWith('read_document', { document })
+    expect(JSON.stringify(await answerIn(ada, id))).toContain('hidden-quokka')
+    const answer = await answerIn(bob, id)
+    expect(JSON.stringify(answer)).not.toMatch(/quokka|usage/)
+    expect(answer?.agent?.hits).toMatchObject([{ id: 'withheld-1', documentId: '', text: '' }])
+    expect(answer?.agent?.steps).toMatchObject([{ tool: 'read_document', input: {} }])
   })
 
   it('is nothing: find_text cites each document that it lists, shown or not', async () => {
