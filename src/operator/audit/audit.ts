@@ -44,6 +44,7 @@ export class Audit {
   #timer: NodeJS.Timeout | undefined
   #tidying: NodeJS.Timeout | undefined
   #storing = Promise.resolve()
+  #next: Promise<void> | undefined
 
   constructor({ store, days, log, now = Date.now }: Dependencies) {
     this.#store = store
@@ -121,13 +122,19 @@ export class Audit {
   #flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#storing = this.#storing.then(() => this.#storeNotes())
-    return this.#storing
+    // Whoever comes while others are being stored waits for one more round, all for the same.
+    this.#next ??= this.#storing.then(() => {
+      this.#next = undefined
+      this.#storing = this.#storeNotes()
+      return this.#storing
+    })
+    return this.#next
   }
 
+  /** Of what is noted meanwhile, the next round: while many read, no change would be acknowledged otherwise. */
   async #storeNotes(): Promise<void> {
-    while (this.#notes.length > 0) {
-      const batch = this.#notes.slice(0, BATCH)
+    for (let left = this.#notes.length; left > 0; left -= BATCH) {
+      const batch = this.#notes.slice(0, Math.min(left, BATCH))
       try {
         await this.#store.append(batch)
       } catch (error) {

@@ -194,12 +194,14 @@ export class UsageLedger implements Payment {
     }
   }
 
+  /** Of what comes meanwhile, the next round: nobody waits for as long as models are called. */
   async #store(): Promise<void> {
     const { store, log } = this.#parts
+    let left = this.#waiting.length
     /** How many are stored one by one, since one of them cannot be. */
     let alone = 0
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, alone > 0 ? 1 : BATCH)
+    while (left > 0) {
+      const batch = this.#waiting.slice(0, alone > 0 ? 1 : Math.min(left, BATCH))
       try {
         await store.add(batch)
       } catch (error) {
@@ -216,6 +218,7 @@ export class UsageLedger implements Payment {
         log.warn({ ...state, dropped: batch }, 'the usage of a call cannot be stored, and is lost')
       }
       this.#waiting = this.#waiting.slice(batch.length)
+      left -= batch.length
       alone = Math.max(0, alone - batch.length)
     }
   }

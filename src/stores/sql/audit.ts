@@ -52,7 +52,7 @@ export function entriesOf({ limit, target, ...rest }: AuditQuery) {
 export function createAuditWrites(clock: Clock) {
   return {
     async appendAudit(tx: Tx, entries: readonly NewAuditEntry[]): Promise<void> {
-      for (const entry of entries) await insertInto(tx, 'audit', writeAll(ENTRY, entry))
+      await Promise.all(entries.map((entry) => insertInto(tx, 'audit', writeAll(ENTRY, entry))))
     },
 
     async removeOldAudit(tx: Tx, before: number, most: number): Promise<void> {

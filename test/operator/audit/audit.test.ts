@@ -4,7 +4,11 @@ import type { NewAuditEntry } from '../../../src/stores/audit-store.ts'
 
 /** The log on a store that takes what it is given, or nothing while it is down. */
 function openAudit() {
-  const disk = { isDown: false, entries: [] as NewAuditEntry[] }
+  const disk = {
+    isDown: false,
+    entries: [] as NewAuditEntry[],
+    meanwhile: (): void => undefined,
+  }
   const warnings: unknown[] = []
   const audit = new Audit({
     store: {
@@ -12,6 +16,7 @@ function openAudit() {
       removeOld: async () => undefined,
       append: async (entries) => {
         if (disk.isDown) throw new Error('down')
+        disk.meanwhile()
         disk.entries.push(...entries)
       },
     },
@@ -66,4 +71,15 @@ it('A queue that is full is stored with the next note, once the store is back', 
   disk.isDown = false
   note(1)
   await expect.poll(() => disk.entries.length).toBe(20_000)
+})
+
+it('A change is acknowledged while others never stop reading', async () => {
+  const { audit, disk, note } = openAudit()
+  disk.meanwhile = () => note(1)
+  note(1)
+  await audit.record({ who: 'user:ada', action: 'patchDocument', targets: {} })
+  disk.meanwhile = () => undefined
+  await audit.close()
+  const actions = disk.entries.map(({ action }) => action)
+  expect(actions).toEqual(['read', 'patchDocument', 'read', 'read'])
 })

@@ -84,6 +84,20 @@ it('Keeps all calls while the store is down, each once', async () => {
   expect(warnings).toEqual(['the usage of models cannot be stored; tried again later'])
 })
 
+it('Has told what is used while models never stop being called', async () => {
+  let isOver = false
+  let again: () => Promise<void> = async () => undefined
+  const { ledger, call, stored } = await open(() => {
+    if (!isOver) void again()
+    return undefined
+  })
+  again = () => call('later')
+  await call('first')
+  await ledger.flush()
+  isOver = true
+  expect(await stored()).toEqual([['first', 1]])
+})
+
 it('Holds for a call no more than an answer has, whatever its request allows', async () => {
   const limit: OwnerLimits = { kind: 'key', id: '', tokensPerDay: 20_000 }
   const { ledger, usage, clock } = await open(undefined, [limit])

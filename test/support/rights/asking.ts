@@ -13,6 +13,7 @@ import {
 import { nextMoment } from './history.ts'
 import { ask, saysMore, wordsIn } from './matrix.ts'
 import { CALLS, type RightsCall } from './operations.ts'
+import { isOverloaded, untilAnswered } from './overload.ts'
 import type { TrueDocument } from './truth.ts'
 
 export interface Outcome {
@@ -87,7 +88,6 @@ async function askOnce(asking: Asking, random: Random): Promise<void> {
   const operation = isTool ? CHAT : random.pick(asking.operations)
   const which = random.next()
   if (!document?.id || !operation) return
-  const start = nextMoment()
   const known: TrueDocument = {
     word: document.word,
     id: document.id,
@@ -98,8 +98,14 @@ async function askOnce(asking: Asking, random: Random): Promise<void> {
     : (CALLS[operation.operationId ?? '']?.(known) ?? []).filter(({ changes }) => !changes)
   const call = calls[Math.floor(which * calls.length)]
   if (!call) return
-  const exchange = await ask(server, operation, call, { person, document: known })
-  judge(asking, { ...exchange, target: document, span: [start, nextMoment()] })
+  judge(asking, {
+    ...(await untilAnswered(async () => {
+      const start = nextMoment()
+      const exchange = await ask(server, operation, call, { person, document: known })
+      return { ...exchange, span: [start, nextMoment()] as const }
+    })),
+    target: document,
+  })
 }
 
 const collectionOf = ({ history }: ChangingDocument) => {
@@ -142,8 +148,6 @@ function toolCallsOf({ word, isTable }: ChangingDocument): RightsCall[] {
   ]
 }
 
-const TOO_LATE = /store_unavailable|did not answer the look-up in time/
-
 interface Judged {
   sent: string
   text: string
@@ -157,7 +161,7 @@ interface Judged {
 function judge({ world, outcome }: Asking, exchange: Judged): void {
   const { sent, text, status, call, person, target, span } = exchange
   outcome.asked++
-  if (TOO_LATE.test(text)) {
+  if (isOverloaded(exchange)) {
     outcome.unanswered++
     return
   }
@@ -188,12 +192,14 @@ function namedHidden(
 
 /** What is answered, and between which moments; undefined where a busy machine could not. */
 async function askFor({ outcome }: Asking, request: TestServer['request'], path: string) {
-  const start = nextMoment()
-  const response = await request(path)
-  const text = await response.text()
   outcome.asked++
-  if (!TOO_LATE.test(text))
+  const answer = await untilAnswered(async () => {
+    const start = nextMoment()
+    const response = await request(path)
+    const text = await response.text()
     return { status: response.status, text, span: [start, nextMoment()] as const }
+  })
+  if (!isOverloaded(answer)) return answer
   outcome.unanswered++
   return undefined
 }

@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { speakingFor, type TestPerson } from '../people.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { TestServer } from '../server.ts'
 import { createHistory, type History } from './history.ts'
+import { untilAnswered } from './overload.ts'
 import { createTruth, type TrueCollection, type TrueDocument } from './truth.ts'
 
 /** A document, from before it is added until after it is deleted. */
@@ -76,9 +76,7 @@ function entries(random: Random, { people, groups }: Pick<ChangingWorld, 'people
   ].sort()
 }
 
-const ATTEMPTS = 20
-const PAUSE_MS = 500
-/** It may have been done before the store stopped answering. */
+/** It may have been done before the server stopped answering. */
 const DONE_BEFORE = [403, 404]
 
 /** Sends a change until the server has an answer: a busy machine may keep a database from giving one. */
@@ -86,15 +84,13 @@ export async function expectStatus(
   send: () => Promise<Response>,
   expected: number,
 ): Promise<string> {
-  for (let attempt = 1; ; attempt++) {
+  const { status, text, attempt } = await untilAnswered(async (attempt) => {
     const response = await send()
-    const text = await response.text()
-    const isDone = attempt > 1 && DONE_BEFORE.includes(response.status)
-    if (response.status === expected || isDone) return text
-    if (response.status !== 503 || attempt === ATTEMPTS)
-      throw new Error(`${response.status} ${text}`)
-    await pause(PAUSE_MS)
-  }
+    return { status: response.status, text: await response.text(), attempt }
+  })
+  const isDone = attempt > 1 && DONE_BEFORE.includes(status)
+  if (status !== expected && !isDone) throw new Error(`${status} ${text}`)
+  return text
 }
 
 /** A document that somebody changes. */
