@@ -12,6 +12,7 @@ import { ChatPage } from './pages/chat.tsx'
 import { CollectionsPage } from './pages/collections.tsx'
 import { DeployPage } from './pages/deploy.tsx'
 import { DocumentsPage } from './pages/documents.tsx'
+import { EvaluationPage } from './pages/evaluation.tsx'
 import { FeedbackPage } from './pages/feedback.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { ModelsPage } from './pages/models.tsx'
@@ -71,6 +72,7 @@ const GROUPS: readonly PageGroup[] = [
     pages: [
       { path: 'overview', title: 'Overview', needs: 'admin', Page: OverviewPage, isAlways: true },
       { path: 'usage', title: 'Usage', needs: 'chat', Page: UsagePage },
+      { path: 'evaluation', title: 'Evaluation', needs: 'admin', Page: EvaluationPage },
       { path: 'activity', title: 'Activity', needs: 'admin', Page: ActivityPage, isAlways: true },
       { path: 'deploy', title: 'Deploy', needs: 'admin', Page: DeployPage, isAlways: true },
     ],

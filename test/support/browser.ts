@@ -51,6 +51,7 @@ export const PAGES = [
   'keys',
   'feedback',
   'usage',
+  'evaluation',
   'activity',
   'deploy',
   'settings',

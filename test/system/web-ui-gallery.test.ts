@@ -313,6 +313,7 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
   feedback: [
     ['list', (page) => page.getByRole('heading', { name: 'Feedback', level: 1 }).waitFor()],
   ],
+  evaluation: [['empty', (page) => page.getByText('Nothing measured yet').waitFor()]],
   activity: [
     ['graphs', (page) => page.locator('.graph-now').first().waitFor()],
     ['audit', (page) => page.getByRole('radio', { name: 'Audit log' }).check()],

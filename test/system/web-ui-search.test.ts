@@ -66,16 +66,19 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     await judge(page, 'Who hoots at night?', 1)
     await judge(page, 'birds such as owls', 2)
     await page.reload()
+    await page.getByRole('link', { name: '2 judged questions' }).click()
     await page.getByRole('button', { name: 'Remove birds such as owls' }).waitFor()
-    await page.getByLabel('Compare two settings').check()
-    const second = page.getByRole('region', { name: 'Second setting' })
-    await second.getByLabel('Mode').selectOption('lexical')
+    await page.getByText('Nothing measured yet').waitFor()
     const evaluations = page.getByRole('region', { name: 'Evaluations' })
     const done = evaluations.getByRole('listitem').filter({ hasText: 'Done' })
-    await press(page, 'Evaluate the first setting')
+    await press(page, 'Evaluate 2 questions')
     await done.first().waitFor()
-    await press(page, 'Evaluate the second setting')
+    await evaluations.getByText('Settings').click()
+    await evaluations.getByLabel('Mode').selectOption('lexical')
+    await press(page, 'Evaluate 2 questions')
     await done.nth(1).waitFor()
+    const scores = page.getByRole('region', { name: /^lexical, / })
+    await scores.getByRole('listitem').filter({ hasText: 'Found100 %as before' }).waitFor()
     await expectAccessible(page)
     await page.emulateMedia({ colorScheme: 'dark' })
     await expectAccessible(page)
@@ -88,11 +91,11 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
       .getByRole('button', { name: /^Results of/ })
       .first()
       .click()
-    await page.getByLabel('Compare two settings').uncheck()
     await page.getByRole('button', { name: 'Search for Who hoots at night?' }).click()
     await page.getByText(/found in/).waitFor()
     expect(await page.getByLabel('Question', { exact: true }).inputValue()).toMatch(/^Who hoots/)
     expect(await page.getByLabel('Mode').inputValue()).toBe('lexical')
+    await goTo(page, 'Evaluation')
     const [, mrr] = await compared
       .getByRole('row', { name: /^MRR@10/ })
       .getByRole('cell')
@@ -111,7 +114,6 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     expect(shown).toEqual([expect.stringContaining(ndcg), expect.stringContaining(ndcg)])
     expect(Number(await mrr?.innerText())).toBeCloseTo(JSON.parse(stdout).mrr, 3)
 
-    await page.getByLabel('Compare two settings').uncheck()
     await page.getByRole('button', { name: 'Remove birds such as owls' }).click()
     await page.getByRole('button', { name: 'Evaluate 1 question', exact: true }).waitFor()
     const take = (name: string, bytes: Uint8Array) =>
@@ -141,7 +143,7 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     const server = await startServer()
     const owls = await server.ingest({ title: 'Owls', text: NOTES[0] ?? '' })
     await addQuestion(server, { question: 'Who hoots at night?', relevant: [{ documentId: owls }] })
-    const { page, complaints } = await openWebUi(browser, server.url, 'search', {
+    const { page, complaints } = await openWebUi(browser, server.url, 'evaluation', {
       viewport: { width: 390, height: 844 },
     })
     await page.getByRole('button', { name: 'Add the fact of Who hoots at night?' }).click()
@@ -192,7 +194,7 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
   it('gives the server the questions that an earlier version kept in the browser, and loses none', async () => {
     const server = await startServer()
     const { id } = await addQuestion(server, { question: 'Who sings?', facts: ['larks'] })
-    const { page, complaints } = await openWebUi(browser, server.url, 'search')
+    const { page, complaints } = await openWebUi(browser, server.url, 'evaluation')
     await page.evaluate(
       (kept) => localStorage.setItem('agent-server.judged', kept),
       JSON.stringify({ queries: QUERIES, qrels: QRELS }),

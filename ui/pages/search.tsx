@@ -1,18 +1,24 @@
 import { useEffect } from 'preact/hooks'
 import { refreshCollections } from '../collections/collections.ts'
-import { Field } from '../parts/controls.tsx'
+import { counted } from '../format.ts'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
-import { EvaluationRuns } from '../search/evaluation-runs.tsx'
+import { ErrorNote } from '../parts/notes.tsx'
+import { href } from '../route.ts'
 import { Results, SearchForm } from '../search/hits.tsx'
-import { JudgedSet } from '../search/judged-set.tsx'
-import { MODES, runSearch, search, type Trial } from '../search/search-state.ts'
+import { failure, judged } from '../search/judged.ts'
+import { readWholeSet } from '../search/judged-files.ts'
+import { ModeField } from '../search/mode-field.tsx'
+import { runSearch, search, type Trial } from '../search/search-state.ts'
 import { may } from '../session.ts'
 
 /** What `/query` finds, with the score of each stage; by two settings side by side where that is wanted. */
 export function SearchPage() {
   const [first, second] = search.trials
   const isComparing = search.isComparing.value
-  useEffect(() => void refreshCollections(), [])
+  useEffect(() => {
+    void refreshCollections()
+    if (may('admin')) void readWholeSet()
+  }, [])
   return (
     <>
       <div class="page-head">
@@ -31,6 +37,7 @@ export function SearchPage() {
       </div>
       <p class="hint">Shows exactly what /query returns, which is also what chat cites.</p>
       <SearchForm onSubmit={() => void runSearch()} />
+      {may('admin') && <Judging />}
       <div class={isComparing ? 'columns compared' : 'stack'}>
         <section class="stack" aria-label={isComparing ? 'First setting' : 'Results'}>
           <Settings trial={first} />
@@ -43,8 +50,24 @@ export function SearchPage() {
           </section>
         )}
       </div>
-      {may('admin') && <JudgedSet />}
-      {may('admin') && <EvaluationRuns />}
+    </>
+  )
+}
+
+/** What becomes of the hits that are marked as right. */
+function Judging() {
+  return (
+    <>
+      <p class="hint">
+        Mark the hits whose document is right: the question becomes one of the{' '}
+        <a href={href('evaluation')}>
+          {judged.value.length === 0
+            ? 'judged questions'
+            : counted(judged.value.length, 'judged question')}
+        </a>
+        .
+      </p>
+      <ErrorNote message={failure.value} />
     </>
   )
 }
@@ -56,19 +79,7 @@ function Settings({ trial }: { trial: Trial }) {
       <div class="settings-fields asked">
         <div class="stack">
           <TopKField value={trial.topK} />
-          <Field label="Mode">
-            <select
-              value={trial.mode.value}
-              onChange={({ currentTarget }) =>
-                (trial.mode.value = MODES.find((mode) => mode === currentTarget.value) ?? '')
-              }
-            >
-              <option value="">default</option>
-              {MODES.map((mode) => (
-                <option key={mode}>{mode}</option>
-              ))}
-            </select>
-          </Field>
+          <ModeField mode={trial.mode} />
         </div>
         <FilterField text={trial.filter} />
       </div>

@@ -21,6 +21,7 @@ import testIcon from 'lucide/dist/esm/icons/flask-conical.mjs'
 import moveIcon from 'lucide/dist/esm/icons/folder-input.mjs'
 import documentsIcon from 'lucide/dist/esm/icons/folder-open.mjs'
 import addFolderIcon from 'lucide/dist/esm/icons/folder-plus.mjs'
+import evaluationIcon from 'lucide/dist/esm/icons/gauge.mjs'
 import webIcon from 'lucide/dist/esm/icons/globe.mjs'
 import overviewIcon from 'lucide/dist/esm/icons/house.mjs'
 import keysIcon from 'lucide/dist/esm/icons/key-round.mjs'
@@ -71,6 +72,7 @@ const ICONS = {
   models: modelsIcon,
   keys: keysIcon,
   activity: activityIcon,
+  evaluation: evaluationIcon,
   feedback: feedbackIcon,
   usage: usageIcon,
   deploy: deployIcon,

@@ -2,6 +2,7 @@ import type { EvaluationComparison, EvaluationRun } from '../../packages/client/
 import { counted } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
 import { Status } from '../parts/notes.tsx'
+import { href } from '../route.ts'
 import { comparison, opened, titleOf } from './evaluations.ts'
 import { searchAs } from './search-state.ts'
 
@@ -31,7 +32,7 @@ export function Results() {
   ))
 }
 
-/** Shows above what the modes and filters of these evaluations find for a question now. */
+/** Shows what the modes and filters of these evaluations find for a question now. */
 function SearchAgain({ text, runs }: { text: string; runs: [EvaluationRun, EvaluationRun?] }) {
   return (
     <Button
@@ -40,7 +41,7 @@ function SearchAgain({ text, runs }: { text: string; runs: [EvaluationRun, Evalu
       class="quiet"
       onClick={() => {
         searchAs(text, runs)
-        scrollTo({ top: 0 })
+        location.hash = href('search')
       }}
     >
       Search

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { EvaluationRun } from '../../packages/client/src/agent-server.ts'
 import { counted } from '../format.ts'
 import { Button, bound, boundBox, Field, Form } from '../parts/controls.tsx'
+import { FilterField, parseFilter } from '../parts/filter-field.tsx'
 import { ErrorNote, Status, type Tone } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
 import { Comparison, Results, shown } from './evaluation-results.tsx'
@@ -19,7 +20,7 @@ import {
   titleOf,
 } from './evaluations.ts'
 import { judged } from './judged.ts'
-import { search, type Trial } from './search-state.ts'
+import { type Mode, ModeField } from './mode-field.tsx'
 
 const POLL_MS = 2_000
 
@@ -30,8 +31,8 @@ export function EvaluationRuns() {
     <section class="panel stack" aria-labelledby="evaluations">
       <h2 id="evaluations">Evaluations</h2>
       <p class="hint">
-        The server asks all judged questions with the mode and the filter of the settings above, and
-        goes on when you leave this page. Choose two evaluations to compare them.
+        The server asks all judged questions, and goes on when you leave this page. Choose two
+        evaluations to compare them, question by question.
       </p>
       <ErrorNote message={failure.value || polled.failure.value} />
       {judged.value.length > 0 && <Begin />}
@@ -51,24 +52,29 @@ function Begin() {
   const name = useSignal('')
   const answers = useSignal(false)
   const judge = useSignal(false)
+  const mode = useSignal<Mode>('')
+  const filter = useSignal('')
   const isBusy = evaluations.value.some(isRunning)
-  const [first, second] = search.trials
-  const evaluate = (trial: Trial) =>
-    begin(() => {
-      const { filter = null, mode = null } = trial.requestOf('')
-      return {
-        name: name.value.trim() || null,
-        answers: answers.value,
-        judge: answers.value && judge.value,
-        filter,
-        mode,
-      }
-    })
+  const evaluate = () =>
+    begin(() => ({
+      name: name.value.trim() || null,
+      answers: answers.value,
+      judge: answers.value && judge.value,
+      filter: parseFilter(filter.value) ?? null,
+      mode: mode.value || null,
+    }))
   return (
-    <Form class="stack" onSubmit={() => void (isBusy || evaluate(first))}>
+    <Form class="stack" onSubmit={() => void (isBusy || evaluate())}>
       <Field label="Name of the evaluation (optional)">
         <input type="text" maxLength={100} {...bound(name)} />
       </Field>
+      <details class="settings">
+        <summary>Settings</summary>
+        <div class="settings-fields asked">
+          <ModeField mode={mode} />
+          <FilterField text={filter} />
+        </div>
+      </details>
       <label class="check">
         <input type="checkbox" {...boundBox(answers)} />
         Also ask the agent the questions that have a fact
@@ -81,15 +87,8 @@ function Begin() {
       )}
       <div class="row">
         <Button icon="start" type="submit" class="primary" disabled={isBusy}>
-          {search.isComparing.value
-            ? 'Evaluate the first setting'
-            : `Evaluate ${counted(judged.value.length, 'question')}`}
+          Evaluate {counted(judged.value.length, 'question')}
         </Button>
-        {search.isComparing.value && (
-          <Button icon="start" disabled={isBusy} onClick={() => void evaluate(second)}>
-            Evaluate the second setting
-          </Button>
-        )}
       </div>
     </Form>
   )

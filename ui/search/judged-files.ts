@@ -3,7 +3,7 @@ import type { CreateJudgedLine } from '../../packages/client/src/agent-server.ts
 import { client, messageOf } from '../api.ts'
 import { phase } from '../session.ts'
 import { readJudged } from './beir.ts'
-import { addAll, changeJudged, judged } from './judged.ts'
+import { addAll, changeJudged, judged, readJudgedQuestions } from './judged.ts'
 
 /** Where earlier versions kept the set: in the browser. */
 const KEY = 'agent-server.judged'
@@ -30,6 +30,9 @@ export async function takeOver(): Promise<void> {
     leftInBrowser.value = messageOf(error)
   }
 }
+
+/** Reads the questions of the server, to which it gives those of this browser first. */
+export const readWholeSet = () => takeOver().then(readJudgedQuestions)
 
 /** The questions that an earlier version kept in this browser, as it exported them. */
 export function keptInBrowser(): Blob {

@@ -4,13 +4,21 @@ import { counted } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { saveFile } from '../parts/save-file.ts'
+import { href } from '../route.ts'
 import { FactsForm, UnansweredForm } from './facts-form.tsx'
-import { changeJudged, failure, judged, readJudgedQuestions } from './judged.ts'
-import { exported, keptInBrowser, leftInBrowser, take, takeOver } from './judged-files.ts'
+import { changeJudged, failure, judged } from './judged.ts'
+import {
+  exported,
+  keptInBrowser,
+  leftInBrowser,
+  readWholeSet,
+  take,
+  takeOver,
+} from './judged-files.ts'
 
 /** Questions whose right documents are known. */
 export function JudgedSet() {
-  useEffect(() => void takeOver().then(readJudgedQuestions), [])
+  useEffect(() => void readWholeSet(), [])
   return (
     <section class="panel stack" aria-labelledby="judged">
       <div class="row spread">
@@ -18,7 +26,8 @@ export function JudgedSet() {
         <Files />
       </div>
       <p class="hint">
-        Mark the hits whose document is right for the question. The server keeps the questions, for
+        Questions whose right documents are known: mark them on the page{' '}
+        <a href={href('search')}>Search</a> or in the chat. The server keeps the questions, for
         everyone who operates it; <code>npm run eval</code> reads the export.
       </p>
       <ErrorNote message={failure.value} />

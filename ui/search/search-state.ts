@@ -8,16 +8,14 @@ import { client, messageOf } from '../api.ts'
 import { chosenCollection } from '../collections/collections.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { onSignOut } from '../session.ts'
-
-/** What a search goes by; by what the server has where nothing is chosen. */
-export const MODES = ['hybrid', 'lexical', 'dense'] as const
+import type { Mode } from './mode-field.tsx'
 
 /** One setting of a search and what it found; two stand side by side. */
 function createTrial(topK: string) {
   const trial = {
     topK: signal(topK),
     filter: signal(''),
-    mode: signal<(typeof MODES)[number] | ''>(''),
+    mode: signal<Mode>(''),
     result: signal<QueryResult | undefined>(undefined),
     milliseconds: signal(0),
     failure: signal(''),
