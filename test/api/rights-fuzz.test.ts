@@ -9,7 +9,9 @@ import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 /** `RIGHTS_SEED` repeats what was changed and asked. */
 const SEED = Number(process.env.RIGHTS_SEED ?? Date.now() % 1_000_000)
-const SIZE = isLong ? { documents: 20, changes: 150 } : { documents: 5, changes: 15 }
+const SIZE = isLong
+  ? { documents: 20, changes: 150, clients: 32 }
+  : { documents: 4, changes: 10, clients: 12 }
 const LONG_MS = 900_000
 
 /** Calls the tool that the question names, and says no more than that. */
@@ -25,7 +27,7 @@ function lastQuestion({ body }: RecordedRequest): string {
   return String(messages.findLast(({ role }) => role === 'user')?.content ?? '')
 }
 
-describe(`Rights that change at random while 32 clients ask (RIGHTS_SEED=${SEED})`, () => {
+describe(`Rights that change at random while ${SIZE.clients} clients ask (RIGHTS_SEED=${SEED})`, () => {
   it.each(['answers out of passages', 'calls tools'])(
     'hold for whatever is asked after them, of a model that %s',
     { ...long, timeout: LONG_MS },
@@ -44,7 +46,6 @@ describe(`Rights that change at random while 32 clients ask (RIGHTS_SEED=${SEED}
       const { leaks, refusals, ...counts } = await fuzzRights([server], {
         ...SIZE,
         seed: SEED,
-        clients: 32,
         tools,
       })
       expect(leaks).toEqual([])

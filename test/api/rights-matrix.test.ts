@@ -29,7 +29,7 @@ describe('People who share documents at random', () => {
     ...long,
     timeout: LONG_MS,
   }, async () => {
-    const rounds = Math.max(2, SIZE.people)
+    const rounds = isLong ? SIZE.people : 4
     const { asked, leaks, refusals } = await askOperations(server, world, {
       rounds,
       slowEvery: 2,
