@@ -35,6 +35,18 @@ describe('The client', () => {
     expect(strangers.filter(({ specifier }) => !specifier.startsWith('node:'))).toEqual([])
   })
 
+  it.each(['packages/client/README.md', 'packages/client-python/README.md'])(
+    'has in %s no link that a registry would break',
+    (path) => {
+      const text = readFileSync(new URL(path, ROOT), 'utf8')
+      const links = Array.from(
+        text.matchAll(/\]\(([^)]*)\)|<a\s[^>]*href="([^"]*)"/g),
+        ([link]) => link,
+      )
+      expect(links.filter((link) => !/\(https:|"https:/.test(link))).toEqual([])
+    },
+  )
+
   it('has the version of the server whose contract it speaks', () => {
     const server = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'))
     expect(manifest.version).toBe(server.version)
@@ -67,7 +79,8 @@ describe('The package', onlyLong, () => {
     const { stdout } = await run('npm', ['pack', '--json', '--silent'], { cwd: CLIENT })
     const [{ filename }] = JSON.parse(stdout)
     tarball = join(CLIENT, filename)
-    return async () => run('rm', ['-r', tarball, join(CLIENT, 'dist')])
+    return async () =>
+      run('rm', ['-r', tarball, join(CLIENT, 'dist'), join(CLIENT, 'commonjs/dist')])
   })
 
   async function install(): Promise<string> {
@@ -105,23 +118,47 @@ describe('The package', onlyLong, () => {
     await writeFile(join(directory, 'tsconfig.json'), config)
     const { stdout } = await run(process.execPath, [TYPESCRIPT, '-p', directory]).catch(Object)
     expect(stdout).toBe('')
-    // As a project without a configuration, and an older one, has it.
-    const older = ['--module', 'commonjs', '--target', 'es2022', '--strict', '--noEmit']
-    const common = [TYPESCRIPT, ...older, join(directory, 'common.cts')]
-    const { stdout: complaints } = await run(process.execPath, common, { cwd: directory }).catch(
-      Object,
-    )
-    expect(complaints).toBe('')
   })
 
-  it('is loaded by `require`', async () => {
-    const script = 'new (require("agent-server-client").AgentServer)({ apiKey: "x" }).baseURL'
-    const { stdout } = await run(process.execPath, ['--print', script], {
-      cwd: await install(),
-      env: {},
-    })
-    expect(stdout.trim()).toBe('http://127.0.0.1:3000')
+  it('type-checks in projects of CommonJS and ES modules, by older and newer rules', async () => {
+    const directory = await install()
+    const projects = [
+      ['commonjs', 'node10', 'common.cts'],
+      ['node16', 'node16', 'common.cts'],
+      ['nodenext', 'nodenext', 'common.cts'],
+      ['node16', 'node16', 'example.ts'],
+      ['esnext', 'bundler', 'example.ts'],
+    ] as const
+    const rest = [
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022,dom',
+      '--strict',
+      '--noEmit',
+      '--types',
+      '',
+    ]
+    for (const [module, resolution, file] of projects) {
+      const how = ['--module', module, '--moduleResolution', resolution]
+      const parameters = [TYPESCRIPT, ...how, ...rest, join(directory, file)]
+      const { stdout } = await run(process.execPath, parameters, { cwd: directory }).catch(Object)
+      expect(stdout, `${module} and ${resolution} with ${file}`).toBe('')
+    }
   })
+
+  // As Node.js 20.16 is, too.
+  it.each([[], ['--no-experimental-require-module']])(
+    'is loaded by `require`, also where that takes no ES modules: %j',
+    async (...options) => {
+      const script = 'new (require("agent-server-client").AgentServer)({ apiKey: "x" }).baseURL'
+      const { stdout } = await run(process.execPath, [...options, '--print', script], {
+        cwd: await install(),
+        env: {},
+      })
+      expect(stdout.trim()).toBe('http://127.0.0.1:3000')
+    },
+  )
 
   it.runIf(isLong && stockNode())(
     'runs on the Node.js of the machine (needs one from 20.16 on)',

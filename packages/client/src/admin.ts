@@ -1,4 +1,4 @@
-import { Call, mapCall, Pages } from './call.ts'
+import { type Call, mapCall, Pages, readText } from './call.ts'
 import { type ChatStream, openChat } from './chat-stream.ts'
 import type {
   ActivityEvent,
@@ -206,10 +206,7 @@ export class Admin {
   /** Reads the metrics in the text format of Prometheus. */
   metrics(options?: RequestOptions): Call<string> {
     const request = { method: 'GET', path: '/metrics', accept: 'text/plain' } as const
-    const answer = this.#transport.stream(request, options).withResponse()
-    return new Call(
-      answer.then(async (outcome) => ({ ...outcome, data: await outcome.data.text() })),
-    )
+    return readText(this.#transport.stream(request, options))
   }
 }
 

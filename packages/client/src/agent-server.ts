@@ -45,6 +45,11 @@ export interface AgentServerOptions {
   /** Used instead of the global `fetch`. */
   fetch?: Fetch | undefined
   defaultHeaders?: Record<string, string> | undefined
+  /**
+   * Whether the console shows, once each, what the server says of requests that it took, such as the name of a field
+   * that it does not know. Default: true, unless NODE_ENV is `production`.
+   */
+  warnings?: boolean | undefined
 }
 
 /** Client of an Agent Server: its documents, its retrieval, its agent. */
@@ -78,6 +83,7 @@ export class AgentServer {
       maxRetries: options.maxRetries ?? MAX_RETRIES,
       fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
       defaultHeaders: options.defaultHeaders ?? {},
+      warnings: options.warnings ?? variable('NODE_ENV') !== 'production',
     })
     this.documents = new Documents(this.#transport)
     this.conversations = new Conversations(this.#transport)

@@ -104,14 +104,14 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
   /** Reads a stream made by `toReadableStream`, perhaps on another machine. */
   static fromReadableStream(stream: ReadableStream<Uint8Array>): ChatStream {
     const response = new Response(stream)
-    const outcome = Promise.resolve({ data: response, response, requestId: undefined })
-    return new ChatStream(outcome, () => undefined, readForwarded)
+    const { status, headers } = response
+    const outcome = { data: response, status, headers, response, requestId: undefined }
+    return new ChatStream(Promise.resolve(outcome), () => undefined, readForwarded)
   }
 
   /** Resolves when the server has started to respond. */
   async withResponse(): Promise<Outcome<ChatStream>> {
-    const { response, requestId } = await this.#response
-    return { data: this, response, requestId }
+    return { ...(await this.#response), data: this }
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<ChatEvent> {

@@ -1,4 +1,4 @@
-import { type Call, mapCall, Pages } from './call.ts'
+import { type Call, mapCall, Pages, readText } from './call.ts'
 import type {
   Chunk,
   ChunkList,
@@ -244,11 +244,13 @@ export class Documents {
     return this.#transport.stream(request, options)
   }
 
-  /** Reads the text of the document, or the part between the `start` and `end` of a hit. */
-  async text(id: string, { start, end, ...options }: TextOptions = {}): Promise<string> {
+  /**
+   * Reads the text of the document, or the part between the `start` and `end` of a hit. Throws `ConflictError` if it
+   * has none yet.
+   */
+  text(id: string, { start, end, ...options }: TextOptions = {}): Call<string> {
     const request = { path: `${pathOf(id)}/text`, query: { start, end }, accept: 'text/plain' }
-    const response = await this.#transport.stream({ method: 'GET', ...request }, options)
-    return response.text()
+    return readText(this.#transport.stream({ method: 'GET', ...request }, options))
   }
 
   /**

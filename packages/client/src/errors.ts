@@ -1,11 +1,14 @@
-import type { ErrorDetail } from './contract.ts'
+import type { ErrorCode, ErrorDetail } from './contract.ts'
+
+/** A code that the contract lists, or one of a newer server. */
+type AnyCode = ErrorCode | (string & Record<never, never>)
 
 /** What is known about a failure, besides its message. */
 export interface FailureFacts {
   /** The HTTP status; undefined if there was no response, or if a stream failed after it had begun. */
   status?: number | undefined
   /** The server's stable code of the failure, see docs/reference/errors.md of the server; newer servers may have other codes. */
-  code?: string | undefined
+  code?: AnyCode | undefined
   /** The request's id, which is also in the server's log. */
   requestId?: string | undefined
   /** Seconds after which the server asks for a retry, if it says so. */
@@ -17,7 +20,7 @@ export interface FailureFacts {
 export class AgentServerError extends Error {
   override name = 'AgentServerError'
   readonly status: number | undefined
-  readonly code: string | undefined
+  readonly code: AnyCode | undefined
   readonly requestId: string | undefined
   readonly retryAfter: number | undefined
 

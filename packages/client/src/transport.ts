@@ -6,6 +6,8 @@ import { pauseBeforeRetry, randomKey } from './retry.ts'
 
 /** How much of an error response is read; a proxy may send any page. */
 const MAX_REFUSAL_BYTES = 65_536
+/** Warnings of different words that are shown. */
+const MAX_WARNINGS = 100
 
 /** The part of the standard `fetch` that is used. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>
@@ -54,6 +56,7 @@ export interface TransportOptions {
   maxRetries: number
   fetch: Fetch
   defaultHeaders: Record<string, string>
+  warnings: boolean
 }
 
 type Read<Data> = (response: Response, deadline: Deadline) => Promise<Data>
@@ -62,6 +65,7 @@ type Read<Data> = (response: Response, deadline: Deadline) => Promise<Data>
 export class Transport {
   // A private field, so that printing a client does not show the key.
   readonly #options: TransportOptions
+  readonly #shown = new Set<string>()
 
   constructor(options: TransportOptions) {
     this.#options = options
@@ -132,18 +136,30 @@ export class Transport {
         headers: { ...headers, ...body?.headers },
         body: body?.content ?? (request.json === undefined ? null : JSON.stringify(request.json)),
       })
-      const requestId = requestIdOf(response)
-      if (response.ok || response.status === request.alsoTaken) {
-        return { data: await read(response, deadline), response, requestId }
+      const { status, headers: received } = response
+      const facts = { status, headers: received, response, requestId: requestIdOf(response) }
+      if (response.ok || status === request.alsoTaken) {
+        this.#warn(request, received)
+        return { ...facts, data: await read(response, deadline) }
       }
       const error = await refusalOf(response, this.#options.apiKey)
       if (!isGoneFine || error.status !== 404) throw error
-      return { data: await read(new Response(null), deadline), response, requestId }
+      return { ...facts, data: await read(new Response(null), deadline) }
     } catch (error) {
       deadline.end()
       if (error instanceof AgentServerError) throw error
       throw body?.failure?.() ?? deadline.explain(error)
     }
+  }
+
+  /** Shows what the server says of a request that it took, such as the name of a field that it does not know. */
+  #warn({ method, path }: Request, headers: Headers): void {
+    const text = headers.get('warnings')
+    if (!text || !this.#options.warnings) return
+    if (this.#shown.has(text) || this.#shown.size >= MAX_WARNINGS) return
+    this.#shown.add(text)
+    // biome-ignore lint/suspicious/noConsole: that is where developers look
+    console.warn(`agent-server-client: ${method} ${path}: ${text}`)
   }
 
   #fetch({ path, query = {} }: Request, init: RequestInit): Promise<Response> {
