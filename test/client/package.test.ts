@@ -13,6 +13,8 @@ import { temporaryDirectory } from '../support/temporary-files.ts'
 const run = promisify(execFile)
 const CLIENT = fileURLToPath(new URL('packages/client', ROOT))
 const TYPESCRIPT = join(CLIENT, 'node_modules/typescript/bin/tsc')
+/** Two builds and an installation. */
+const PACK_MS = 240_000
 
 const files = sourceFiles('packages/client/src')
 const manifest = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'))
@@ -74,14 +76,16 @@ export const client: AgentServer = new AgentServer({ apiKey: 'x' })
 
 describe('The package', onlyLong, () => {
   let tarball = ''
+  let directory = ''
   beforeAll(async () => {
     // npm itself need not be the one that runs this.
     const { stdout } = await run('npm', ['pack', '--json', '--silent'], { cwd: CLIENT })
     const [{ filename }] = JSON.parse(stdout)
     tarball = join(CLIENT, filename)
+    directory = await install()
     return async () =>
       run('rm', ['-r', tarball, join(CLIENT, 'dist'), join(CLIENT, 'commonjs/dist')])
-  })
+  }, PACK_MS)
 
   async function install(): Promise<string> {
     const directory = join(await temporaryDirectory(), 'empty')
@@ -104,7 +108,6 @@ describe('The package', onlyLong, () => {
   }
 
   it('type-checks in an empty project, without the types of Node.js', async () => {
-    const directory = await install()
     const options = {
       strict: true,
       noEmit: true,
@@ -120,40 +123,27 @@ describe('The package', onlyLong, () => {
     expect(stdout).toBe('')
   })
 
-  it('type-checks in projects of CommonJS and ES modules, by older and newer rules', async () => {
-    const directory = await install()
-    const projects = [
-      ['commonjs', 'node10', 'common.cts'],
-      ['node16', 'node16', 'common.cts'],
-      ['nodenext', 'nodenext', 'common.cts'],
-      ['node16', 'node16', 'example.ts'],
-      ['esnext', 'bundler', 'example.ts'],
-    ] as const
-    const rest = [
-      '--target',
-      'es2022',
-      '--lib',
-      'es2022,dom',
-      '--strict',
-      '--noEmit',
-      '--types',
-      '',
-    ]
-    for (const [module, resolution, file] of projects) {
-      const how = ['--module', module, '--moduleResolution', resolution]
-      const parameters = [TYPESCRIPT, ...how, ...rest, join(directory, file)]
-      const { stdout } = await run(process.execPath, parameters, { cwd: directory }).catch(Object)
-      expect(stdout, `${module} and ${resolution} with ${file}`).toBe('')
-    }
+  it.each([
+    ['commonjs', 'node10', 'common.cts'],
+    ['node16', 'node16', 'common.cts'],
+    ['nodenext', 'nodenext', 'common.cts'],
+    ['node16', 'node16', 'example.ts'],
+    ['esnext', 'bundler', 'example.ts'],
+  ])('type-checks with the module %s, by the rules of %s, in %s', async (module, rules, file) => {
+    const how = ['--module', module, '--moduleResolution', rules, '--target', 'es2022']
+    const rest = ['--lib', 'es2022,dom', '--strict', '--noEmit', '--types', '']
+    const parameters = [TYPESCRIPT, ...how, ...rest, join(directory, file)]
+    const { stdout } = await run(process.execPath, parameters, { cwd: directory }).catch(Object)
+    expect(stdout).toBe('')
   })
 
   // As Node.js 20.16 is, too.
-  it.each([[], ['--no-experimental-require-module']])(
-    'is loaded by `require`, also where that takes no ES modules: %j',
-    async (...options) => {
+  it.each([[[]], [['--no-experimental-require-module']]])(
+    'is loaded by `require`, also where that takes no ES modules, with the options %j',
+    async (options: string[]) => {
       const script = 'new (require("agent-server-client").AgentServer)({ apiKey: "x" }).baseURL'
       const { stdout } = await run(process.execPath, [...options, '--print', script], {
-        cwd: await install(),
+        cwd: directory,
         env: {},
       })
       expect(stdout.trim()).toBe('http://127.0.0.1:3000')
@@ -163,7 +153,6 @@ describe('The package', onlyLong, () => {
   it.runIf(isLong && stockNode())(
     'runs on the Node.js of the machine (needs one from 20.16 on)',
     async () => {
-      const directory = await install()
       const server = await startServer()
       onTestFinished(() => server.close())
       const { stdout } = await run(stockNode() ?? '', ['example.js', server.url, TEST_KEY], {
