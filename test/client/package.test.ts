@@ -131,7 +131,7 @@ describe('The package', onlyLong, () => {
     ['esnext', 'bundler', 'example.ts'],
   ])('type-checks with the module %s, by the rules of %s, in %s', async (module, rules, file) => {
     const how = ['--module', module, '--moduleResolution', rules, '--target', 'es2022']
-    const rest = ['--lib', 'es2022,dom', '--strict', '--noEmit', '--types', '']
+    const rest = ['--lib', 'es2022,dom', '--strict', '--noEmit']
     const parameters = [TYPESCRIPT, ...how, ...rest, join(directory, file)]
     const { stdout } = await run(process.execPath, parameters, { cwd: directory }).catch(Object)
     expect(stdout).toBe('')
