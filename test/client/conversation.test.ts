@@ -48,6 +48,29 @@ it.skipIf(!hasProgram('script'))(
 )
 
 it.skipIf(!hasProgram('script'))(
+  'A conversation tells what can be typed, begins anew and ends by words of its own (needs script)',
+  async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.script(textReply('At night.'), textReply('By day.'))
+    const child = converseWith(await startServer(modelAt(upstream)))
+    const until = follow(child)
+    child.stdin.write('/hlep\n')
+    await until(/There is no \/hlep: did you mean \/help\?/)
+    child.stdin.write('/help\n')
+    await until(/\/new +Begin a new conversation.*Ctrl\+C/s)
+    child.stdin.write('When do owls hunt?\n')
+    await until(/At night\./)
+    const next = upstream.nextRequest()
+    child.stdin.write('/new\nWhen do eagles rest?\n')
+    const { body } = await next
+    await until(/By day\./)
+    expect(JSON.stringify(body)).not.toMatch(/owls hunt/)
+    child.stdin.write('/exit\n')
+    expect(await once(child, 'close')).toEqual([0, null])
+  },
+)
+
+it.skipIf(!hasProgram('script'))(
   'An interruption ends an answer that waits for approval, and the conversation goes on (needs script)',
   async () => {
     const upstream = await startScriptedUpstream()

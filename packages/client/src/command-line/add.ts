@@ -10,6 +10,7 @@ import {
   readNumber,
   readPair,
   readParameters,
+  readScalar,
   UsageError,
 } from './command.ts'
 import { PATH } from './file-document.ts'
@@ -26,6 +27,7 @@ const OPTIONS = {
   include: { type: 'string', multiple: true },
   metadata: { type: 'string', multiple: true },
   access: { type: 'string', multiple: true },
+  collection: { type: 'string' },
   name: { type: 'string' },
   id: { type: 'string' },
   title: { type: 'string' },
@@ -43,7 +45,8 @@ export const add: Command = {
 Sends files to the server. Only new and changed files are sent, so an interrupted run can be repeated.
 
   --include GLOB       only matching paths, such as '**/*.md'; repeatable
-  --metadata K=V       metadata of each document; repeatable
+  --metadata K=V       metadata of each document, a number or boolean if it is written as one; repeatable
+  --collection NAME    collection of each document
   --access ENTRY       who may read each document: user:<id>, group:<id> or public; repeatable
   --name NAME          name of the folder in document ids; default: the folder's name
   --concurrency N      concurrent uploads, 1 to ${MAX_CONCURRENCY}; default: ${CONCURRENCY}
@@ -56,7 +59,7 @@ Sends files to the server. Only new and changed files are sent, so an interrupte
 Exits with status 1 if any file failed.
 
 Examples:
-  agent-server-client add handbook --metadata language=en
+  agent-server-client add handbook --metadata language=en --metadata year=2026
   agent-server-client add handbook --delete
   agent-server-client add report.pdf notes.md
   git log | agent-server-client add - --title 'History' --id history`,
@@ -65,7 +68,7 @@ Examples:
     const parsed = readAddParameters(context.parameters)
     const { terminal, signal } = context
     if (parsed.paths.length === 1 && parsed.paths[0] === '-') return addInput(parsed, context)
-    const { url, metadata, access, concurrency } = parsed
+    const { url, metadata, access, collection, concurrency } = parsed
     if (parsed.delete) await refuseFiles(parsed.paths)
     const files = await namedFiles(parsed, signal)
     const client = await connectPatiently(context, url)
@@ -76,6 +79,7 @@ Examples:
           files,
           metadata,
           access,
+          collection,
           concurrency,
           client,
           progress: (done, failed) =>
@@ -99,6 +103,7 @@ interface AddParameters {
   include: readonly string[]
   metadata: Metadata
   access: string[] | undefined
+  collection: string | undefined
   name: string | undefined
   id: string | undefined
   title: string | undefined
@@ -114,7 +119,17 @@ export function readAddParameters(parameters: readonly string[]): AddParameters 
   if (paths.includes('-') && paths.length > 1)
     throw new UsageError("'-' cannot be combined with other paths")
   const bounds = { min: 1, max: MAX_CONCURRENCY }
-  const { server, url = server, include = [], hidden = false, name, id, title, access } = values
+  const {
+    server,
+    url = server,
+    include = [],
+    hidden = false,
+    name,
+    id,
+    title,
+    access,
+    collection,
+  } = values
   if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) {
     throw new UsageError('--url must be a URL that begins with http:// or https://')
   }
@@ -123,19 +138,19 @@ export function readAddParameters(parameters: readonly string[]): AddParameters 
   )
   const concurrency = readNumber('concurrency', values.concurrency, bounds) ?? CONCURRENCY
   const isDeleting = values.delete === true
-  const facts = { id, title, metadata, access }
+  const facts = { id, title, metadata, access, collection }
   return { paths, url, include, hidden, name, ...facts, concurrency, delete: isDeleting }
 }
 
 /** Checks the server's limits, before a thousand files are refused for the same reason. */
-function checkMetadata([name, value]: [string, string]): [string, string] {
+function checkMetadata([name, value]: [string, string]): [string, Metadata[string]] {
   if (!/^[A-Za-z_][\w.-]{0,63}$/.test(name)) {
     throw new UsageError(
       '--metadata: a name must start with a letter or _, followed by letters, digits, _ . -',
     )
   }
   if (value.length > 500) throw new UsageError('--metadata: a value must not exceed 500 characters')
-  return [name, value]
+  return [name, readScalar(value)]
 }
 
 /** All files, each with the path that determines its id. Throws `UsageError` if two would be the same document. */
@@ -227,7 +242,7 @@ async function connectPatiently({ connect, signal }: CommandContext, url: string
 }
 
 async function addInput(
-  { url, id, title, metadata, access }: AddParameters,
+  { url, id, title, metadata, access, collection }: AddParameters,
   context: CommandContext,
 ): Promise<number> {
   const { terminal, signal } = context
@@ -238,6 +253,7 @@ async function addInput(
     metadata,
     ...(title !== undefined && { title }),
     ...(access && { access }),
+    ...(collection && { collection }),
   }
   const options = { wait: WAIT_SECONDS, signal }
   const created =

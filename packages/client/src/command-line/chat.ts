@@ -16,25 +16,23 @@ import type {
 import {
   type Command,
   type CommandContext,
+  closest,
   EXIT,
-  readFilter,
-  readMode,
-  readNumber,
   readParameters,
+  readSearch,
+  SEARCH_OPTIONS,
   UsageError,
 } from './command.ts'
 import { decide } from './decide.ts'
 import { describeHit } from './query.ts'
-import { plain, shorten, type Terminal } from './terminal.ts'
+import { plain, shorten, type Terminal, table } from './terminal.ts'
 
 const STEP_WIDTH = 100
 /** Messages kept of a conversation; the server cuts it further, to what its model takes. */
 const MAX_MESSAGES = 200
 
 const OPTIONS = {
-  'top-k': { type: 'string' },
-  mode: { type: 'string' },
-  filter: { type: 'string', multiple: true },
+  ...SEARCH_OPTIONS,
   save: { type: 'string' },
   quiet: { type: 'boolean', short: 'q' },
 } as const
@@ -48,6 +46,8 @@ reads the question from standard input.
 
   --top-k N            passages of the first search, 1 to 100
   --mode MODE          hybrid, lexical (keywords only) or dense (meaning only)
+  --effort EFFORT      low, medium or high: how hard to search
+  --collection NAME    only documents of this collection
   --filter NAME=VALUE  only documents with this metadata; repeatable
   --save FOLDER        save files that tools create to this folder
   -q, --quiet          hide tool calls and the list of citations
@@ -60,10 +60,7 @@ Examples:
   options: OPTIONS,
   async run(context) {
     const { values, positionals } = readParameters(context, OPTIONS)
-    const topK = readNumber('top-k', values['top-k'], { min: 1, max: 100 })
-    const mode = readMode(values.mode)
-    const filter = readFilter(values.filter)
-    const settings = { ...(topK && { topK }), ...(mode && { mode }), ...(filter && { filter }) }
+    const settings = readSearch(values)
     const client = await context.connect(values.url)
     const { terminal, signal } = context
     const quiet = values.quiet === true || terminal.json
@@ -152,6 +149,23 @@ async function keep(
   terminal.note(`Created ${path}`)
 }
 
+const TYPED = {
+  '/help': 'Show this',
+  '/new': 'Begin a new conversation',
+  '/exit': 'Leave, as Ctrl+D does',
+}
+
+/** Explains what can be typed besides questions. */
+function showHelp({ note }: Terminal, word: string): void {
+  if (Object.hasOwn(TYPED, word)) {
+    for (const line of table(Object.entries(TYPED))) note(line)
+    note('Ctrl+C stops an answer or, while there is none, leaves')
+  } else {
+    const meant = closest(word, Object.keys(TYPED))
+    note(`There is no ${word}: ${meant ? `did you mean ${meant}?` : '/help shows what there is'}`)
+  }
+}
+
 /**
  * Questions and answers in turn until the end of input; an interrupt stops the current answer or, if there is none,
  * the conversation.
@@ -176,7 +190,11 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
     })
   reader.prompt()
   for await (const line of reader) {
-    if (line.trim() !== '') {
+    const word = line.trim()
+    if (word === '/exit') reader.close()
+    else if (word === '/new') messages = []
+    else if (/^\/[a-z]+$/.test(word)) showHelp(terminal, word)
+    else if (word !== '') {
       answering = new AbortController()
       const either = AbortSignal.any([signal, answering.signal])
       const conversation = [...messages, { role: 'user' as const, content: line }]

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { AgentServer, AgentServerOptions } from '../agent-server.ts'
-import type { Terminal } from './terminal.ts'
+import { plain, type Terminal } from './terminal.ts'
 
 /** Exit codes of the program; documented in docs/guides/clients.md. */
 export const EXIT = {
@@ -56,13 +56,67 @@ export function readParameters<Options extends NonNullable<ParseArgsConfig['opti
   { parameters }: Pick<CommandContext, 'parameters'>,
   options: Options,
 ) {
+  const all = { ...COMMON, ...options }
   try {
-    const all = { ...COMMON, ...options }
     return parseArgs({ args: [...parameters], options: all, allowPositionals: true })
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message)
-    throw error
+    if (!(error instanceof TypeError)) throw error
+    const [unknown, name = ''] = /^Unknown option '--([^']+)'/.exec(error.message) ?? []
+    const meant = closest(name, Object.keys(all))
+    throw new UsageError(meant ? `${unknown}: did you mean --${meant}?` : error.message)
   }
+}
+
+/** Letters that may be wrong in a word. */
+const MAX_WRONG = 2
+
+/** The word that was probably meant: one that begins so, or has a letter or two that differ. */
+export function closest(word: string, words: readonly string[]): string | undefined {
+  const given = word.toLowerCase()
+  const longer = given.length > 2 && words.find((each) => each.startsWith(given))
+  if (longer) return longer
+  const near = words
+    .map((each) => ({ each, wrong: distance(given, each) }))
+    .filter(({ each, wrong }) => wrong <= MAX_WRONG && wrong < each.length / 2)
+  return near.toSorted((a, b) => a.wrong - b.wrong)[0]?.each
+}
+
+/** How many letters must be added, taken out or replaced. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [line, letter] of [...from].entries()) {
+    const next = [line + 1]
+    for (const [index, other] of [...to].entries()) {
+      const replaced = (row[index] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}
+
+/** What to do of a command that can do several things. Throws `UsageError`. */
+export function readAction<Action>(
+  command: string,
+  name: string | undefined,
+  actions: ReadonlyMap<string, Action>,
+): Action {
+  const action = actions.get(name ?? '')
+  if (action) return action
+  const meant = name && closest(name, [...actions.keys()])
+  const hint = meant ? `: did you mean ${meant}?` : ''
+  throw new UsageError(`${command} takes ${[...actions.keys()].join(', ')}${hint}`)
+}
+
+/** One of several words; undefined if none is given. Throws `UsageError`. */
+export function readChoice<Choice extends string>(
+  name: string,
+  value: string | undefined,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const choice = choices.find((each) => each === value)
+  if (choice !== undefined || value === undefined) return choice
+  throw new UsageError(`--${name} must be one of ${choices.join(', ')}`)
 }
 
 /** Parses a whole number within bounds; undefined if none is given. Throws `UsageError`. */
@@ -82,7 +136,7 @@ export function readNumber(
 type Scalar = string | number | boolean
 
 /** Parses `name=value` pairs to a filter that requires all of them. Throws `UsageError`. */
-export function readFilter(pairs: readonly string[] = []) {
+function readFilter(pairs: readonly string[] = []) {
   if (pairs.length === 0) return undefined
   const and = pairs.map((pair) => {
     const [field, value] = readPair('filter', pair)
@@ -91,22 +145,76 @@ export function readFilter(pairs: readonly string[] = []) {
   return { and }
 }
 
-const MODES = ['hybrid', 'lexical', 'dense'] as const
+/** What `query` and `chat` can be told of the search. */
+export const SEARCH_OPTIONS = {
+  'top-k': { type: 'string' },
+  mode: { type: 'string' },
+  effort: { type: 'string' },
+  filter: { type: 'string', multiple: true },
+  collection: { type: 'string' },
+} as const
 
-/** Parses the search mode; undefined if none is given. Throws `UsageError`. */
-export function readMode(value: string | undefined) {
-  const mode = MODES.find((one) => one === value)
-  if (mode === undefined && value !== undefined) {
-    throw new UsageError(`--mode must be one of ${MODES.join(', ')}`)
-  }
-  return mode
+interface SearchValues {
+  'top-k'?: string
+  mode?: string
+  effort?: string
+  filter?: string[]
+  collection?: string
 }
 
-/** Metadata distinguishes `2026` from `"2026"`, a command line does not: either may be meant. */
+/** The fields of a request that search options stand for. Throws `UsageError`. */
+export function readSearch({ collection, ...values }: SearchValues) {
+  const topK = readNumber('top-k', values['top-k'], { min: 1, max: 100 })
+  const mode = readChoice('mode', values.mode, ['hybrid', 'lexical', 'dense'])
+  const effort = readChoice('effort', values.effort, ['low', 'medium', 'high'])
+  const filter = readFilter(values.filter)
+  return {
+    ...(topK && { topK }),
+    ...(mode && { mode }),
+    ...(effort && { effort }),
+    ...(filter && { filter }),
+    ...(collection && { collection }),
+  }
+}
+
+/** Documents may have been sent `2026` as a number or as a text: either may be meant. */
 function guesses(value: string): Scalar[] {
   if (value === 'true' || value === 'false') return [value, value === 'true']
   const number = value.trim() === '' ? Number.NaN : Number(value)
   return Number.isFinite(number) ? [value, number] : [value]
+}
+
+/** A number or a boolean if it is written as one, such as `2026` or `true`; `"2026"`, `007` and `1.10` are texts. */
+export function readScalar(value: string): Scalar {
+  if (/^".*"$/s.test(value)) return value.slice(1, -1)
+  if (value === 'true' || value === 'false') return value === 'true'
+  const number = Number(value)
+  return Number.isFinite(number) && String(number) === value ? number : value
+}
+
+/** Works on one thing after another; failures are reported, and do not stop the rest. */
+export async function each(
+  ids: readonly string[],
+  done: string,
+  { terminal, signal }: Pick<CommandContext, 'terminal' | 'signal'>,
+  work: (id: string) => PromiseLike<unknown>,
+): Promise<number> {
+  let code: number = EXIT.done
+  for (const id of ids) {
+    try {
+      await work(id)
+      if (terminal.json) terminal.printJson({ id, ok: true })
+      else terminal.print(`${id} ${done}`)
+    } catch (error) {
+      // An error without a code would meet the others, too.
+      if (signal.aborted || !(error instanceof Error && 'code' in error && error.code)) throw error
+      code = EXIT.failed
+      const failure = { code: error.code, message: error.message }
+      if (terminal.json) terminal.printJson({ id, ok: false, error: failure })
+      else terminal.note(`${id}: ${plain(error.message)}`)
+    }
+  }
+  return code
 }
 
 /** Parses a name and a value separated by `=`. Throws `UsageError`. */

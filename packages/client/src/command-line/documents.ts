@@ -3,11 +3,14 @@ import {
   type Command,
   type CommandContext,
   EXIT,
+  each,
+  readAction,
+  readChoice,
   readNumber,
   readParameters,
   UsageError,
 } from './command.ts'
-import { plain, shorten, type Terminal, table } from './terminal.ts'
+import { plain, shorten, table } from './terminal.ts'
 
 const STATUSES: readonly DocumentStatus[] = ['pending', 'processing', 'ready', 'failed']
 const TITLE_WIDTH = 60
@@ -16,21 +19,23 @@ const ROWS = 100
 
 const OPTIONS = {
   status: { type: 'string' },
+  collection: { type: 'string' },
   limit: { type: 'string' },
   failed: { type: 'boolean' },
 } as const
 
 export const documents: Command = {
   summary: 'List, read, remove and retry documents',
-  help: `Usage: agent-server-client documents list [--status STATUS] [--limit N]
+  help: `Usage: agent-server-client documents list [--status STATUS] [--collection NAME] [--limit N]
        agent-server-client documents get <id>
        agent-server-client documents rm <id> ...
        agent-server-client documents retry <id> ... | --failed
 
-  --status STATUS  ${STATUSES.join(', ')}
-  --limit N        maximum number of documents; default: all
-  --failed         all failed documents
-  --json           one JSON object per line
+  --status STATUS    ${STATUSES.join(', ')}
+  --collection NAME  only documents of this collection
+  --limit N          maximum number of documents; default: all
+  --failed           all failed documents
+  --json             one JSON object per line
 
 Examples:
   agent-server-client documents list --status failed
@@ -41,24 +46,22 @@ Examples:
   async run(context) {
     const { values, positionals } = readParameters(context, OPTIONS)
     const [action, ...ids] = positionals
-    const run = ACTIONS.get(action ?? '')
-    if (!run) throw new UsageError(`documents takes ${[...ACTIONS.keys()].join(', ')}`)
-    const status = STATUSES.find((each) => each === values.status)
-    if (values.status !== undefined && !status) {
-      throw new UsageError(`--status must be one of ${STATUSES.join(', ')}`)
-    }
+    const run = readAction('documents', action, ACTIONS)
+    const status = readChoice('status', values.status, STATUSES)
     const limit = readNumber('limit', values.limit, { min: 1, max: 1_000_000_000 })
     const everyFailed = values.failed === true
     if ((action !== 'list' && ids.length === 0 && !everyFailed) || ids.includes(''))
       throw new UsageError(`documents ${action} takes an id`)
     const client = await context.connect(values.url)
-    return run({ ids, status, limit, everyFailed }, client, context)
+    const { collection } = values
+    return run({ ids, status, collection, limit, everyFailed }, client, context)
   },
 }
 
 interface Selection {
   ids: readonly string[]
   status: DocumentStatus | undefined
+  collection: string | undefined
   limit: number | undefined
   everyFailed: boolean
 }
@@ -69,10 +72,11 @@ type Action = (
   context: CommandContext,
 ) => Promise<number>
 
-const list: Action = async ({ status, limit = Number.POSITIVE_INFINITY }, client, context) => {
-  const { terminal, signal } = context
+const list: Action = async (selection, client, { terminal, signal }) => {
+  const { status, collection, limit = Number.POSITIVE_INFINITY } = selection
   let remaining = limit
-  for await (const { items } of client.documents.list({ status, limit: ROWS, signal }).pages()) {
+  const found = client.documents.list({ status, collection, limit: ROWS, signal })
+  for await (const { items } of found.pages()) {
     const page = items.slice(0, remaining)
     if (terminal.json) for (const document of page) terminal.printJson(document)
     else for (const line of table(page.map(toRow))) terminal.print(line)
@@ -116,31 +120,6 @@ const retry: Action = async ({ ids, everyFailed }, client, context) => {
   return each([...ids, ...failed], 'is tried again', context, (id) =>
     client.documents.retry(id, { signal }),
   )
-}
-
-/** Works on one id after another; failures are reported, and do not stop the rest. */
-async function each(
-  ids: readonly string[],
-  done: string,
-  { terminal, signal }: { terminal: Terminal; signal: AbortSignal },
-  work: (id: string) => PromiseLike<unknown>,
-): Promise<number> {
-  let code: number = EXIT.done
-  for (const id of ids) {
-    try {
-      await work(id)
-      if (terminal.json) terminal.printJson({ id, ok: true })
-      else terminal.print(`${id} ${done}`)
-    } catch (error) {
-      // An error without a code would meet the others, too.
-      if (signal.aborted || !(error instanceof Error && 'code' in error && error.code)) throw error
-      code = EXIT.failed
-      const failure = { code: error.code, message: error.message }
-      if (terminal.json) terminal.printJson({ id, ok: false, error: failure })
-      else terminal.note(`${id}: ${plain(error.message)}`)
-    }
-  }
-  return code
 }
 
 const ACTIONS = new Map<string, Action>([

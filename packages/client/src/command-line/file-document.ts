@@ -35,13 +35,14 @@ export interface GivenFacts {
   metadata: Metadata
   /** Who may read them; as the server has it if undefined. */
   access?: string[] | undefined
+  collection?: string | undefined
 }
 
 /** `path` must identify the file among all that are ever sent. */
 export async function describeFile(
   file: string,
   path: string,
-  { metadata: ownMetadata, access }: GivenFacts,
+  { metadata: ownMetadata, access, collection }: GivenFacts,
 ): Promise<FileDocument> {
   const { hash, size } = await hashFile(file)
   const title = basename(path)
@@ -53,6 +54,7 @@ export async function describeFile(
         Object.entries(ownMetadata).sort(),
         // Their order makes no difference.
         ...(access ? [[...access].sort()] : []),
+        ...(collection ? [collection] : []),
       ]),
     )
     .digest('base64url')
@@ -65,7 +67,12 @@ export async function describeFile(
     isIn: (document) => document.status === 'ready' && document.metadata?.[DIGEST] === digest,
     async send({ documents }, signal) {
       const options = { wait: WAIT_SECONDS, signal }
-      const facts = { title, metadata, ...(access && { access }) }
+      const facts = {
+        title,
+        metadata,
+        ...(access && { access }),
+        ...(collection && { collection }),
+      }
       const text = isText && size <= MAX_TEXT_BYTES ? await readText(file) : undefined
       return text === undefined
         ? documents.upload(file, { ...options, ...facts, id, name: title })

@@ -20,8 +20,8 @@ type Environment = CommandContext['environment']
 
 /**
  * Chooses the server and the key: `--url`, then the variables AGENT_SERVER_URL and AGENT_SERVER_KEY, then those of
- * a server on this machine (SERVER_API_KEY, HOST, PORT), then the stored login. A stored key is sent only to the
- * server that it was stored for.
+ * a server on this machine (SERVER_API_KEY, HOST, PORT), then the stored login, whose address a key from
+ * AGENT_SERVER_KEY goes to if no other is named. A stored key is sent only to the server that it was stored for.
  */
 export async function connect(
   url: string | undefined,
@@ -31,7 +31,8 @@ export async function connect(
   const { AGENT_SERVER_URL, AGENT_SERVER_KEY, SERVER_API_KEY } = environment
   const baseURL = url ?? (AGENT_SERVER_URL || undefined)
   if (AGENT_SERVER_KEY) {
-    return clientOf({ ...options, baseURL, apiKey: AGENT_SERVER_KEY })
+    const address = baseURL ?? (await readLogin(environment))?.url
+    return clientOf({ ...options, baseURL: address, apiKey: AGENT_SERVER_KEY })
   }
   if (SERVER_API_KEY) {
     const address = baseURL ?? localServer(environment)

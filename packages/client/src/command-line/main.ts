@@ -3,10 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { AbortError, AuthenticationError, ConnectionError, TimeoutError } from '../agent-server.ts'
 import { add } from './add.ts'
 import { chat } from './chat.ts'
-import { type Command, EXIT, UsageError } from './command.ts'
+import { type Command, closest, EXIT, UsageError } from './command.ts'
 import { createCompletion } from './completion.ts'
+import { conversations } from './conversations.ts'
 import { documents } from './documents.ts'
 import { downloadDocuments } from './download.ts'
+import { feedback } from './feedback.ts'
+import { keys } from './keys.ts'
 import { connect, LoginError, login, logout } from './login.ts'
 import { agent, mcp, sandbox, status } from './operations.ts'
 import { query } from './query.ts'
@@ -17,10 +20,13 @@ const COMMANDS = new Map<string, Command>([
   ['query', query],
   ['add', add],
   ['documents', documents],
+  ['conversations', conversations],
+  ['feedback', feedback],
   ['status', status],
   ['agent', agent],
   ['mcp', mcp],
   ['sandbox', sandbox],
+  ['keys', keys],
   ['download', downloadDocuments],
   ['login', login],
   ['logout', logout],
@@ -29,21 +35,21 @@ COMMANDS.set('completion', createCompletion(COMMANDS))
 
 const HELP = `Usage: agent-server-client <command> [options]
 
-${Array.from(COMMANDS, ([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`).join('\n')}
+${Array.from(COMMANDS, ([name, { summary }]) => `  ${name.padEnd(14)} ${summary}`).join('\n')}
 
-Every command takes:
+Every command takes, also before its name:
   --url URL    address of the server, such as https://agent.example.org
   --json       print results as JSON
   --help       show usage and examples of the command
 
 The server and its key are taken from the first of: --url, AGENT_SERVER_URL and AGENT_SERVER_KEY, the SERVER_API_KEY of
-a server on this machine, the saved login.
+a server on this machine, the saved login. A key from AGENT_SERVER_KEY alone goes to the saved login's server.
 
 Exit status: 0 success, 1 request refused or failed, 2 usage error, 3 server unreachable, 4 missing or wrong key,
 130 interrupted.`
 
 async function main(): Promise<number> {
-  const [name = '', ...parameters] = process.argv.slice(2)
+  const { name, parameters } = readName(process.argv.slice(2))
   const terminal = createTerminal(process, process.env)
   // The reader of a pipe may leave early, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -74,6 +80,17 @@ async function main(): Promise<number> {
   }
 }
 
+/** The command, and its parameters with the options that stand before its name. */
+function readName(given: readonly string[]) {
+  let start = 0
+  for (let option = given[0]; option && /^--(?:url(?:=|$)|json$)/.test(option); ) {
+    start += option === '--url' ? 2 : 1
+    option = given[start]
+  }
+  const [name = '', ...rest] = given.slice(start)
+  return { name, parameters: [...given.slice(0, start), ...rest] }
+}
+
 /** Arguments after `--` are not options. */
 function asksForHelp(parameters: readonly string[]): boolean {
   const end = parameters.indexOf('--')
@@ -84,10 +101,12 @@ function asksForHelp(parameters: readonly string[]): boolean {
 function help(terminal: Terminal, name: string, command: Command | undefined): number {
   if (command) terminal.print(command.help)
   else if (['', 'help', '--help', '-h'].includes(name)) terminal.print(HELP)
-  else
-    terminal.note(
-      `There is no command ${plain(name)}; agent-server-client --help lists what there is`,
-    )
+  else {
+    const meant = closest(name, [...COMMANDS.keys()])
+    const hint = meant ? `: did you mean ${meant}?` : ''
+    const rest = '; agent-server-client --help lists what there is'
+    terminal.note(`There is no command ${plain(name)}${hint || rest}`)
+  }
   return command || ['help', '--help', '-h'].includes(name) ? EXIT.done : EXIT.usage
 }
 

@@ -2,20 +2,14 @@ import type { Hit } from '../agent-server.ts'
 import {
   type Command,
   EXIT,
-  readFilter,
-  readMode,
-  readNumber,
   readParameters,
+  readSearch,
+  SEARCH_OPTIONS,
   UsageError,
 } from './command.ts'
 import { plain, shorten, type Terminal } from './terminal.ts'
 
-const OPTIONS = {
-  'top-k': { type: 'string' },
-  mode: { type: 'string' },
-  filter: { type: 'string', multiple: true },
-  explain: { type: 'boolean' },
-} as const
+const OPTIONS = { ...SEARCH_OPTIONS, explain: { type: 'boolean' } } as const
 
 export const query: Command = {
   summary: 'Find the passages that answer a question',
@@ -23,6 +17,8 @@ export const query: Command = {
 
   --top-k N            maximum number of passages, 1 to 100; default: 5
   --mode MODE          hybrid, lexical (keywords only) or dense (meaning only)
+  --effort EFFORT      low, medium or high: how hard to search
+  --collection NAME    only documents of this collection
   --filter NAME=VALUE  only documents with this metadata; repeatable
   --explain            show the score of each search stage
   --json               print the server's response
@@ -35,17 +31,10 @@ Examples:
     const { values, positionals } = readParameters(context, OPTIONS)
     const question = positionals.join(' ').trim()
     if (question === '') throw new UsageError('query takes a question')
-    const topK = readNumber('top-k', values['top-k'], { min: 1, max: 100 })
-    const mode = readMode(values.mode)
-    const filter = readFilter(values.filter)
+    const settings = readSearch(values)
     const client = await context.connect(values.url)
     const { signal, terminal } = context
-    const request = {
-      query: question,
-      ...(topK && { topK }),
-      ...(mode && { mode }),
-      ...(filter && { filter }),
-    }
+    const request = { query: question, ...settings }
     const explain = values.explain === true && { explain: true }
     const answer = await client.query({ ...request, ...explain }, { signal })
     if (terminal.json) terminal.printJson(answer)
