@@ -1,5 +1,10 @@
 import type { Signal } from '@preact/signals'
-import { AgentServer, AgentServerError, type Fetch } from '../packages/client/src/agent-server.ts'
+import {
+  AgentServer,
+  AgentServerError,
+  type Fetch,
+  InvalidRequestError,
+} from '../packages/client/src/agent-server.ts'
 
 /** The whole API, with the session's cookie in place of the key. */
 export const API = '/ui/api'
@@ -69,6 +74,10 @@ export function messageOf(error: unknown): string {
   }
   return error instanceof Error ? error.message : String(error)
 }
+
+/** The name of the field that a refusal is about, without the fields around it; empty where it is about none. */
+export const fieldOf = (error: unknown): string =>
+  (error instanceof InvalidRequestError && error.param?.split('.').at(-1)) || ''
 
 /** Whether the state that a change is based on was changed by somebody else. */
 export function isChangedMeanwhile(error: unknown): boolean {

@@ -16,12 +16,19 @@ describe.skipIf(!hasBrowser)('The Keys page (needs Chromium)', () => {
     await page.keyboard.press('Space')
     await page.getByLabel('Collections').fill('handbook')
     await page.getByLabel('Requests a minute').fill('60')
+    await page.getByLabel('Tokens a day').fill('9000000000')
+    await page.keyboard.press('Enter')
+    const mistake = page.locator('.reason', { hasText: '1000000000' })
+    await mistake.waitFor()
+    await page.getByLabel('Tokens a day').fill('5000')
+    await page.getByLabel('Money a day').fill('2.5')
     await page.keyboard.press('Enter')
     const made = page.getByRole('region', { name: 'The key “Website”' })
     const secret = (await made.locator('pre').textContent()) ?? ''
     const holder = requester(server.url, secret)
     expect((await holder('/documents')).status).toBe(200)
     await page.getByText('query, chat · only handbook · 60 requests a minute').waitFor()
+    await page.getByText('0 of 5,000 tokens and $0.00 of $2.50 today').waitFor()
     await expectAccessible(page)
     const overflow = await page.evaluate(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',

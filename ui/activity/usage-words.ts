@@ -1,5 +1,56 @@
-import type { OwnUsage, UsageReport } from '../../packages/client/src/agent-server.ts'
+import type { KnownPerson, OwnUsage, UsageReport } from '../../packages/client/src/agent-server.ts'
 import { formatNumber } from '../format.ts'
+
+export type DayLimits = {
+  [Limit in 'tokensPerDay' | 'costPerDay']?: KnownPerson[Limit] | undefined
+}
+
+/** What `agent.json` has for people and groups. */
+export interface Budgets {
+  people?: DayLimits
+  groups?: Record<string, DayLimits & { shared?: boolean }>
+}
+
+/** What counts for a person, as the server decides it: their own, else the most of their groups, else that of all. */
+export function limitsOf(person: DayLimits & { groups: string[] }, budgets: Budgets): DayLimits {
+  const { people = {}, groups = {} } = budgets
+  const theirs = person.groups.flatMap((name) => {
+    const group = Object.hasOwn(groups, name) ? groups[name] : undefined
+    return group && !group.shared ? [group] : []
+  })
+  const limit = (name: keyof DayLimits) => {
+    const known = theirs.map((group) => group[name]).filter((most) => most !== undefined)
+    return person[name] ?? (known.length > 0 ? Math.max(...known) : people[name])
+  }
+  return { tokensPerDay: limit('tokensPerDay'), costPerDay: limit('costPerDay') }
+}
+
+/** What was used today, beside what may be. */
+export function todayWords(
+  { tokens, cost }: { tokens: number; cost: number | undefined },
+  { tokensPerDay, costPerDay }: DayLimits,
+  currency: string,
+): string {
+  const parts = [
+    tokensPerDay === undefined
+      ? `${formatNumber(tokens)} tokens`
+      : `${formatNumber(tokens)} of ${formatNumber(tokensPerDay)} tokens`,
+    ...(costPerDay === undefined
+      ? cost
+        ? [formatCost(cost, currency)]
+        : []
+      : [`${formatCost(cost ?? 0, currency)} of ${formatCost(costPerDay, currency)}`]),
+  ]
+  return `${parts.join(' and ')} today`
+}
+
+/** The limits themselves; empty where there are none. */
+export function limitWords({ tokensPerDay, costPerDay }: DayLimits, currency: string): string {
+  return [
+    ...(tokensPerDay === undefined ? [] : [`${formatNumber(tokensPerDay)} tokens`]),
+    ...(costPerDay === undefined ? [] : [formatCost(costPerDay, currency)]),
+  ].join(' and ')
+}
 
 /** How much of a limit is left for today. */
 export function leftWords(limit: OwnUsage['limits'][number], currency: string): string {
@@ -30,6 +81,6 @@ export function costWords(
 
 /** Small costs are told exactly enough to differ from nothing. */
 function formatCost(cost: number, currency: string): string {
-  const digits = cost > 0 && cost < 1 ? { maximumSignificantDigits: 2 } : {}
+  const digits = cost > 0 && cost < 0.01 ? { maximumSignificantDigits: 2 } : {}
   return new Intl.NumberFormat('en', { style: 'currency', currency, ...digits }).format(cost)
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { messageOf } from '../api.ts'
+import { fieldOf, messageOf } from '../api.ts'
 import { Button } from '../parts/controls.tsx'
 import { Status } from '../parts/notes.tsx'
 
@@ -11,6 +11,8 @@ import { Status } from '../parts/notes.tsx'
 export function useWork<Result>(subject?: string) {
   const result = useSignal<Result | undefined>(undefined)
   const failure = useSignal('')
+  /** The field that the failure is about, where it is about one. */
+  const failedField = useSignal('')
   const isBusy = useSignal(false)
   const running = useRef<AbortController | undefined>(undefined)
   const cancel = () => {
@@ -22,6 +24,7 @@ export function useWork<Result>(subject?: string) {
     cancel()
     result.value = undefined
     failure.value = ''
+    failedField.value = ''
   }
   useLayoutEffect(() => clear, [subject])
   const run = async (work: (signal: AbortSignal) => PromiseLike<Result>) => {
@@ -33,11 +36,14 @@ export function useWork<Result>(subject?: string) {
       const value = await work(controller.signal)
       if (running.current === controller) result.value = value
     } catch (error) {
-      if (running.current === controller) failure.value = messageOf(error)
+      if (running.current === controller) {
+        failure.value = messageOf(error)
+        failedField.value = fieldOf(error)
+      }
     }
     if (running.current === controller) cancel()
   }
-  return { result, failure, isBusy, run, cancel }
+  return { result, failure, failedField, isBusy, run, cancel }
 }
 
 /** Says that work is going on, and offers to cancel it. */

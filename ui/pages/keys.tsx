@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { ApiKey, ApiKeyCreated } from '../../packages/client/src/agent-server.ts'
+import type { ApiKey, ApiKeyCreated, UsageReport } from '../../packages/client/src/agent-server.ts'
+import { LimitFields, limitsIn, otherFailure } from '../activity/limit-fields.tsx'
+import { todayWords } from '../activity/usage-words.ts'
 import { useWork } from '../admin/work.tsx'
 import { client } from '../api.ts'
 import { formatDate, formatNumber } from '../format.ts'
@@ -24,7 +26,13 @@ const SCOPE_NAMES: readonly Scope[] = ['query', 'chat', 'ingest', 'admin', 'act-
 export function KeysPage() {
   const keys = useWork<ApiKey[]>()
   const made = useSignal<ApiKeyCreated | undefined>(undefined)
-  const load = () => keys.run(() => client.admin.keys.list())
+  const costs = useSignal<ReadonlyMap<string, UsageReport>>(new Map())
+  const load = () =>
+    keys.run(async () => {
+      const list = await client.admin.keys.list()
+      costs.value = await costsOf(list)
+      return list
+    })
   useEffect(() => void load(), [])
   return (
     <>
@@ -49,7 +57,12 @@ export function KeysPage() {
       )}
       <ul class="stack" aria-label="Keys">
         {keys.result.value?.map((key) => (
-          <KeyEntry key={key.id} entry={key} onRevoked={() => void load()} />
+          <KeyEntry
+            key={key.id}
+            entry={key}
+            report={costs.value.get(key.id)}
+            onRevoked={() => void load()}
+          />
         ))}
       </ul>
     </>
@@ -102,14 +115,12 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
         <Field label="Requests a minute">
           <input name="requestsPerMinute" type="number" min={1} />
         </Field>
-        <Field label="Tokens a day">
-          <input name="tokensPerDay" type="number" min={1} />
-        </Field>
+        <LimitFields work={work} />
         <Field label="Valid until">
           <input name="expiresAt" type="datetime-local" />
         </Field>
       </div>
-      <ErrorNote message={work.failure.value} />
+      <ErrorNote message={otherFailure(work)} />
       <div>
         <Button icon="add" type="submit" class="primary" disabled={work.isBusy.value}>
           Create key
@@ -132,12 +143,20 @@ function wantedIn(form: FormData) {
     scopes: SCOPE_NAMES.filter((scope) => form.getAll('scopes').includes(scope)),
     collections: collections.length > 0 ? collections : null,
     requestsPerMinute: number('requestsPerMinute'),
-    tokensPerDay: number('tokensPerDay'),
+    ...limitsIn(form),
     expiresAt: until === '' ? null : new Date(until).toISOString(),
   }
 }
 
-function KeyEntry({ entry, onRevoked }: { entry: ApiKey; onRevoked: () => void }) {
+function KeyEntry({
+  entry,
+  report,
+  onRevoked,
+}: {
+  entry: ApiKey
+  report: UsageReport | undefined
+  onRevoked: () => void
+}) {
   const isAsking = useSignal(false)
   const work = useWork<void>()
   const revoke = async () => {
@@ -158,7 +177,7 @@ function KeyEntry({ entry, onRevoked }: { entry: ApiKey; onRevoked: () => void }
           Revoke
         </Button>
       </div>
-      <p class="hint">{factsOf(entry).join(' · ')}</p>
+      <p class="hint">{factsOf({ entry, report }).join(' · ')}</p>
       <ErrorNote message={work.failure.value} />
       {isAsking.value && (
         <Confirm
@@ -174,17 +193,32 @@ function KeyEntry({ entry, onRevoked }: { entry: ApiKey; onRevoked: () => void }
   )
 }
 
-function factsOf(entry: ApiKey): string[] {
-  const { id, scopes, collections, requestsPerMinute, tokensPerDay, tokensToday } = entry
-  const { expiresAt, lastUsedAt, createdBy } = entry
-  const of = tokensPerDay === undefined ? '' : ` of ${formatNumber(tokensPerDay)}`
+/** What keys have cost today, also by those who they let in; for keys whose costs are limited. */
+async function costsOf(keys: readonly ApiKey[]) {
+  const today = new Date().toISOString().slice(0, 10)
+  const limited = keys.filter(({ costPerDay }) => costPerDay !== undefined)
+  return new Map(
+    await Promise.all(
+      limited.map(async ({ id }) => {
+        const report = await client.admin.usage({ key: id, since: today, until: today, limit: 1 })
+        return [id, report] as const
+      }),
+    ),
+  )
+}
+
+function factsOf({ entry, report }: { entry: ApiKey; report: UsageReport | undefined }): string[] {
+  const { id, scopes, collections, requestsPerMinute } = entry
+  const { expiresAt, lastUsedAt, createdBy, tokensToday: tokens } = entry
+  const used = { tokens, cost: report?.total.cost }
+  const currency = report?.currency ?? 'USD'
   return [
     scopes.join(', '),
     collections ? `only ${collections.join(', ')}` : 'all collections',
     ...(requestsPerMinute === undefined
       ? []
       : [`${formatNumber(requestsPerMinute)} requests a minute`]),
-    `${formatNumber(tokensToday)}${of} tokens today`,
+    todayWords(used, entry, currency),
     expiresAt === undefined ? 'does not expire' : `until ${formatDate(expiresAt)}`,
     lastUsedAt === undefined ? 'never used' : `last used ${formatDate(lastUsedAt)}`,
     ...(createdBy === undefined ? [] : [`created with ${createdBy}`]),

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { OwnUsage, UsageReport, UsageRow } from '../../packages/client/src/agent-server.ts'
+import { LimitsOfPeople } from '../activity/day-limits.tsx'
 import { costWords, leftWords } from '../activity/usage-words.ts'
 import { useWork } from '../admin/work.tsx'
 import { addressOf, client } from '../api.ts'
@@ -21,6 +22,7 @@ export function UsagePage() {
       <h1>Usage</h1>
       {person.value && <Own />}
       {may('admin') && <Everybody />}
+      {may('admin') && <LimitsOfPeople />}
     </>
   )
 }
@@ -152,7 +154,8 @@ function Rows({ by, rows, currency, total }: Shown) {
     )
   }
   return (
-    <div class="table-place">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+    <section class="table-place" aria-label={`Usage by ${by}`} tabIndex={0}>
       <table class="figures">
         <thead>
           <tr>
@@ -171,7 +174,7 @@ function Rows({ by, rows, currency, total }: Shown) {
           {total && <Figures name="Total" of={total} currency={currency} />}
         </tbody>
       </table>
-    </div>
+    </section>
   )
 }
 

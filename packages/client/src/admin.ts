@@ -41,6 +41,7 @@ import type {
   WatchedFolders,
 } from './contract.ts'
 import { toError } from './errors.ts'
+import { People } from './people.ts'
 import { readEvents } from './streams.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
@@ -82,6 +83,7 @@ export class Admin {
   readonly agent: AgentFiles
   readonly keys: ApiKeys
   readonly models: ModelTests
+  readonly people: People
   readonly settings: SettingsFile
   readonly #transport: Transport
 
@@ -90,6 +92,7 @@ export class Admin {
     this.agent = new AgentFiles(transport)
     this.keys = new ApiKeys(transport)
     this.models = new ModelTests(transport)
+    this.people = new People(transport)
     this.settings = new SettingsFile(transport)
   }
 
