@@ -14,6 +14,7 @@ import { nextMoment } from './history.ts'
 import { ask, saysMore, wordsIn } from './matrix.ts'
 import { CALLS, type RightsCall } from './operations.ts'
 import { isOverloaded, untilAnswered } from './overload.ts'
+import { askingFor } from './tools.ts'
 import type { TrueDocument } from './truth.ts'
 
 export interface Outcome {
@@ -123,28 +124,18 @@ const CHAT: ContractOperation = {
   responses: {},
 }
 
-/** What a scripted model is to do, in the words of whoever asks: it calls this tool, and says no more. */
-export const TOOL_CALL = /CALL (\{.*\}) END/
-
-const calls = (name: string, input: object) => ({
-  body: {
-    messages: [{ role: 'user', content: `CALL ${JSON.stringify({ name, arguments: input })} END` }],
-    includeSteps: true,
-  },
-})
-
 function toolCallsOf({ word, isTable }: ChangingDocument): RightsCall[] {
   const shows = { shows: true as const }
   return [
-    { ...calls('find_text', { text: word }), ...shows },
-    calls('find_text', { text: 'gannets' }),
-    { ...calls('semantic_search', { query: word }), ...shows },
-    calls('analyse_corpus', { task: 'values', field: 'keeper' }),
-    calls('analyse_corpus', { task: 'list' }),
-    calls('list_tables', {}),
+    { ...askingFor('find_text', { text: word }), ...shows },
+    askingFor('find_text', { text: 'gannets' }),
+    { ...askingFor('semantic_search', { query: word }), ...shows },
+    askingFor('analyse_corpus', { task: 'values', field: 'keeper' }),
+    askingFor('analyse_corpus', { task: 'list' }),
+    askingFor('list_tables', {}),
     ...(isTable
-      ? [{ ...calls('query_table', { sql: `SELECT * FROM report_${word}` }), ...shows }]
-      : [{ ...calls('read_document', { document: word }) }]),
+      ? [{ ...askingFor('query_table', { sql: `SELECT * FROM report_${word}` }), ...shows }]
+      : [{ ...askingFor('read_document', { document: word }) }]),
   ]
 }
 

@@ -19,6 +19,8 @@ interface Fuzzing {
   /** Of each of those who change things: documents at the beginning, and changes. */
   documents: number
   changes: number
+  /** After this, no change begins: a busy machine makes fewer. */
+  milliseconds: number
   clients: number
   /** Whether the model calls tools for whoever asks it to. */
   tools: boolean
@@ -27,7 +29,7 @@ interface Fuzzing {
 /** Changes rights at random while clients ask; says what was shown too much, and what was not shown. */
 export async function fuzzRights(
   servers: readonly TestServer[],
-  { seed, documents, changes, clients, tools }: Fuzzing,
+  { seed, documents, changes, milliseconds, clients, tools }: Fuzzing,
 ): Promise<Outcome> {
   const [first] = servers
   if (!first) throw new Error('There is no server')
@@ -55,7 +57,14 @@ export async function fuzzRights(
     conversations: await askBefore(world, first, seed),
   }
   let isOver = false
-  const changing = Promise.all(changers.map(({ step }) => repeat(changes, step))).finally(() => {
+  const until = performance.now() + milliseconds
+  const changing = Promise.all(
+    changers.map(({ step }) =>
+      repeat(changes, async () => {
+        if (performance.now() < until) await step()
+      }),
+    ),
+  ).finally(() => {
     isOver = true
   })
   const askers = Array.from({ length: clients }, (_, i) =>

@@ -1,3 +1,5 @@
+import { CollectionList } from '@agent-server/schemas/collection.ts'
+import { DocumentList } from '@agent-server/schemas/document.ts'
 import { expect } from 'vitest'
 import { type ContractOperation, operationsOf, readContract } from '../contract.ts'
 import { speakingFor, type TestPerson } from '../people.ts'
@@ -5,8 +7,9 @@ import { createRandom, type Random } from '../random.ts'
 import type { TestServer } from '../server.ts'
 import { listAll } from './lists.ts'
 import { CALLS, type RightsCall } from './operations.ts'
-import type { TrueDocument, Truth } from './truth.ts'
-import type { World } from './world.ts'
+import { askingFor } from './tools.ts'
+import type { TrueDocument } from './truth.ts'
+import { PARTS, type World, type WorldDocument } from './world.ts'
 
 /** One request of a person about a document, and what came back. */
 export interface Exchange {
@@ -19,17 +22,22 @@ export interface Exchange {
   text: string
 }
 
-/** Asks every operation about documents, each as a person who may read it and as one who may not. */
-export async function askOperations(
-  server: TestServer,
-  world: World,
-  sample: { rounds: number; slowEvery: number },
-) {
-  const random = createRandom(11)
+interface Sample {
+  /** How many people are asked for, each about a document that they may read and one that they may not. */
+  people: number
+  /** Of these, every such one asks the agent, which takes long, and what tells of no document. */
+  rareEvery: number
+}
+
+const AT_ONCE = 4
+
+/** Asks every operation about documents, each as people who may read it and as some who may not. */
+export async function askOperations(server: TestServer, world: World, sample: Sample) {
   const judge = createJudge(world)
   const outcome = { asked: 0, leaks: [] as string[], refusals: [] as string[] }
-  for (const operation of await personalOperations(server)) {
-    for (const { call, ...pair } of callsOf(operation, world, random, sample)) {
+  const waiting = callsOf(await personalOperations(server), world, sample)
+  const askRest = async () => {
+    for (const { operation, call, ...pair } of waiting) {
       const exchange = await ask(server, operation, call, pair)
       const { sent, status, text } = exchange
       const what = `${pair.person.name} ${operation.operationId} ${sent}: ${status} ${text.slice(0, 300)}`
@@ -38,25 +46,69 @@ export async function askOperations(
       if (judge.refuses(exchange)) outcome.refusals.push(what)
     }
   }
+  await Promise.all(Array.from({ length: AT_ONCE }, askRest))
   return outcome
 }
 
-/** In turn for a document that somebody may read, and one that somebody may not. */
-function* callsOf(
-  { operationId = '' }: ContractOperation,
-  world: World,
-  random: Random,
-  { rounds, slowEvery }: { rounds: number; slowEvery: number },
-) {
-  for (let round = 0; round < rounds * 2; round++) {
-    const pair = pairFor(random, world, round % 2 === 0)
-    // What would take effect is left out: the truth stays as it is.
-    const mayChange = world.truth.changes(pair.person, pair.document)
-    const isSlowTurn = round % (slowEvery * 2) < 2
-    for (const call of CALLS[operationId]?.(pair.document) ?? [{}]) {
-      if ((!call.isSlow || isSlowTurn) && !(call.changes && mayChange)) yield { call, ...pair }
+interface Turn {
+  operation: ContractOperation
+  person: TestPerson
+  /** The how manieth asks. */
+  place: number
+}
+
+/** Of the calls of an operation, each person makes the next one; which documents they are about follows from a seed. */
+function* callsOf(operations: readonly ContractOperation[], world: World, sample: Sample) {
+  const { pick } = createRandom(11)
+  for (const operation of operations) {
+    for (const [place, person] of world.people.slice(0, sample.people).entries()) {
+      yield* callsIn({ operation, person, place }, world, { ...sample, pick })
     }
   }
+}
+
+function callsIn(
+  { operation, person, place }: Turn,
+  world: World,
+  { pick, rareEvery }: Sample & Pick<Random, 'pick'>,
+) {
+  return documentsFor(pick, world, person).flatMap((document) => {
+    const call = callOf(operation, document, place)
+    if (!call || (isRare(operation, call) && place % rareEvery > 0)) return []
+    // What would take effect is left out: the truth stays as it is.
+    const hasEffect = call.changes && world.truth.changes(person, document)
+    return hasEffect ? [] : [{ operation, call, person, document }]
+  })
+}
+
+const isRare = ({ operationId = '' }: ContractOperation, { isSlow }: RightsCall) =>
+  isSlow === true || !CALLS[operationId]
+
+function callOf({ operationId = '' }: ContractOperation, document: TrueDocument, place: number) {
+  const calls: RightsCall[] = CALLS[operationId]?.(document) ?? [{}]
+  return calls[place % calls.length]
+}
+
+/** One that somebody may read, and one that they may not, where there are such. */
+function documentsFor(pick: Random['pick'], { documents, truth }: World, person: TestPerson) {
+  return [true, false].flatMap(
+    (isSeen) => pickThat(pick, documents, (each) => truth.reads(person, each) === isSeen) ?? [],
+  )
+}
+
+const MAX_ATTEMPTS = 10_000
+
+/** Undefined where there is none, or hardly one. */
+function pickThat(
+  pick: Random['pick'],
+  documents: readonly TrueDocument[],
+  fits: (document: TrueDocument) => boolean,
+): TrueDocument | undefined {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const document = pick(documents)
+    if (document && fits(document)) return document
+  }
+  return undefined
 }
 
 /** Operations that a person may ask by their scopes; administration is refused whole. */
@@ -116,33 +168,70 @@ export const wordsIn = (text: string) => [...new Set(text.match(/zq[0-9a-z]+x/g)
 
 /** Whether an answer has the document's text or facts, rather than the word that was asked for. */
 export const saysMore = ({ text, document: { word } }: Pick<Exchange, 'text' | 'document'>) =>
-  new RegExp(`Report ${word}|which ${word} is|"keeper": ?"${word}"`).test(text)
-
-interface Pairs {
-  people: readonly TestPerson[]
-  documents: readonly TrueDocument[]
-  truth: Truth
-}
-
-const MAX_ATTEMPTS = 100_000
-
-function pairFor(random: Random, { people, documents, truth }: Pairs, isSeen: boolean) {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const [person, document] = [random.pick(people), random.pick(documents)]
-    if (person && document && truth.reads(person, document) === isSeen) return { person, document }
-  }
-  throw new Error('There is no such person and document')
-}
+  new RegExp(`Report ${word}\\b|which ${word} is|"keeper": ?"${word}"`).test(text)
 
 /** Compares everything that each person is listed, and counted, with the truth. */
-export async function judgeLists(server: TestServer, { people, documents, truth }: Pairs) {
+export async function judgeLists(server: TestServer, { people, documents, truth }: World) {
   for (const person of people) {
     const expected = documents.filter((document) => truth.reads(person, document))
-    const listed = await listAll(speakingFor(server, person))
+    const request = speakingFor(server, person)
+    const listed = await listAll(request)
     expect({ ...listed, ids: listed.ids.toSorted(), name: person.name }).toEqual({
       ids: expected.map(({ id }) => id).toSorted(),
       total: expected.length,
       name: person.name,
+    })
+    expect(await countCollections(request)).toEqual(expect.objectContaining(byCollection(expected)))
+    expect(await countParts(request)).toEqual(byPart(expected))
+  }
+}
+
+const byCollection = (documents: readonly TrueDocument[]) =>
+  countBy(documents, ({ collection = 'default' }) => collection)
+
+/** By the field that all have, as a facet. */
+const byPart = (documents: readonly WorldDocument[]) => countBy(documents, ({ part }) => part)
+
+function countBy<Each>(documents: readonly Each[], keyOf: (document: Each) => string) {
+  const groups = Map.groupBy(documents, keyOf)
+  return Object.fromEntries([...groups].map(([key, own]) => [key, own.length]))
+}
+
+/** How many documents each collection is said to have, besides empty ones. */
+async function countCollections(request: TestServer['request']) {
+  const { collections } = CollectionList.parse(await (await request('/collections')).json())
+  const filled = collections.filter(({ documents }) => documents > 0)
+  return Object.fromEntries(filled.map(({ name, documents }) => [name, documents]))
+}
+
+/** How many documents a list says that there are of each part. */
+async function countParts(request: TestServer['request']) {
+  const count = async (part: string) => {
+    const filter = encodeURIComponent(JSON.stringify({ field: 'part', eq: part }))
+    const list = await request(`/documents?limit=1&total=true&filter=${filter}`)
+    return [part, DocumentList.parse(await list.json()).total ?? 0] as const
+  }
+  const counts = await Promise.all(PARTS.map(count))
+  return Object.fromEntries(counts.filter(([, total]) => total > 0))
+}
+
+/** Compares how many documents have which value, as a tool tells each person, with the truth. */
+export async function judgeValues(server: TestServer, { people, documents, truth }: World) {
+  for (const person of people) {
+    const expected = documents.filter((document) => truth.reads(person, document))
+    const values = { task: 'values', field: 'part' }
+    const response = await speakingFor(server, person)('/chat', askingFor('analyse_corpus', values))
+    const text = await response.text()
+    const told = PARTS.flatMap((part) => {
+      const [, count] = new RegExp(`${part}: (\\d+)\\b`).exec(text) ?? []
+      return count === undefined ? [] : [[part, Number(count)] as const]
+    })
+    const [, covered, total] = /(\d+) of (\d+) documents have the field part/.exec(text) ?? []
+    expect({ name: person.name, parts: Object.fromEntries(told), covered, total }).toEqual({
+      name: person.name,
+      parts: byPart(expected),
+      covered: String(expected.length),
+      total: String(expected.length),
     })
   }
 }

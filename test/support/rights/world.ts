@@ -13,14 +13,23 @@ interface WorldSize {
   groups: number
 }
 
-const BATCH = 500
+/** A company. */
+export const COMPANY: WorldSize = { documents: 10_000, people: 200, groups: 40 }
+/** The values of a field that all documents have. */
+export const PARTS = ['north', 'east', 'south', 'west']
+
+const BATCH = 100
 const INGESTION_MS = 600_000
 const SHARED = 6
 /** Documents of keys are in these, too. */
 const UNSHARED = 'unshared'
 
+export interface WorldDocument extends TrueDocument {
+  part: string
+}
+
 /** A document before it has an id; `by` is the place of the person who adds it, or it is a key's. */
-type Planned = Omit<TrueDocument, 'id' | 'creator'> & { by?: number }
+type Planned = Omit<WorldDocument, 'id' | 'creator'> & { by?: number }
 
 /** Fills a server with documents of people who share them at random, and says what is true of them. */
 export async function fillWorld(server: TestServer, size: WorldSize, seed = 7) {
@@ -29,7 +38,7 @@ export async function fillWorld(server: TestServer, size: WorldSize, seed = 7) {
     const created = await server.request('/collections', { body })
     if (created.status !== 201) throw new Error(await created.text())
   }
-  const documents: TrueDocument[] = []
+  const documents: WorldDocument[] = []
   for (const [by, own] of Map.groupBy(planned, (each) => each.by)) {
     const person = by === undefined ? undefined : people[by]
     for (const batch of batched(own, BATCH))
@@ -45,7 +54,7 @@ export async function fillWorld(server: TestServer, size: WorldSize, seed = 7) {
 export type World = Awaited<ReturnType<typeof fillWorld>>
 
 function planWorld(size: WorldSize, seed: number) {
-  const { below, next } = createRandom(seed)
+  const { below, next, pick } = createRandom(seed)
   const some = (most: number) => [
     ...new Set(Array.from({ length: below(most + 1) }, () => `g${below(size.groups)}`)),
   ]
@@ -76,7 +85,8 @@ function planWorld(size: WorldSize, seed: number) {
   }
   const planned = Array.from({ length: size.documents }, (_, i): Planned => {
     const access = next() < 0.5 && { access: [...new Set(entries())].sort() }
-    return { word: `zq${i.toString(36)}x`, ...placeOf(below(3)), ...access }
+    const part = pick(PARTS) ?? ''
+    return { word: `zq${i.toString(36)}x`, part, ...placeOf(below(3)), ...access }
   })
   return { people, collections, planned }
 }
@@ -85,11 +95,11 @@ async function addAll(
   server: TestServer,
   batch: readonly Planned[],
   person: TestPerson | undefined,
-): Promise<TrueDocument[]> {
-  const body = batch.map(({ word, by: _, ...rights }) => ({
+): Promise<WorldDocument[]> {
+  const body = batch.map(({ word, part, by: _, ...rights }) => ({
     text: `A report about gannets, of which ${word} is the keeper. ${word} counts them.`,
     title: `Report ${word}`,
-    metadata: { keeper: word },
+    metadata: { keeper: word, part },
     ...rights,
   }))
   const request = person ? speakingFor(server, person) : server.request

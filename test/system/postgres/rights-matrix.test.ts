@@ -1,12 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { isLong } from '../../support/long.ts'
 import { startQdrant } from '../../support/qdrant/nodes.ts'
-import { askOperations, judgeLists } from '../../support/rights/matrix.ts'
-import { fillWorld } from '../../support/rights/world.ts'
-import { startServer } from '../../support/server.ts'
+import { askOperations, judgeLists, judgeValues } from '../../support/rights/matrix.ts'
+import { callNamedTool } from '../../support/rights/tools.ts'
+import { COMPANY, fillWorld } from '../../support/rights/world.ts'
+import { startScriptedUpstream } from '../../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../../support/server.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
-const SIZE = { documents: 300, people: 20, groups: 10 }
-const MATRIX_MS = 600_000
+const SIZE = isLong ? COMPANY : { documents: 300, people: 20, groups: 10 }
+const MATRIX_MS = isLong ? 1_800_000 : 600_000
 
 describe.skipIf(!hasPostgres)('Rights in PostgreSQL and Qdrant (needs PostgreSQL)', () => {
   it(
@@ -15,13 +18,21 @@ describe.skipIf(!hasPostgres)('Rights in PostgreSQL and Qdrant (needs PostgreSQL
       const data = await createPostgresData()
       onTestFinished(() => data.remove())
       const { url: QDRANT_URL } = await startQdrant()
-      const server = await startServer({ DATABASE_URL: data.url, QDRANT_URL })
+      const upstream = await startScriptedUpstream({ forgets: true })
+      upstream.always(callNamedTool)
+      const server = await startServer({
+        ...modelAt(upstream),
+        DATABASE_URL: data.url,
+        QDRANT_URL,
+        INGEST_QUEUE_LIMIT: '20000',
+      })
       onTestFinished(() => server.close())
       const world = await fillWorld(server, SIZE)
       await judgeLists(server, world)
+      await judgeValues(server, world)
       const { asked, leaks, refusals } = await askOperations(server, world, {
-        rounds: 10,
-        slowEvery: 5,
+        people: SIZE.people,
+        rareEvery: isLong ? 10 : 5,
       })
       expect(leaks).toEqual([])
       expect(refusals).toEqual([])
