@@ -114,17 +114,19 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     expect(await marks.count()).toBe(2)
   })
 
-  it('shows the rows of a CSV file as a list', async () => {
+  it('shows the rows of a CSV file as a table', async () => {
     const { page } = await openAnswer(browser, 'There are 1550 pairs of Arctic terns [1].', {
       file: { name: 'terns.csv', bytes: fixture('terns.csv'), type: 'text/csv' },
       question: 'How many pairs of Arctic terns are there?',
     })
     await page.getByRole('button', { name: 'Source 1' }).click()
-    const rows = page.locator('.reader li')
+    const rows = page.locator('.reader tbody tr')
     await rows.first().waitFor()
     expect(await rows.count()).toBe(2)
     expect(await rows.locator('mark').allInnerTexts()).toEqual([
-      'Species: Arctic tern; Colony: Farne; Inner; Pairs: 1550',
+      'Arctic tern',
+      'Farne; Inner',
+      '1550',
     ])
   })
 

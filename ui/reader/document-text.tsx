@@ -1,18 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { type Document, NotFoundError } from '../../packages/client/src/agent-server.ts'
+import { NotFoundError } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { Button } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { Range } from './find-words.ts'
 import { renderText } from './rendered-text.ts'
 import { scrollTo } from './scroll-to.ts'
+import { formOf, type TextForm } from './text-form.ts'
 
 /** Read on each side of the place that is shown, in UTF-16 code units. */
 const MARGIN = 20_000
-/** Files whose text has no Markdown of its own; that of all others is written as Markdown, or was. */
-const PLAIN =
-  /^(?:text\/(?!markdown|html|csv|tab-separated-values)|application\/(?:pdf|json)|image\/|message\/)/
 
 export interface Place extends Range {
   documentId: string
@@ -34,7 +32,7 @@ interface Part {
   text: string
   /** Where it begins in the document. */
   start: number
-  isMarkdown: boolean
+  form: TextForm
   isAtEnd: boolean
 }
 
@@ -96,7 +94,7 @@ export function DocumentText({ place, quotes = [], cited }: PlaceInDocument) {
   )
 }
 
-const asPart = (text: string): Part => ({ text, start: 0, isMarkdown: true, isAtEnd: true })
+const asPart = (text: string): Part => ({ text, start: 0, form: 'markdown', isAtEnd: true })
 
 function markedIn(text: string, passage: Range, quotes: readonly string[]): Range[] {
   let place = passage.start
@@ -120,10 +118,8 @@ async function readPart(id: string, { start, end }: Range): Promise<Part> {
   const cut = from === 0 ? 0 : text.indexOf('\n') + 1
   const last = isAtEnd ? text.length : text.lastIndexOf('\n')
   const whole = text.slice(cut, last > cut ? last : undefined)
-  return { text: whole, start: from + cut, isMarkdown: isMarkdown(document), isAtEnd }
+  return { text: whole, start: from + cut, form: formOf(document), isAtEnd }
 }
-
-const isMarkdown = ({ file }: Document) => !file || !PLAIN.test(file.mediaType)
 
 /** Where the passage is in a part; undefined where the document no longer has it there. */
 function findPassage(
@@ -145,7 +141,7 @@ const sameWords = (one: string, other: string) =>
 function Rendered({ part, ranges }: { part: Part; ranges: Range[] }) {
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    element.current?.replaceChildren(renderText(part.text, ranges, part.isMarkdown))
+    element.current?.replaceChildren(renderText(part.text, ranges, part.form))
     const mark = element.current?.querySelector('mark')
     if (mark) scrollTo(mark)
   }, [part])

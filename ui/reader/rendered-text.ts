@@ -1,6 +1,7 @@
 import { drawFormulas } from '../chat/formulas.ts'
 import { renderMarkdown, textNodes } from '../chat/markdown.ts'
 import type { Range } from './find-words.ts'
+import { mailAsMarkdown, type TextForm, withTables } from './text-form.ts'
 
 /** Private characters that stand around what is marked while Markdown is rendered, and for those in the text itself. */
 const OPEN = '\uE000'
@@ -12,14 +13,17 @@ const LINE_SYNTAX = /^[ \t]*(?:(?:#{1,6}|[-*+>]|\d{1,9}[.)]|\|)[ \t]*)*/
 /** Lines without words: below the head of a table, around code. */
 const WORDLESS_LINE = /^[ \t]*(?:\|?[\s:|-]+\|?|(?:```|~~~).*)$/
 
-/** A text, in Markdown or as it is, as nodes that are safe to show; `ranges`, which are in order, become `mark`s. */
+/** A text as nodes that are safe to show; `ranges`, which are in order, become `mark`s. */
 export function renderText(
   text: string,
   ranges: readonly Range[],
-  isMarkdown: boolean,
+  form: TextForm,
 ): DocumentFragment {
   const withMarkers = insertMarkers(text.replaceAll(MARKERS, REPLACEMENT), ranges)
-  const fragment = isMarkdown ? renderMarkdown(withMarkers, 0) : asItIs(withMarkers)
+  const fragment = document.createDocumentFragment()
+  const pages = withMarkers.split('\f').filter((page) => page.trim() !== '')
+  if (pages.length === 1) fragment.append(renderPage(withMarkers, form))
+  else fragment.append(...pages.map((page) => sectionOf(renderPage(page, form))))
   for (const link of fragment.querySelectorAll('a')) {
     link.href = link.href.replaceAll(/%EE%80%8[01]/gi, '')
     link.title = link.href
@@ -29,14 +33,33 @@ export function renderText(
   return fragment
 }
 
+function sectionOf(page: DocumentFragment): HTMLElement {
+  const section = document.createElement('section')
+  section.className = 'text-page'
+  section.append(page)
+  return section
+}
+
+function renderPage(text: string, form: TextForm): DocumentFragment {
+  if (form === 'plain') return asItIs(text)
+  if (form === 'markdown') return renderMarkdown(text, 0)
+  return renderMarkdown(form === 'mail' ? mailAsMarkdown(text) : withTables(text), 0)
+}
+
+/** Only the tables that were found in a PDF are written as Markdown. */
+const TABLE = /^[\uE000\uE001]*\|.*\n\|[ :|-]+\|/
+
 function asItIs(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment()
-  // A page break is a line of its own.
-  for (const part of text.split(/\n(?:\f?\n)+/)) {
+  for (const part of text.split(/\n\n+/)) {
+    if (TABLE.test(part)) {
+      fragment.append(renderMarkdown(part, 0))
+      continue
+    }
     const paragraph = document.createElement('p')
     paragraph.className = 'chunk-text'
     paragraph.textContent = part
-    fragment.append(paragraph)
+    if (part.trim() !== '') fragment.append(paragraph)
   }
   return fragment
 }

@@ -145,7 +145,7 @@ function HitText({ hit, query }: { hit: Hit; query: string }) {
   useLayoutEffect(() => {
     if (!sentence) return
     const { text, mark } = excerptAround(hit.text, sentence)
-    place.current?.replaceChildren(renderText(text, [mark], true))
+    place.current?.replaceChildren(renderText(text, [mark], 'markdown'))
   }, [hit, query])
   if (!sentence) return <ChunkText text={hit.text} isExcerpt />
   return <div ref={place} class="answer hit-text" dir="auto" />
