@@ -113,13 +113,19 @@ describe('A token is refused', () => {
     expect(await refusal(token)).toMatchObject({ status: 401 })
   })
 
-  it('if a key that it brings or names elsewhere fits', async () => {
-    const jku = `${other.url}/keys`
-    const token = await other.sign({ iss: issuer.url }, { jku })
-    const before = other.fetches()
-    expect(await refusal(token)).toMatchObject({ status: 401 })
-    expect(other.fetches()).toBe(before)
-  })
+  it.each(['jku', 'x5u', 'jwk', 'x5c'])(
+    'if a key that its %s brings or names fits',
+    async (name) => {
+      const address = `${other.url}/keys`
+      const { keys } = (await (await fetch(address)).json()) as { keys: object[] }
+      const brought = { jku: address, x5u: address, jwk: keys[0], x5c: [JSON.stringify(keys[0])] }
+      const key = brought[name as keyof typeof brought]
+      const token = await other.sign({ iss: issuer.url }, { [name]: key })
+      const before = other.fetches()
+      expect(await refusal(token)).toMatchObject({ status: 401 })
+      expect(other.fetches()).toBe(before)
+    },
+  )
 
   it.each([
     ['another audience', { aud: 'other' }],

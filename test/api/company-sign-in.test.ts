@@ -10,6 +10,10 @@ const issuer = await startOidcIssuer()
 issuer.accounts.set('ada', { name: 'Ada', email: 'ada@example.org', groups: ['staff'] })
 issuer.accounts.set('root', { name: 'Root', groups: ['admins'] })
 issuer.accounts.set('many', { groups: Array.from({ length: 201 }, (_, number) => `g${number}`) })
+issuer.accounts.set('elsewhere', {
+  _claim_names: { groups: 'src1' },
+  _claim_sources: { src1: { endpoint: 'https://graph.example/getMemberObjects' } },
+})
 const server = await startServer(issuer.settings)
 issuer.allow(server.url)
 
@@ -63,11 +67,26 @@ describe('Who signs in with the company’s account', () => {
     expect(cookie).toMatch(/; Path=\/ui; Max-Age=604800; HttpOnly; SameSite=Strict$/)
   })
 
-  it('is refused with words if the issuer names too many groups', async () => {
-    const { browser, response } = await signIn('many')
+  it.each(['many', 'elsewhere'])('is refused with words if their groups are %s', async (login) => {
+    const { browser, response } = await signIn(login)
     expect(response.status).toBe(403)
     expect(await response.text()).toContain('OIDC_GROUPS_CLAIM')
     expect(sessionIn(browser)).toBeUndefined()
+  })
+
+  it('stays who they are by another name, and is nobody else by the address of another', async () => {
+    issuer.accounts.set('s1', { name: 'Ada', email: 'ada@example.org' })
+    const first = await signIn('s1')
+    const body = JSON.stringify({})
+    const path = `${server.url}/ui/api/v1/conversations`
+    const created = await first.browser.ask(path, { method: 'POST', body })
+    const { id } = (await created.json()) as { id: string }
+    issuer.accounts.set('s1', { name: 'Ada King', email: 'king@example.org' })
+    issuer.accounts.set('s2', { name: 'Ada', email: 'ada@example.org' })
+    const statusFor = async (login: string) =>
+      (await (await signIn(login)).browser.ask(`${path}/${id}`)).status
+    expect(await statusFor('s1')).toBe(200)
+    expect(await statusFor('s2')).toBe(404)
   })
 
   it('signs out here and at the issuer', async () => {
@@ -108,6 +127,16 @@ describe('Sign-in is refused', () => {
     await victim.visit(`${server.url}${START}`)
     expect((await victim.visit(callback)).status).toBe(401)
     expect(sessionIn(victim)).toBeUndefined()
+  })
+
+  it('to the code of somebody else in a sign-in of one’s own', async () => {
+    const stolen =
+      new URL(await comeBack(openCookieBrowser(), 'root')).searchParams.get('code') ?? ''
+    const thief = openCookieBrowser()
+    const own = new URL(await comeBack(thief, 'ada'))
+    own.searchParams.set('code', stolen)
+    expect((await thief.visit(own.href)).status).toBe(401)
+    expect(sessionIn(thief)).toBeUndefined()
   })
 
   it('to a code that was used, and with another state or issuer', async () => {

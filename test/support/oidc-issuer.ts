@@ -12,6 +12,9 @@ interface Account {
   name?: string
   email?: string
   groups?: unknown
+  /** Where claims are that are too large for a token. */
+  _claim_names?: Record<string, string>
+  _claim_sources?: Record<string, object>
 }
 
 interface OidcIssuer {

@@ -41,9 +41,13 @@ describe.skipIf(!hasPostgres)('People at two servers on one database (needs Post
       back: `${one.url}/ui/sign-in/callback`,
       login: 'ada',
     })
+    const thief = openCookieBrowser()
+    thief.cookies.set(new URL(one.url).host, new Map(browser.cookies.get(new URL(one.url).host)))
     carry(browser, one, other)
     const path = callback.slice(one.url.length)
     expect((await browser.visit(`${other.url}${path}`)).status).toBe(303)
+    // What the one server has taken, the other takes no second time.
+    expect((await thief.visit(callback)).status).toBe(401)
     carry(browser, other, one)
     for (const server of [one, other]) {
       expect(await stateAt(browser, server)).toMatchObject({ person: { id: 'user:ada' } })
