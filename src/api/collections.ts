@@ -67,7 +67,7 @@ export const collectionRoutes: FastifyPluginAsyncZod<{ corpusFor: CorpusFor }> =
         'Each list that you send replaces the present one; the very next request goes by it. Only for owners of the collection, administrators and API keys with `admin`; others may open one that exists by its documents alone.',
       params: CollectionParams,
       body: CollectionPatch,
-      response: { 200: Collection.describe('The collection.'), ...errorResponses(404) },
+      response: { 200: Collection.describe('The collection.'), ...errorResponses(404, 409) },
     },
     handler: ({ params, body, caller }, reply) =>
       corpusFor(caller).shared.patch(params.name, body, callSignal(reply)),

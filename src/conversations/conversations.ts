@@ -102,8 +102,9 @@ export function createConversations(
       id: string,
       change: Parameters<ConversationStore['change']>[1],
       caller: Caller,
+      expected?: Parameters<ConversationStore['change']>[2],
     ): Promise<StoredConversation> {
-      await store.change(refOf(id, caller), change)
+      await store.change(refOf(id, caller), change, expected)
       return get(id, caller)
     },
     async remove(id: string, caller: Caller): Promise<void> {

@@ -5,6 +5,7 @@ import type {
   Collection,
   CollectionList,
   CollectionPatch,
+  Lists,
   NewCollection,
 } from '@agent-server/schemas/collection.ts'
 import { CollectionName, refuseOther, within } from '@agent-server/schemas/collection.ts'
@@ -164,7 +165,7 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
           throw refusal('owners', 'must not be empty: somebody has to be able to change this')
         }
         const lists = toLists(patch)
-        const changed = await store.change(name, lists)
+        const changed = await store.change(name, lists, toLists(patch.expected ?? {}))
         // One that exists by its documents alone, which only those see whom rights do not concern.
         if (!changed && rights === 'all') {
           const none = { reader: [], contributor: [], owner: [] }
@@ -229,7 +230,7 @@ function toCollection({ name, documents, row, own }: Seen): Collection {
   }
 }
 
-function toLists({ access, contributors, owners }: CollectionPatch): Partial<RoleLists> {
+function toLists({ access, contributors, owners }: Lists): Partial<RoleLists> {
   return {
     ...(access && { reader: access }),
     ...(contributors && { contributor: contributors }),

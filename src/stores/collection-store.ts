@@ -33,8 +33,15 @@ export interface CollectionStore {
    * `add` takes over, and those of documents in no shared collection, are kept like that, too.
    */
   reserve(names: readonly string[]): Promise<void>
-  /** Replaces the lists that are given. Returns undefined if there is no such collection. */
-  change(name: string, lists: Partial<RoleLists>): Promise<StoredCollection | undefined>
+  /**
+   * Replaces the lists that are given. Returns undefined if there is no such collection. Throws `changed_meanwhile`, with
+   * nothing changed, unless the lists are as `expected`.
+   */
+  change(
+    name: string,
+    lists: Partial<RoleLists>,
+    expected?: Partial<RoleLists>,
+  ): Promise<StoredCollection | undefined>
   /** Documents that are in it stay. Returns whether it existed. */
   remove(name: string): Promise<boolean>
   /** Forgets the lists of readers that documents had and none has any more. */

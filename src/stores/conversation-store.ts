@@ -87,10 +87,14 @@ export interface ConversationStore {
   list(owner: string | undefined, query: ConversationQuery): Promise<StoredConversation[]>
   /** Those of others that one of these may read, the most recently changed first. */
   listShared(reader: ConversationReader, query: ConversationQuery): Promise<StoredConversation[]>
-  /** Throws `conversation_not_found`, and `item_not_found` for an unknown last item. */
+  /**
+   * Throws `conversation_not_found`, `item_not_found` for an unknown last item, and `changed_meanwhile`, with nothing
+   * changed, unless it is as `expected`.
+   */
   change(
     of: ConversationRef,
     change: Partial<Pick<StoredConversation, 'title' | 'metadata' | 'lastItem' | 'access'>>,
+    expected?: Partial<Pick<StoredConversation, 'access'>>,
   ): Promise<void>
   /** Returns whether it existed. */
   remove(of: ConversationRef): Promise<boolean>

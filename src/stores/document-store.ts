@@ -187,6 +187,9 @@ export interface ListQuery extends DocumentSelection {
   after?: string | undefined
 }
 
+/** Labels as they were read; null for a field, or a list, that there was not. */
+export type ExpectedLabels = Pick<LabelsPatch, 'metadata' | 'access'>
+
 /** A change of what a document is filtered and seen by. */
 export interface LabelsPatch {
   /** As clients send it, with the collection: a value sets a field, null removes it. */
@@ -265,7 +268,7 @@ export interface DocumentStore extends FileStore, SourceStore {
     visibility: Visibility,
     id: string,
     patch: LabelsPatch,
-    expected?: MetadataPatch,
+    expected?: ExpectedLabels,
   ): Promise<StoredDocument | undefined>
   /**
    * Removes document, text, file, chunks and job at once. Returns the keys of the removed chunks; undefined if there

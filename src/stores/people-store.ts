@@ -12,6 +12,9 @@ export interface StoredPerson extends DayLimits {
   lastSeenAt: number
 }
 
+/** Null takes a limit away; one that is not given stays as it is. */
+export type LimitsChange = { [Name in keyof DayLimits]?: DayLimits[Name] | null }
+
 export type SeenPerson = Pick<StoredPerson, 'id' | 'name' | 'email' | 'groups'>
 
 /** A session of the web UI. */
@@ -60,8 +63,8 @@ export interface PeopleStore {
   find(id: string): Promise<StoredPerson | undefined>
   /** Adds a person, or notes how they are now. */
   see(person: SeenPerson): Promise<void>
-  /** Sets both limits, or takes them away; returns whether there is such a person. */
-  limit(id: string, limits: DayLimits): Promise<boolean>
+  /** Sets the limits that are given, or takes away those that are null; undefined if there is no such person. */
+  limit(id: string, limits: LimitsChange): Promise<StoredPerson | undefined>
   /** What `remove` would remove; undefined if there is no such person. */
   measure(id: string): Promise<RemovedPerson | undefined>
   /** Removes a person and what is theirs; what others may see belongs to `heir` from then on, or to nobody. */

@@ -53,7 +53,12 @@ export function describePatchedMetadata(on: StoreFixture): void {
       await on.store.add({ id: 'a', text: 'x', metadata: { year: 2025, draft: true } })
       const before = await on.store.get(everything(), 'a')
       const change = (expected: MetadataPatch) =>
-        on.store.patchLabels(everything(), 'a', { metadata: { year: 2026 } }, expected)
+        on.store.patchLabels(
+          everything(),
+          'a',
+          { metadata: { year: 2026 } },
+          { metadata: expected },
+        )
       for (const [field, value] of Object.entries({ year: 2024, draft: null, toString: 'x' })) {
         const refused = { code: 'changed_meanwhile', param: `expected.metadata.${field}` }
         await expect(change({ [field]: value })).rejects.toMatchObject(refused)

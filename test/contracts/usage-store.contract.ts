@@ -197,12 +197,17 @@ export function describeUsageStore(name: string, createData: () => Promise<Store
     it('holds the limits of a person until they are taken away', async () => {
       const { people } = (await open()).store
       const seen = { id: 'user:carl', name: undefined, email: undefined, groups: [] }
-      expect(await people.limit('user:carl', { tokensPerDay: 5 })).toBe(false)
+      expect(await people.limit('user:carl', { tokensPerDay: 5 })).toBeUndefined()
       await people.see(seen)
-      expect(await people.limit('user:carl', { tokensPerDay: 5, costPerDay: 0.75 })).toBe(true)
+      const both = { tokensPerDay: 5, costPerDay: 0.75 }
+      expect(await people.limit('user:carl', both)).toMatchObject(both)
       await people.see(seen)
       expect(await people.find('user:carl')).toMatchObject({ tokensPerDay: 5, costPerDay: 0.75 })
-      await people.limit('user:carl', {})
+      expect(await people.limit('user:carl', { tokensPerDay: 6 })).toMatchObject({
+        costPerDay: 0.75,
+      })
+      expect(await people.limit('user:carl', {})).toMatchObject({ tokensPerDay: 6 })
+      await people.limit('user:carl', { tokensPerDay: null, costPerDay: null })
       expect(await people.find('user:carl')).toMatchObject({
         tokensPerDay: undefined,
         costPerDay: undefined,

@@ -13,16 +13,18 @@ import { href } from '../route.ts'
 export function ShareDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const draft = useAccessDraft()
   const isRead = useSignal(false)
+  const before = useSignal<readonly string[]>([])
   const failure = useSignal('')
   useEffect(() => {
     void attempt(failure, async () => {
       draft.entries.value = (await client.conversations.get(id)).access ?? []
+      before.value = draft.entries.value
       isRead.value = true
     })
   }, [])
   const save = async () => {
-    const access = entriesOf(draft)
-    if (await attempt(failure, () => client.conversations.update(id, { access }))) onClose()
+    const change = { access: entriesOf(draft), expected: { access: [...before.value] } }
+    if (await attempt(failure, () => client.conversations.update(id, change))) onClose()
   }
   return (
     <Dialog title="Share conversation" onClose={onClose}>

@@ -35,6 +35,11 @@ export function CollectionAccessDialog({
         access: entriesOf(readers),
         contributors: entriesOf(contributors),
         owners: entriesOf(owners),
+        expected: {
+          access: collection.access ?? [],
+          contributors: collection.contributors ?? [],
+          owners: collection.owners ?? [],
+        },
       }),
     )
     if (!isSaved) return

@@ -31,7 +31,9 @@ export function DocumentAccessDialog({ document, onChanged, onClose }: Propertie
   const failure = useSignal('')
   const save = async () => {
     const access = isOwn.value ? entriesOf(draft) : null
-    if (!(await attempt(failure, () => client.documents.patch(document.id, { access })))) return
+    const expected = { access: document.access ?? null }
+    const patch = () => client.documents.patch(document.id, { access, expected })
+    if (!(await attempt(failure, patch))) return
     onChanged()
     onClose()
   }

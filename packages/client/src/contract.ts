@@ -1312,6 +1312,15 @@ export interface components {
             access?: string[];
             /** @description Who may also add documents, and change their own. */
             contributors?: string[];
+            /** @description Lists as you read them: if somebody has changed one of them, nothing is saved and the response is 409 `changed_meanwhile`. */
+            expected?: {
+                /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
+                access?: string[];
+                /** @description Who may also add documents, and change their own. */
+                contributors?: string[];
+                /** @description Who may also change and delete all documents that they may read, and these lists. */
+                owners?: string[];
+            };
             /** @description Who may also change and delete all documents that they may read, and these lists. */
             owners?: string[];
         };
@@ -1855,6 +1864,11 @@ export interface components {
         ConversationPatch: {
             /** @description Extension of the protocol: the people who may read it by its id, as `user:<id>` or `group:<id>`, until the list changes. Of documents that they may not read themselves, they see no words beside the answers. */
             access?: string[];
+            /** @description Extension of the protocol: if somebody has changed this list meanwhile, nothing is saved and the response is 409 `changed_meanwhile`. */
+            expected?: {
+                /** @description The list as you read it. */
+                access?: string[];
+            };
             /** @description Extension of the protocol: the last item of the branch to continue with. */
             last_item_id?: string | null;
             /** @description Replaces all metadata. */
@@ -2506,6 +2520,8 @@ export interface components {
             conversation?: string | null;
             /** @description Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `changed_meanwhile`. */
             expected?: {
+                /** @description `access` as you read it; null if there was none. */
+                access?: string[] | null;
                 /** @description Metadata fields as you read them; null for a field that was absent. */
                 metadata?: {
                     [key: string]: (string | number | boolean) | null;

@@ -65,15 +65,20 @@ const LISTS = {
   ),
 }
 
-export const CollectionPatch = z
-  .strictObject({
-    access: LISTS.access.optional(),
-    contributors: LISTS.contributors.optional(),
-    owners: LISTS.owners.optional(),
-  })
-  .meta({ id: 'CollectionPatch', examples: [{ access: ['group:staff'] }] })
+const Lists = z.strictObject({
+  access: LISTS.access.optional(),
+  contributors: LISTS.contributors.optional(),
+  owners: LISTS.owners.optional(),
+})
+export type Lists = z.output<typeof Lists>
 
-export const NewCollection = CollectionPatch.extend({ name: CollectionName }).meta({
+export const CollectionPatch = Lists.extend({
+  expected: Lists.optional().describe(
+    'Lists as you read them: if somebody has changed one of them, nothing is saved and the response is 409 `changed_meanwhile`.',
+  ),
+}).meta({ id: 'CollectionPatch', examples: [{ access: ['group:staff'] }] })
+
+export const NewCollection = Lists.extend({ name: CollectionName }).meta({
   id: 'CreateCollection',
   examples: [{ name: 'handbook', access: ['group:staff'] }],
 })

@@ -243,6 +243,7 @@ const ExpectedFacts = z
     metadata: MetadataPatch.optional().describe(
       'Metadata fields as you read them; null for a field that was absent.',
     ),
+    access: Access.nullish().describe('`access` as you read it; null if there was none.'),
   })
   .describe(
     'Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `changed_meanwhile`.',

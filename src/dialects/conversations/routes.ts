@@ -101,7 +101,7 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
         ...(lastItem != null && { lastItem }),
         ...(access && { access }),
       }
-      return toConversation(await conversations.change(params.id, change, caller))
+      return toConversation(await conversations.change(params.id, change, caller, body.expected))
     },
   })
 

@@ -37,6 +37,12 @@ export const ConversationPatch = z
     access: Access.optional().describe(
       'Extension of the protocol: the people who may read it by its id, as `user:<id>` or `group:<id>`, until the list changes. Of documents that they may not read themselves, they see no words beside the answers.',
     ),
+    expected: z
+      .strictObject({ access: Access.optional().describe('The list as you read it.') })
+      .optional()
+      .describe(
+        'Extension of the protocol: if somebody has changed this list meanwhile, nothing is saved and the response is 409 `changed_meanwhile`.',
+      ),
   })
   .meta({ id: 'ConversationPatch', examples: [{ metadata: { topic: 'library' } }] })
 

@@ -87,7 +87,7 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
 
     /**
      * Changes metadata without ingesting the document again; the very next query filters by it. Returns undefined if
-     * there is no such document. Throws, with nothing changed, `changed_meanwhile` unless the metadata are as
+     * there is no such document. Throws, with nothing changed, `changed_meanwhile` unless metadata and access are as
      * `expected`, and `index_unavailable` if labels would have to change in the index, but it is down. If the index fails after the
      * store has changed, throws its error; the same change may be sent again.
      */
@@ -100,7 +100,7 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
       // A right is taken away at once, also where the index is down: what it finds is checked in the store.
       if (metadata || conversation !== undefined) await index.check(signal)
       const change = { metadata, conversation, access, taker }
-      const document = await store.patchLabels(visibility, id, change, expected?.metadata)
+      const document = await store.patchLabels(visibility, id, change, expected)
       if (!document) return undefined
       wake()
       await refreshLabels({ store, index }, id)

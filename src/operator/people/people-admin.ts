@@ -52,16 +52,10 @@ export function createPeopleAdmin(dependencies: Dependencies) {
     },
 
     /** Sets what somebody may use in a day. Throws `person_not_found`. */
-    async change(id: string, { tokensPerDay, costPerDay }: PersonChange): Promise<KnownPerson> {
-      const person = await store.find(id)
+    async change(id: string, change: PersonChange): Promise<KnownPerson> {
+      const person = await store.limit(id, change)
       if (!person) throw notFound(id)
-      const limits = {
-        tokensPerDay:
-          tokensPerDay === undefined ? person.tokensPerDay : (tokensPerDay ?? undefined),
-        costPerDay: costPerDay === undefined ? person.costPerDay : (costPerDay ?? undefined),
-      }
-      if (!(await store.limit(id, limits))) throw notFound(id)
-      return toKnown({ ...person, ...limits })
+      return toKnown(person)
     },
 
     /** Throws `person_not_found`. Repeated after a failure, it goes on. */

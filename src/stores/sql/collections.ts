@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
+import { refuseChanged } from '@agent-server/schemas/access.ts'
 import {
   type CollectionStore,
   MAX_OWN,
@@ -24,6 +25,9 @@ const IS_USED = `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM reserved_collection
 
 const ADD = `INSERT INTO collections (name, creator, created_at)
   SELECT $1, $2, now_ms() WHERE true ON CONFLICT (name) DO NOTHING`
+
+/** How clients call the list of a role. */
+const FIELD_OF = { reader: 'access', contributor: 'contributors', owner: 'owners' } as const
 
 /** Longer ones cannot be shared. */
 const MAX_NAME = 64
@@ -109,8 +113,14 @@ export function createCollectionWrites(dialect: Dialect) {
       tx: Tx,
       name: string,
       lists: Partial<RoleLists>,
-    ): Promise<StoredCollection | undefined> =>
-      (await tx.one(EXISTS, [name])) && setLists(tx, name, lists),
+      expected: Partial<RoleLists> = {},
+    ): Promise<StoredCollection | undefined> => {
+      if (!(await tx.one(EXISTS, [name]))) return undefined
+      const [now] = toCollections(await tx.all(ONE, [name]))
+      for (const role of ROLES)
+        refuseChanged(FIELD_OF[role], now?.lists[role] ?? [], expected[role])
+      return setLists(tx, name, lists)
+    },
 
     reserveCollections: (tx: Tx, names: readonly string[]): Promise<void> =>
       reserveNames(tx, dialect, names),

@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { refuseChanged } from '@agent-server/schemas/access.ts'
 import {
   type Addition,
   CONVERSATION_BOUNDS,
@@ -200,8 +201,15 @@ export function createConversationWrites(dialect: Dialect, clock: Clock) {
       })
     },
 
-    async changeConversation(tx: Tx, of: ConversationRef, change: Change): Promise<void> {
-      const number = integer(await lock(tx, dialect, of), 'number')
+    async changeConversation(
+      tx: Tx,
+      of: ConversationRef,
+      change: Change,
+      expected: Pick<Change, 'access'> = {},
+    ): Promise<void> {
+      const row = await lock(tx, dialect, of)
+      const number = integer(row, 'number')
+      refuseChanged('access', readAll(CONVERSATION, row).access ?? [], expected.access)
       const { title, lastItem } = change
       if (lastItem !== undefined) await requireItem(tx, number, lastItem)
       const columns = {

@@ -3,10 +3,11 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata, toPlace } from '@agent-server/lib/labels.ts'
 import { reserveOf } from '@agent-server/lib/limiter.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import type { MetadataPatch } from '@agent-server/schemas/metadata.ts'
+import { refuseChanged } from '@agent-server/schemas/access.ts'
 import {
   type DocumentStatus,
   documentNotFound,
+  type ExpectedLabels,
   type Idempotency,
   idempotencyConflict,
   type LabelsPatch,
@@ -85,12 +86,14 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       visibility: Visibility,
       id: string,
       { metadata: patch = {}, conversation, access, taker }: LabelsPatch,
-      expected?: MetadataPatch,
+      expected: ExpectedLabels = {},
     ): Promise<StoredDocument | undefined> {
       const row = await lock(tx, visibility, id)
       if (!row?.is_visible) return undefined
       const number = integer(row, 'number')
-      const place = patchedPlace(row, patch, expected)
+      const place = patchedPlace(row, patch, expected.metadata)
+      const { access: readers, collection } = toContent(row)
+      refuseChanged('access', readers ?? null, expected.access)
       const own = documentColumns({
         ...place,
         ...takenOut(row, place, taker),
@@ -99,7 +102,7 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
         updatedAt: integer(row, 'now'),
       })
       const isTaken = text(row, 'status') === 'processing'
-      const isMoved = place.collection !== toContent(row).collection
+      const isMoved = place.collection !== collection
       await Promise.all([
         keepAccess(tx, dialect, access),
         isMoved && reserveForDocument(tx, dialect, place),

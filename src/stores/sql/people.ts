@@ -1,4 +1,5 @@
 import type {
+  LimitsChange,
   PeopleStore,
   RemovedPerson,
   SeenPerson,
@@ -6,7 +7,6 @@ import type {
   StoredPerson,
   StoredSession,
 } from '../people-store.ts'
-import type { DayLimits } from '../usage-store.ts'
 import {
   type Columns,
   insertInto,
@@ -128,8 +128,6 @@ const RENEW = `UPDATE sessions SET name = $2, groups = $3, sealed = $4, known_at
 export const REMOVE_OF = `DELETE FROM sessions WHERE issuer_session = $1
   OR subject = $2 AND (CAST($1 AS text) IS NULL OR issuer_session IS NULL)`
 
-const LIMIT_PERSON = 'UPDATE people SET tokens_per_day = $2, cost_per_day = $3 WHERE id = $1'
-
 export function createPeopleWrites(dialect: Dialect) {
   return {
     ...PEOPLE_WRITES,
@@ -160,9 +158,22 @@ const PEOPLE_WRITES = {
     await insertInto(tx, 'people', writeAll(PERSON, person), SEE_AGAIN)
   },
 
-  async limitPerson(tx: Tx, id: string, { tokensPerDay, costPerDay }: DayLimits): Promise<boolean> {
-    const values = [tokensPerDay ?? null, PERSON.costPerDay.write(costPerDay) ?? null]
-    return (await tx.run(LIMIT_PERSON, [id, ...values])) > 0
+  async limitPerson(tx: Tx, id: string, limits: LimitsChange): Promise<StoredPerson | undefined> {
+    const { tokensPerDay, costPerDay } = limits
+    const values = {
+      ...(tokensPerDay !== undefined && { tokens_per_day: tokensPerDay }),
+      ...(costPerDay !== undefined && {
+        cost_per_day: PERSON.costPerDay.write(costPerDay ?? undefined) ?? null,
+      }),
+    }
+    // Somebody else may set the other one at the same time.
+    const set = Object.keys(values).map((name, i) => `${name} = $${i + 2}`)
+    const statement =
+      set.length === 0
+        ? 'SELECT * FROM people WHERE id = $1'
+        : `UPDATE people SET ${set.join(', ')} WHERE id = $1 RETURNING *`
+    const row = await tx.one(statement, [id, ...Object.values(values)])
+    return row && readAll(PERSON, row)
   },
 
   async addSession(

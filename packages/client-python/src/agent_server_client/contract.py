@@ -546,10 +546,17 @@ class CollectionList(TypedDict):
     collections: list[Collection2]
 
 
+class Expected(TypedDict):
+    access: NotRequired[list[AccessItem]]
+    contributors: NotRequired[list[Contributor]]
+    owners: NotRequired[list[Owner]]
+
+
 class CollectionPatch(TypedDict):
     access: NotRequired[list[AccessItem]]
     contributors: NotRequired[list[Contributor]]
     owners: NotRequired[list[Owner]]
+    expected: NotRequired[Expected]
 
 
 class Function(TypedDict):
@@ -764,11 +771,16 @@ class ConversationList(TypedDict):
     has_more: bool
 
 
+class Expected1(TypedDict):
+    access: NotRequired[list[AccessItem]]
+
+
 class ConversationPatch(TypedDict):
     metadata: NotRequired[dict[str, str]]
     title: NotRequired[str | None]
     last_item_id: NotRequired[str | None]
     access: NotRequired[list[AccessItem]]
+    expected: NotRequired[Expected1]
 
 
 Collection3: TypeAlias = str
@@ -899,15 +911,16 @@ class DocumentFile(TypedDict):
     sha256: NotRequired[str]
 
 
-class Expected(TypedDict):
+class Expected2(TypedDict):
     title: NotRequired[str]
     metadata: NotRequired[dict[str, str | float | bool | None]]
+    access: NotRequired[list[AccessItem] | None]
 
 
 class DocumentPatch(TypedDict):
     title: NotRequired[str]
     metadata: NotRequired[dict[str, str | float | bool | None]]
-    expected: NotRequired[Expected]
+    expected: NotRequired[Expected2]
     conversation: NotRequired[str | None]
     access: NotRequired[list[AccessItem] | None]
 
