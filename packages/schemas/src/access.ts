@@ -1,4 +1,3 @@
-import { AppError } from '@agent-server/lib/errors.ts'
 import { composed } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 
@@ -20,26 +19,6 @@ export const Access = z
   .array(Principal)
   .max(MAX_ACCESS)
   .overwrite((entries) => [...new Set(entries)].sort())
-
-/** A store may have the entries of a list in an order of its own. */
-const isSameAccess = (one: readonly string[], other: readonly string[]) =>
-  one.length === other.length && new Set([...one, ...other]).size === one.length
-
-/**
- * Two people who change who may do something at once must not overwrite each other. Throws `changed_meanwhile` unless a
- * list is as its editor has read it; null stands for no list.
- */
-export function refuseChanged(
-  field: string,
-  now: readonly string[] | null,
-  expected: readonly string[] | null | undefined,
-): void {
-  if (expected === undefined) return
-  if (now && expected ? isSameAccess(now, expected) : now === expected) return
-  const param = `expected.${field}`
-  const message = `${param}: somebody has changed this list meanwhile, so nothing was changed. Read it again`
-  throw new AppError('changed_meanwhile', message, { param })
-}
 
 export const DocumentAccess = Access.nullish()
   .describe(

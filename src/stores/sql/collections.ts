@@ -1,6 +1,6 @@
+import { refuseChanged } from '@agent-server/lib/changed-lists.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
-import { refuseChanged } from '@agent-server/schemas/access.ts'
 import {
   type CollectionStore,
   MAX_OWN,

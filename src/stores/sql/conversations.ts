@@ -1,5 +1,5 @@
+import { refuseChanged } from '@agent-server/lib/changed-lists.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { refuseChanged } from '@agent-server/schemas/access.ts'
 import {
   type Addition,
   CONVERSATION_BOUNDS,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { refuseChanged } from '@agent-server/lib/changed-lists.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata, toPlace } from '@agent-server/lib/labels.ts'
 import { reserveOf } from '@agent-server/lib/limiter.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import { refuseChanged } from '@agent-server/schemas/access.ts'
 import {
   type DocumentStatus,
   documentNotFound,
