@@ -9,7 +9,7 @@ import { modelAt, startServer } from '../support/server.ts'
 /** `RIGHTS_SEED` repeats what was changed and asked. */
 const SEED = Number(process.env.RIGHTS_SEED ?? Date.now() % 1_000_000)
 const SIZE = isLong
-  ? { documents: 20, changes: 150, clients: 32 }
+  ? { documents: 20, changes: 100, clients: 32 }
   : { documents: 4, changes: 10, clients: 12 }
 const LONG_MS = 900_000
 const CHANGING_MS = isLong ? 240_000 : 40_000

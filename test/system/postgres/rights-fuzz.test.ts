@@ -6,7 +6,7 @@ import { createPostgresData, hasPostgres } from './store-data.ts'
 
 /** `RIGHTS_SEED` repeats what was changed and asked. */
 const SEED = Number(process.env.RIGHTS_SEED ?? Date.now() % 1_000_000)
-const SIZE = { documents: 15, changes: 100, milliseconds: 240_000, clients: 32, tools: false }
+const SIZE = { documents: 15, changes: 60, milliseconds: 240_000, clients: 16, tools: false }
 const FUZZ_MS = 600_000
 
 describe.skipIf(!hasPostgres)(
