@@ -1,4 +1,5 @@
 import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
+import { showContent } from '@agent-server/lib/tracing.ts'
 import { context, DiagLogLevel, diag, logs, metrics, propagation, trace } from '@opentelemetry/api'
 import type { FastifyBaseLogger } from 'fastify'
 import { z } from 'zod'
@@ -18,6 +19,12 @@ function isAsked(environment: NodeJS.ProcessEnv, signal: (typeof SIGNALS)[number
   if (exporter) return exporter !== 'none'
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all } = environment
   return Boolean(all || environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`])
+}
+
+/** Whether spans quote messages, as the instrumentations of OpenTelemetry itself are asked to. */
+function asksForContent(environment: NodeJS.ProcessEnv): boolean {
+  const asked = environment.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT ?? ''
+  return /^(true|span_only|span_and_event)$/i.test(asked)
 }
 
 interface Telemetry {
@@ -42,6 +49,7 @@ export async function startTelemetry(
   for (const signal of SIGNALS) {
     if (!signals.includes(signal)) environment[`OTEL_${signal}_EXPORTER`] = 'none'
   }
+  showContent(asksForContent(environment))
   const { startNodeSdk } = await import('@opentelemetry/sdk-node')
   const sdk = startNodeSdk()
   const warn = (message: string) => log.warn({ telemetry: message }, 'sending telemetry failed')
@@ -57,6 +65,7 @@ export async function startTelemetry(
     await untilAborted(sdk.shutdown(), deadline.signal).catch((error: unknown) =>
       warn(String(error)),
     )
+    showContent(false)
     // A server that starts after this one in the same process could not register its own otherwise.
     for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable()
   }

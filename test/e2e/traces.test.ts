@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
-import { onlyLong } from '../support/long.ts'
+import { long, onlyLong, someOf } from '../support/long.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, TEST_KEY } from '../support/server.ts'
@@ -76,9 +76,11 @@ describe('With an exporter of OpenTelemetry', () => {
       parentSpanId: request?.spanId,
       attributes: {
         'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': 'agent',
         'gen_ai.conversation.id': 'desk-7',
       },
     })
+    expect(agent?.name).toBe('invoke_agent agent')
     for (const child of [initial, first, second, tool]) {
       expect(child).toMatchObject({ traceId: TRACE, parentSpanId: agent?.spanId })
     }
@@ -107,6 +109,40 @@ describe('With an exporter of OpenTelemetry', () => {
       expect(receiver.sent()).not.toContain(said)
     }
   })
+
+  it.each(someOf(['span_only', 'true'], 1))(
+    'what is asked, answered and called is in the spans where the operator wants it: %s',
+    long,
+    async (wanted) => {
+      const capture = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: wanted }
+      const { upstream, server, of, client, receiver } = await start(capture)
+      await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })
+      upstream.script(toolCallReply({ name: 'semantic_search', arguments: { query: 'owls' } }))
+      upstream.script(textReply('At night [1].'))
+      const { id } = await client.conversations.create()
+      await client.chat({ ...QUESTION, conversation: { id } }).text()
+      await expect.poll(() => of('POST /chat')).toHaveLength(1)
+      const [agent] = of('invoke_agent')
+      const [tool] = of('execute_tool')
+      const [first, second] = of('chat scripted')
+      const quoted = (span: typeof agent, name: string) => JSON.parse(`${span?.attributes[name]}`)
+      const text = (content: string) => [{ type: 'text', content }]
+      const question = { role: 'user', parts: text('When do owls hunt?') }
+      const answer = { role: 'assistant', parts: text('At night [1].'), finish_reason: 'stop' }
+      expect(agent?.attributes['gen_ai.conversation.id']).toBe(id)
+      expect(quoted(agent, 'gen_ai.input.messages')).toEqual([question])
+      expect(quoted(agent, 'gen_ai.output.messages')).toEqual([answer])
+      expect(quoted(second, 'gen_ai.output.messages')).toEqual([answer])
+      expect(quoted(tool, 'gen_ai.tool.call.arguments')).toEqual({ query: 'owls' })
+      expect(quoted(tool, 'gen_ai.tool.call.result')).toContain('Owls hunt at night.')
+      expect(quoted(first, 'gen_ai.output.messages')).toMatchObject([
+        { parts: [{ type: 'tool_call', name: 'semantic_search', arguments: '{"query":"owls"}' }] },
+      ])
+      const sent = JSON.stringify(quoted(second, 'gen_ai.input.messages'))
+      expect(sent).toMatch(/"system".*When do owls hunt\?.*"tool_call_response".*hunt at night/s)
+      expect(receiver.sent()).not.toContain(TEST_KEY)
+    },
+  )
 
   it(
     'what fails says how, and not in which words; what is left is sent at the end',

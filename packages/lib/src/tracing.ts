@@ -20,6 +20,25 @@ interface SpanOptions {
   isRemote?: boolean
 }
 
+/** Characters of each text that a span quotes. */
+const MAX_QUOTED = 20_000
+let isContentShown = false
+
+/** Whether spans quote what people, models and tools say, from now on. */
+export function showContent(isShown: boolean): void {
+  isContentShown = isShown
+}
+
+export const showsContent = (): boolean => isContentShown
+
+/** An attribute that quotes content, as JSON: none unless content is to be shown. */
+export function quote(name: string, content: () => unknown): Attributes {
+  if (!isContentShown) return {}
+  const cut = (_name: string, value: unknown) =>
+    typeof value === 'string' ? value.slice(0, MAX_QUOTED) : value
+  return { [name]: JSON.stringify(content(), cut) }
+}
+
 /** The meter for metrics; counts nothing unless OpenTelemetry was started before. */
 export const meter = () => metrics.getMeter('agent-server')
 

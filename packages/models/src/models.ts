@@ -42,6 +42,7 @@ export { ANNOUNCEMENTS, ANNOUNCEMENTS_READ_ON, closingNotice } from './model-clo
 export { PROTOCOLS } from './protocols.ts'
 export { type Reranker, RerankerError, type RerankInput } from './reranker.ts'
 export { createOpenAiReranker } from './reranking/reranker.ts'
+export { spanAnswer, spanMessages } from './span-messages.ts'
 export { BYTES_PER_TOKEN, estimateTokens, sizeOfMessages } from './token-estimate.ts'
 export { createUpstreamModel } from './upstream/chat.ts'
 export { firstApi } from './upstream/choose-api.ts'

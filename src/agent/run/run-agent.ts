@@ -1,11 +1,12 @@
-import { openSpan, type StreamSpan } from '@agent-server/lib/tracing.ts'
+import { openSpan, quote, type StreamSpan } from '@agent-server/lib/tracing.ts'
+import { spanAnswer, spanMessages } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Agent, AgentEvent, AgentRequest } from '@agent-server/wire'
+import type { Agent, AgentEvent, AgentRequest, RunEnd } from '@agent-server/wire'
 import type { CallerSearch, Retrieval } from '../../retrieval/search.ts'
 import { type OpenRun, openRun } from './open-run.ts'
 import { answerQuery, type Query, type QueryAnswer } from './query.ts'
 import { Rounds } from './rounds.ts'
-import { begin, type Dependencies } from './run-context.ts'
+import { begin, type Dependencies, type RunContext } from './run-context.ts'
 
 /** The agent, which also answers searches alone. */
 export interface SearchingAgent extends Agent {
@@ -23,9 +24,11 @@ export function createAgent(parts: Dependencies): SearchingAgent {
     run(request, signal) {
       const attributes = {
         'gen_ai.operation.name': 'invoke_agent',
-        'gen_ai.conversation.id': request.sessionId,
+        'gen_ai.agent.name': parts.name,
+        'gen_ai.conversation.id': request.sessionId ?? request.conversationId,
+        ...quote('gen_ai.input.messages', () => spanMessages(request.messages)),
       }
-      const span = openSpan('invoke_agent', { attributes })
+      const span = openSpan(`invoke_agent ${parts.name}`, { attributes })
       return span.around(run(parts, request, span, signal))
     },
   }
@@ -40,10 +43,11 @@ async function* run(
 ): AsyncGenerator<readonly AgentEvent[]> {
   using _held = parts.hold?.()
   let opened: OpenRun | undefined
+  let context: RunContext | undefined
   let rounds: Rounds | undefined
   try {
     opened = await openRun(parts, request, signal)
-    const context = yield* begin(parts, request, opened, signal)
+    context = yield* begin(parts, request, opened, signal)
     yield context.searches.splice(0)
     rounds = new Rounds(parts, request, context, signal)
     while (!rounds.end) {
@@ -75,6 +79,13 @@ async function* run(
     throw error
   } finally {
     opened?.close(rounds?.end)
-    span.end()
+    endSpan(span, context, rounds?.end)
   }
+}
+
+function endSpan(span: StreamSpan, context: RunContext | undefined, end: RunEnd | undefined): void {
+  const content = context?.answerText.shown ?? ''
+  const answer = () => spanAnswer({ role: 'assistant', content }, end?.reason)
+  span.setAttributes(quote('gen_ai.output.messages', answer))
+  span.end()
 }

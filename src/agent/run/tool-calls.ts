@@ -1,4 +1,4 @@
-import { inSpan } from '@agent-server/lib/tracing.ts'
+import { inSpan, quote } from '@agent-server/lib/tracing.ts'
 import type { ModelMessage } from '@agent-server/models'
 import type { AgentEvent } from '@agent-server/wire'
 import type { Citations } from '../citations/citations.ts'
@@ -58,12 +58,15 @@ export async function runCalls(
         'gen_ai.tool.type': 'function',
         'gen_ai.tool.name': call.name,
         'gen_ai.tool.call.id': call.callId,
+        ...quote('gen_ai.tool.call.arguments', () => call.input),
       }
       const began = performance.now()
       const result = await inSpan(`execute_tool ${call.name}`, { attributes }, async (span) => {
         const outcome = await callInTime(call, { tools, budget }, signal)
         if (outcome.isError) span.setAttributes({ 'error.type': 'tool_error' })
-        return { ...outcome, output: citations.show(outcome.output) }
+        const output = citations.show(outcome.output)
+        span.setAttributes(quote('gen_ai.tool.call.result', () => output))
+        return { ...outcome, output }
       })
       trace?.called(call, result, performance.now() - began)
       return { call, result }

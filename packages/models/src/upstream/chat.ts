@@ -1,7 +1,7 @@
 import { pause, untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import { openSpan, type StreamSpan } from '@agent-server/lib/tracing.ts'
+import { openSpan, quote, type StreamSpan, showsContent } from '@agent-server/lib/tracing.ts'
 import {
   type ChatApi,
   type ChatModel,
@@ -10,6 +10,7 @@ import {
   PromptTooLong,
 } from '../chat-model.ts'
 import { insteadOf, nearestModels } from '../nearest-models.ts'
+import { spanAnswerOf, spanMessages } from '../span-messages.ts'
 import { type Abilities, createAbilities } from './abilities.ts'
 import { isThinker } from './answer-text.ts'
 import { type ChosenApi, firstApi, nextApi } from './choose-api.ts'
@@ -122,6 +123,7 @@ class UpstreamModel implements ChatModel {
   ): AsyncGenerator<readonly ModelEvent[]> {
     const recover = this.#createRecovery()
     let isBegun = false
+    const quoted: ModelEvent[] | undefined = showsContent() ? [] : undefined
     try {
       for (;;) {
         signal.throwIfAborted()
@@ -131,6 +133,7 @@ class UpstreamModel implements ChatModel {
         try {
           for (let batch = await call.next(); batch; batch = await call.next()) {
             isBegun ||= batch.some(({ type }) => type !== 'progress')
+            quoted?.push(...batch)
             if (call.learned) this.#learnFrom(call.learned, batch, request, span)
             yield batch
           }
@@ -144,6 +147,7 @@ class UpstreamModel implements ChatModel {
       span.fail(failure)
       throw failure
     } finally {
+      if (quoted) span.setAttributes(quote('gen_ai.output.messages', () => spanAnswerOf(quoted)))
       span.end()
     }
   }
@@ -186,13 +190,14 @@ class UpstreamModel implements ChatModel {
     })
   }
 
-  #openSpan({ sampling }: ModelRequest): StreamSpan {
+  #openSpan({ sampling, messages }: ModelRequest): StreamSpan {
     const attributes = {
       ...spanAttributes('chat', this.#options, this.api),
       'gen_ai.request.temperature': sampling.temperature,
       'gen_ai.request.top_p': sampling.topP,
       'gen_ai.request.max_tokens': sampling.maxTokens,
       'gen_ai.request.seed': sampling.seed,
+      ...quote('gen_ai.input.messages', () => spanMessages(messages)),
     }
     return openSpan(`chat ${this.name}`, { attributes, isRemote: true })
   }
