@@ -25,10 +25,20 @@ describe.skipIf(!hasBrowser)('The embedding model (needs Chromium)', () => {
     await server.ingest({ title: 'Owls', text: 'Owls hoot.' })
 
     const { page } = await openWebUi(browser, server.url, 'models')
-    const servers = page.getByLabel('Embedding server')
-    await servers.selectOption('None (keyword search only)')
+    const servers = page.getByRole('group', { name: 'Embedding server' })
+    const builtIn = servers.getByRole('button', { name: /^Built in.*English/ })
+    await builtIn.click()
+    await expect.poll(() => builtIn.getAttribute('aria-pressed')).toBe('true')
+    // What needs no server asks for no address and no key.
+    expect(await page.getByLabel(/\bEMBEDDING_(BASE_URL|API_KEY)$/).count()).toBe(0)
+    await servers.getByRole('button', { name: /^OpenAI/ }).click()
+    expect(await page.getByLabel(/\bEMBEDDING_BASE_URL$/).inputValue()).toBe(
+      'https://api.openai.com/v1',
+    )
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await servers.getByRole('button', { name: /^None/ }).click()
     expect(await page.getByLabel(/\bEMBEDDING_MODEL$/).inputValue()).toBe('none')
-    await servers.selectOption('Built in (English, needs no server)')
+    await builtIn.click()
     expect(await page.getByLabel(/\bEMBEDDING_MODEL$/).inputValue()).toBe('builtin')
     await page.getByRole('button', { name: 'Test Embedding' }).click()
     await page.getByText(/works: .* 384 dimensions/).waitFor({ timeout: 60_000 })

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { LocalModelServers } from '../../packages/client/src/agent-server.ts'
+import { chatModelsOf, type LocalServer, settingsFor } from '../admin/local-models.tsx'
 import { begin } from '../admin/server-state.ts'
 import { useWork } from '../admin/work.tsx'
 import { client } from '../api.ts'
@@ -95,13 +95,8 @@ function AddDocument({ onDone }: { onDone: () => void }) {
   )
 }
 
-type Found = LocalModelServers['servers'][number]
-
-/** Those are for search, not for chat. */
-const NOT_FOR_CHAT = /embed|rerank|minilm|\bbge\b|\be5\b/i
-
 function ConnectModel() {
-  const search = useWork<Found[]>()
+  const search = useWork<LocalServer[]>()
   const look = () => search.run(() => Promise.resolve(client.admin.models.local()))
   useEffect(() => void look(), [])
   const servers = search.result.value ?? []
@@ -112,7 +107,7 @@ function ConnectModel() {
         own words and calls tools.
       </p>
       {servers.map((server) => (
-        <LocalServer key={server.baseUrl} server={server} />
+        <FoundServer key={server.baseUrl} server={server} />
       ))}
       {search.result.value && servers.length === 0 && (
         <p>No Ollama or LM Studio is running on the server’s machine.</p>
@@ -132,14 +127,14 @@ function ConnectModel() {
   )
 }
 
-function LocalServer({ server: { name, baseUrl, models } }: { server: Found }) {
-  const chatModels = models.filter((model) => !NOT_FOR_CHAT.test(model))
+function FoundServer({ server }: { server: LocalServer }) {
+  const { name } = server
+  const chatModels = chatModelsOf(server)
   const model = useSignal(chatModels[0] ?? '')
   const saving = useWork<unknown>()
   const use = async () => {
     const { digest } = await client.admin.settings.get()
-    const set = { CHAT_MODEL: model.value, CHAT_BASE_URL: baseUrl, CHAT_API_KEY: 'none' }
-    await client.admin.settings.save({ basedOn: digest, set })
+    await client.admin.settings.save({ basedOn: digest, set: settingsFor(server, model.value) })
     await begin('restart')
   }
   if (chatModels.length === 0) {

@@ -1,4 +1,4 @@
-import type { Signal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type {
   ModelTest,
@@ -7,14 +7,16 @@ import type {
   Setting,
 } from '../../packages/client/src/agent-server.ts'
 import { EmbeddingChange } from '../admin/embedding-change.tsx'
+import { LocalModels } from '../admin/local-models.tsx'
 import { Found } from '../admin/model-test.tsx'
-import { PRESETS, SERVERLESS } from '../admin/presets.ts'
+import { PRESETS, type Preset, presetOf, SERVERLESS } from '../admin/presets.ts'
 import { SaveBar, SettingField } from '../admin/setting-field.tsx'
 import { changesOf, type Draft, useSettings } from '../admin/settings-draft.ts'
+import { Tiles } from '../admin/tiles.tsx'
 import { useWork } from '../admin/work.tsx'
 import { client } from '../api.ts'
 import { counted, formatDay } from '../format.ts'
-import { Button, Field, Form } from '../parts/controls.tsx'
+import { Button, Form } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 
@@ -95,33 +97,49 @@ function RoleForm({
   const request = () => ({ kind, ...changesOf(draft.value) })
   const listId = `models-${kind}`
   const sourceOf = (name: string) => all.find((one) => one.name === name)?.source
-  const presets = [...SERVERLESS[kind], ...PRESETS]
-  const take = (chosen: string) => {
-    const preset = presets.find(({ name }) => name === chosen)
-    if (!preset) return
+  const presets = [
+    ...SERVERLESS[kind],
+    ...PRESETS.filter((one) => one.onlyFor !== 'chat' || kind === 'chat'),
+  ]
+  const current = (name: string) =>
+    (name in draft.value ? draft.value[name] : all.find((one) => one.name === name)?.value) ?? ''
+  const isOther = useSignal(false)
+  const preset = isOther.value ? undefined : presetOf(presets, current(model), current(url))
+  const isSet = isOther.value || current(model) + current(url) !== ''
+  // A model without a server needs no address and no key; what is set is shown all the same.
+  const isNeeded = (name: string) =>
+    preset?.model === undefined ||
+    name === model ||
+    sourceOf(name) !== 'default' ||
+    draft.value[name] !== undefined
+  const take = (given: Preset) => {
+    isOther.value = false
     const isKeyless = sourceOf(key) === 'default'
     draft.value = {
       ...draft.value,
-      ...(preset.model && { [model]: preset.model }),
-      ...(preset.url && { [url]: preset.url }),
-      ...(preset.key && isKeyless && { [key]: preset.key }),
+      // No other server has a model that is built in.
+      ...(preset?.model && { [model]: null }),
+      ...(given.model && { [model]: given.model }),
+      ...(given.url && { [url]: given.url }),
+      ...(given.key && isKeyless && { [key]: given.key }),
     }
   }
   return (
     <section class="panel stack" aria-labelledby={`role-${kind}`}>
       <h2 id={`role-${kind}`}>{title}</h2>
       <p class="hint">{hint}</p>
-      <Field label={`${title} server`}>
-        <select value="" onChange={({ currentTarget }) => take(currentTarget.value)}>
-          <option value="">Choose a provider, or enter its URL below</option>
-          {presets.map(({ name, model: own }) => (
-            <option key={name} disabled={sourceOf(own ? model : url) === 'environment'}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </Field>
-      {names.map((name) => {
+      <Tiles
+        title={title}
+        presets={presets}
+        chosen={preset ?? (isSet ? 'other' : undefined)}
+        isFixed={({ model: own }) => sourceOf(own ? model : url) === 'environment'}
+        onChoose={take}
+        onOther={() => (isOther.value = true)}
+      />
+      {kind === 'chat' && (
+        <LocalModels onChoose={(values) => (draft.value = { ...draft.value, ...values })} />
+      )}
+      {names.filter(isNeeded).map((name) => {
         const setting = all.find((one) => one.name === name)
         const suggestions = name === model ? { suggestions: listId } : {}
         return setting && <SettingField key={name} {...{ setting, draft }} {...suggestions} />
