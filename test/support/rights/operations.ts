@@ -57,6 +57,21 @@ export const CALLS: Record<string, (document: TrueDocument) => RightsCall[]> = {
   getAttachedFileContent: ({ id }) => [
     { path: `/v1/vector_stores/corpus/files/${id}/content`, shows: true },
   ],
+  updateAttachedFile: ({ id }) => [
+    { path: `/v1/vector_stores/corpus/files/${id}`, body: { attributes: {} }, changes: true },
+  ],
+  detachFile: ({ id }) => [{ path: `/v1/vector_stores/corpus/files/${id}` }],
+  getDocumentFile: ({ word }) => [{ path: `/documents/${word}/file` }],
+  getCollection: ({ collection = 'default' }) => [{ path: `/collections/${collection}` }],
+  oikbListFiles: ({ collection = 'default' }) => [
+    { path: `/api/v1/knowledge/${collection}/files?limit=100` },
+  ],
+  oikbCleanup: ({ collection = 'default', word }) => [
+    {
+      path: `/api/v1/knowledge/${collection}/sync/cleanup`,
+      body: { file_ids: [word], directory_ids: [] },
+    },
+  ],
   listAttachedFiles: () => [{ path: '/v1/vector_stores/corpus/files?limit=100' }],
   searchVectorStore: ({ word }) => [
     { path: '/v1/vector_stores/corpus/search', body: { query: word }, shows: true },
