@@ -25,6 +25,13 @@ import { MAX_REQUESTS, originOf, orPage } from './sign-in.ts'
 /** One for each connection: an authorisation server cannot have an answer taken for that of another one (RFC 9700, 4.4.2). */
 const callbackPath = (connection: string) => `${SIGN_IN_PATH}/account/${connection}`
 
+const ACCOUNTS_PATH = '/#/accounts'
+const FAILURE_PAGE = {
+  title: 'Account not connected',
+  path: ACCOUNTS_PATH,
+  link: 'Back to your accounts',
+}
+
 export interface McpAccountServices {
   host: {
     use<Result>(work: (agent: { mcp: Pick<Mcp, 'accounts'> }) => Promise<Result>): Promise<Result>
@@ -133,27 +140,31 @@ const callbackRoute: FastifyPluginAsyncZod<McpAccountServices> = async (
     schema: { hide: true, params: McpConnectionParams },
     exposeHeadRoute: false,
     handler: (request, reply) =>
-      orPage(reply, async () => {
-        const done = { ...cookie, value: '', seconds: 0 }
-        reply.headers({
-          'cache-control': 'no-store',
-          'referrer-policy': 'no-referrer',
-          'set-cookie': setCookie(request, done),
-        })
-        const query = new URLSearchParams(request.url.split('?')[1] ?? '')
-        const sealed = readCookie(request, cookie) ?? ''
-        const { connection } = request.params
-        const owner = await host.use(({ mcp }) =>
-          mcp.accounts.finish(connection, query, sealed, callSignal(reply)),
-        )
-        const targets = { connection }
-        await audit.record({
-          who: owner,
-          address: request.ip,
-          action: 'accountConnected',
-          targets,
-        })
-        return reply.redirect('/#/accounts', 303)
-      }),
+      orPage(
+        reply,
+        async () => {
+          const done = { ...cookie, value: '', seconds: 0 }
+          reply.headers({
+            'cache-control': 'no-store',
+            'referrer-policy': 'no-referrer',
+            'set-cookie': setCookie(request, done),
+          })
+          const query = new URLSearchParams(request.url.split('?')[1] ?? '')
+          const sealed = readCookie(request, cookie) ?? ''
+          const { connection } = request.params
+          const owner = await host.use(({ mcp }) =>
+            mcp.accounts.finish(connection, query, sealed, callSignal(reply)),
+          )
+          const targets = { connection }
+          await audit.record({
+            who: owner,
+            address: request.ip,
+            action: 'accountConnected',
+            targets,
+          })
+          return reply.redirect(ACCOUNTS_PATH, 303)
+        },
+        FAILURE_PAGE,
+      ),
   })
 }

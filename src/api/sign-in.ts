@@ -123,13 +123,14 @@ function ownPath(to: string): string {
 export async function orPage(
   reply: FastifyReply,
   work: () => Promise<FastifyReply>,
+  page: FailurePage = SIGN_IN_PAGE,
 ): Promise<FastifyReply> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    reply.log.warn({ err: error }, 'sign-in failed')
-    return reply.status(error.status).headers(PAGE_HEADERS).send(failurePage(error.message))
+    reply.log.warn({ err: error }, page.title)
+    return reply.status(error.status).headers(PAGE_HEADERS).send(failurePage(page, error.message))
   }
 }
 
@@ -147,13 +148,22 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 const escaped = (text: string) => text.replaceAll(/[&<>"]/g, (sign) => ENTITIES[sign] ?? '')
 
-const failurePage = (message: string) => `<!doctype html>
+/** What it says, and where it leads. */
+interface FailurePage {
+  title: string
+  path: string
+  link: string
+}
+
+const SIGN_IN_PAGE = { title: 'Sign-in failed', path: '/', link: 'Back to the sign-in page' }
+
+const failurePage = ({ title, path, link }: FailurePage, message: string) => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Sign-in failed</title>
-<h1>Sign-in failed</h1>
+<title>${title}</title>
+<h1>${title}</h1>
 <p>${escaped(message)}</p>
-<p><a href="/">Back to the sign-in page</a></p>
+<p><a href="${path}">${link}</a></p>
 </html>
 `

@@ -53,7 +53,7 @@ export async function compose(
   opened.defer(corpus.close)
   const keys = new Keys({ store: store.keys, ledger: knowledge.usage.ledger, log })
   opened.defer(() => keys.close())
-  const people = composePeople(config, store, corpus.conversationDeleted)
+  const people = composePeople(config, store, corpus)
   const runs = createRunHistory({ store: store.runRecords, maximum: config.RUNS_KEPT, log })
   opened.defer(async () => void (await runs.close()))
   const agents = await openAgentSide({

@@ -1,5 +1,7 @@
 import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
+import { codeOf } from '@agent-server/lib/system-error.ts'
+import { everything } from '@agent-server/lib/visibility.ts'
 import type { ChatModel } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { createAnalyser } from '@agent-server/search'
@@ -10,7 +12,7 @@ import {
   createConversationSweep,
 } from '../documents/conversation-documents.ts'
 import { corpusForCaller, listCollections } from '../documents/corpus-access.ts'
-import { createDocuments } from '../documents/ingestion/documents.ts'
+import { type AllDocuments, createDocuments } from '../documents/ingestion/documents.ts'
 import { createFiles } from '../documents/ingestion/uploads.ts'
 import { createSharedCollections } from '../documents/shared-collections.ts'
 import { openWatch } from '../documents/watch/watch.ts'
@@ -23,6 +25,8 @@ import { createReranker } from './models.ts'
 
 /** Streams of lines that are read at a time; further ones wait. */
 const MAX_STREAMS = 32
+/** The deadline for making a document somebody else's. */
+const GIVE_MS = 30_000
 
 /** What clients do with the corpus, limited to what each may see and change, and background ingestion. */
 export function openCorpus(
@@ -83,6 +87,7 @@ export function openCorpus(
   return {
     corpusFor: (caller: Caller) => corpusForCaller(caller, services),
     conversationDeleted: sweep.conversationDeleted,
+    giveDocument: (id: string, creator: string) => giveDocument(documents, id, creator),
     folders,
     async start(running: AbortSignal) {
       const names = watched.flatMap(({ collection = [] }) => collection)
@@ -97,6 +102,17 @@ export function openCorpus(
       await folders.close()
       await web.close()
     },
+  }
+}
+
+export type CorpusSide = ReturnType<typeof openCorpus>
+
+/** One that is gone by now needs no owner. */
+async function giveDocument({ patch }: Pick<AllDocuments, 'patch'>, id: string, creator: string) {
+  try {
+    await patch(everything(), id, { creator }, AbortSignal.timeout(GIVE_MS))
+  } catch (error) {
+    if (codeOf(error) !== 'document_not_found') throw error
   }
 }
 

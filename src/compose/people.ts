@@ -12,12 +12,13 @@ import { createPeople, type People } from '../operator/people/people.ts'
 import { createPeopleAdmin } from '../operator/people/people-admin.ts'
 import { createPersonSessions } from '../operator/people/person-sessions.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
+import type { CorpusSide } from './corpus.ts'
 
 /** Who the people are that keys and the company's issuer let in. */
 export function composePeople(
   config: Config,
   store: Pick<OpenedStore, 'people' | 'sessions' | 'conversations'>,
-  conversationDeleted: (id: string) => Promise<void>,
+  corpus: Pick<CorpusSide, 'conversationDeleted' | 'giveDocument'>,
 ) {
   const issuer = issuerOf(config)
   const tokens = issuer && createAccessTokens(issuer)
@@ -28,7 +29,8 @@ export function composePeople(
     admin: createPeopleAdmin({
       store: store.people,
       conversations: store.conversations,
-      conversationDeleted,
+      conversationDeleted: corpus.conversationDeleted,
+      giveDocument: corpus.giveDocument,
       people,
     }),
   }

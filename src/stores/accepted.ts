@@ -4,8 +4,11 @@ export type ToolDigests = ReadonlyMap<string, string>
 export interface AcceptedTools {
   /** What was accepted of a connection; undefined if it, or its URL, was never seen. */
   accepted(connection: string, url: string): Promise<ToolDigests | undefined>
-  /** What was accepted of a connection. If it, or its URL, is seen for the first time, that is `tools`. */
-  see(connection: string, url: string, tools: ToolDigests): Promise<ToolDigests>
+  /**
+   * What was accepted of a connection. If it, or its URL, is seen for the first time, that is `tools`; while it has fewer
+   * than `mostNew`, those of names that were never seen as well.
+   */
+  see(connection: string, url: string, tools: ToolDigests, mostNew?: number): Promise<ToolDigests>
   /** Accepts these definitions. A tool that is temporarily missing stays accepted. */
   accept(connection: string, url: string, tools: ToolDigests): Promise<void>
 }

@@ -198,6 +198,8 @@ export interface LabelsPatch {
   conversation?: null | undefined
   /** Null for that of its collection. */
   access?: readonly string[] | null | undefined
+  /** Whose document it is from now on. */
+  creator?: string | undefined
   /** The person whose document it is once it is taken out of a collection; absent for nobody's. */
   taker?: string | undefined
 }

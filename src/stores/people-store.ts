@@ -15,6 +15,13 @@ export interface StoredPerson extends DayLimits {
 /** Null takes a limit away; one that is not given stays as it is. */
 export type LimitsChange = { [Name in keyof DayLimits]?: DayLimits[Name] | null }
 
+export interface PeopleBounds {
+  most: number
+  unseenMs: number
+}
+
+export const PEOPLE_BOUNDS: PeopleBounds = { most: 100_000, unseenMs: 400 * 86_400_000 }
+
 export type SeenPerson = Pick<StoredPerson, 'id' | 'name' | 'email' | 'groups'>
 
 /** A session of the web UI. */
@@ -61,10 +68,15 @@ export interface PeopleStore {
     nextCursor: string | undefined
   }>
   find(id: string): Promise<StoredPerson | undefined>
-  /** Adds a person, or notes how they are now. */
-  see(person: SeenPerson): Promise<void>
+  /**
+   * Adds a person, or notes how they are now. Whenever somebody is added, some of those go who own nothing and were not
+   * seen for `unseenMs`, or longest of more people than `most`.
+   */
+  see(person: SeenPerson, bounds?: PeopleBounds): Promise<void>
   /** Sets the limits that are given, or takes away those that are null; undefined if there is no such person. */
   limit(id: string, limits: LimitsChange): Promise<StoredPerson | undefined>
+  /** Ids of documents that somebody has added, but for those of conversations. */
+  documentsOf(id: string, limit: number): Promise<string[]>
   /** What `remove` would remove; undefined if there is no such person. */
   measure(id: string): Promise<RemovedPerson | undefined>
   /** Removes a person and what is theirs; what others may see belongs to `heir` from then on, or to nobody. */

@@ -98,6 +98,11 @@ describe('A server at which each person has their own account', () => {
     for (const response of both) expect(await response.text()).not.toContain('canary-')
   })
 
+  it('knows this server as one client, whoever connects an account', async () => {
+    await Promise.all([connected('ada'), connected('bob'), connected('ada')])
+    expect(tickets.registrations).toHaveLength(1)
+  })
+
   it('is used by nobody with an API key, and by a program for the person for whom it speaks', async () => {
     await connected('cleo')
     const created = await server.request('/admin/keys', {
@@ -132,7 +137,9 @@ describe('A server at which each person has their own account', () => {
     const attacker = await signIn('eve')
     const callback = await allow(attacker, 'dan')
     const victim = await signIn('dan')
-    expect((await victim.visit(callback)).status).toBe(401)
+    const page = await victim.visit(callback)
+    expect(page.status).toBe(401)
+    expect(await page.text()).toMatch(/<title>Account not connected<.*href="\/#\/accounts"/s)
     expect(await accountsOf(victim)).toEqual([{ connection: 'tickets' }])
     const jar = new Map(attacker.cookies.get(new URL(server.url).host))
     const comeBack = async (change: (url: URL) => void) => {

@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config.ts'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
 import { onlyLong } from '../support/long.ts'
+import { speakingFor } from '../support/people.ts'
 import { type FakeQdrant, startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 import { OTTERS, post, readiness, startShared, textsBy } from '../support/qdrant/shared-server.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
@@ -45,6 +46,20 @@ async function untilEmbedded(server: TestServer): Promise<void> {
 }
 
 describe('A server with its index in Qdrant', () => {
+  it('finds the documents of a removed person for whom they are handed to', async () => {
+    const { server } = await startShared()
+    const [ada, bob] = ['ada', 'bob'].map((name) => speakingFor(server, { name }))
+    if (!ada || !bob) throw new Error('Nobody is there')
+    await ada('/documents?wait=20', { body: OTTERS })
+    const found = async () =>
+      (await search({ ...server, request: bob }, 'otters hands')).map(({ title }) => title)
+    expect(await found()).toEqual([])
+    const path = '/admin/people/user:ada?handTo=user:bob'
+    const removed = await server.request(path, { method: 'DELETE' })
+    expect(await removed.json()).toMatchObject({ handedOn: { to: 'user:bob', documents: 1 } })
+    expect(await found()).toEqual(['Otters'])
+  })
+
   it('finds, filters, replaces and forgets as any other', verifies('qdrant.serves'), async () => {
     const { qdrant, server } = await startShared()
     const id = await server.ingest(OTTERS)

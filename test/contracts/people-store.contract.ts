@@ -33,6 +33,30 @@ export function describePeopleStore(name: string, createData: () => Promise<Stor
       expect(second.nextCursor).toBeUndefined()
     })
 
+    it('forgets who was not seen for longest and owns nothing, when somebody new makes too many', async () => {
+      const { store } = await openStore(createData)
+      const see = (id: string, unseenMs = 1e9) =>
+        store.people.see(
+          { id, name: undefined, email: undefined, groups: [] },
+          { most: 3, unseenMs },
+        )
+      const left = async () => (await store.people.list({ limit: 99 })).people.map(({ id }) => id)
+      for (const id of ['user:limited', 'user:owner', 'user:gone', 'user:back']) await see(id)
+      expect(await left()).toEqual(['user:owner', 'user:gone', 'user:back'])
+      await store.people.limit('user:owner', { tokensPerDay: 1 })
+      await see('user:owner')
+      await see('user:new')
+      expect(await left()).toEqual(['user:owner', 'user:back', 'user:new'])
+      await store.conversations.create({
+        id: 'conv_1',
+        owner: 'user:back',
+        title: 't',
+        metadata: {},
+      })
+      await see('user:newer', -1e9)
+      expect(await left()).toEqual(['user:owner', 'user:back', 'user:newer'])
+    })
+
     it('keeps the sessions that were used last, and the newest of a person', async () => {
       const { store } = await openStore(createData)
       const { sessions } = store

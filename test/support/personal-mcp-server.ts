@@ -11,6 +11,8 @@ export interface PersonalMcpServer {
   tokens: string[]
   /** What came to the token endpoint, in order. */
   grants: string[]
+  /** One for each client that has registered itself. */
+  registrations: string[]
   /** From now on, no token of this account counts, and none is given. */
   revoke(login: string): void
   /** The token endpoint answers with this error, until it is undefined again. */
@@ -27,6 +29,7 @@ export interface PersonalMcpServer {
 export async function startPersonalServer(logins: readonly string[]): Promise<PersonalMcpServer> {
   const tokens: string[] = []
   const grants: string[] = []
+  const registrations: string[] = []
   const codes = new Map<string, { login: string; challenge: string; redirectUri: string }>()
   /** By token, whose it is; refresh tokens count once. */
   const access = new Map<string, string>()
@@ -82,6 +85,7 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
     if (pathname === '/token') return void grant(incoming, response)
     incoming.resume()
     if (pathname === '/register') {
+      registrations.push(pathname)
       return void json(response, { client_id: 'registered', redirect_uris: [] }, 201)
     }
     if (pathname === '/authorize') {
@@ -123,6 +127,7 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
     url: `${resource.url}/mcp`,
     tokens,
     grants,
+    registrations,
     revoke: (login) => void revoked.add(login),
     holdCalls(until) {
       heldCalls = until

@@ -1,5 +1,6 @@
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   discoverOAuthServerInfo,
@@ -24,6 +25,13 @@ export const OAuthClient = z.object({
   isRegistered: z.boolean(),
 })
 export type OAuthClient = z.output<typeof OAuthClient>
+
+/** How long a registration is used for further people; an authorisation server may forget it. */
+const REGISTERED_MS = 86_400_000
+const MAX_REGISTERED = 10
+
+/** How this server has registered itself, by where and for what. */
+export type Registrations = Map<string, { client: Promise<OAuthClient>; until: number }>
 
 /** What is kept with tokens. */
 function withoutSecret({ client_id, client_secret, isRegistered }: OAuthClient): OAuthClient {
@@ -67,10 +75,16 @@ interface Begun {
   issuer: string
 }
 
+interface Beginning {
+  redirectUri: string
+  state: string
+  registrations: Registrations
+}
+
 /** Where a person allows this server to act for them. Throws `fetch_failed`. */
 export function beginSignIn(
   target: SessionTarget,
-  { redirectUri, state }: { redirectUri: string; state: string },
+  { redirectUri, state, registrations }: Beginning,
   signal: AbortSignal,
 ): Promise<Begun> {
   return explained(target, signal, async (fetchFn) => {
@@ -93,7 +107,8 @@ export function beginSignIn(
       })),
       isRegistered: true,
     })
-    const client = configuredClient(target) ?? (await register())
+    const place = JSON.stringify([issuer, redirectUri, scope])
+    const client = configuredClient(target) ?? (await registered(registrations, place, register))
     const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServerUrl, {
       ...(metadata && { metadata }),
       clientInformation: asInformation(client),
@@ -111,6 +126,22 @@ export function beginSignIn(
       client: withoutSecret(client),
       issuer,
     }
+  })
+}
+
+/** One registration for all people, rather than one for each who begins. */
+async function registered(
+  registrations: Registrations,
+  place: string,
+  register: () => Promise<OAuthClient>,
+): Promise<OAuthClient> {
+  const before = registrations.get(place)
+  if (before && before.until > Date.now()) return before.client
+  const client = register()
+  keepNewest(registrations, place, { client, until: Date.now() + REGISTERED_MS }, MAX_REGISTERED)
+  return client.catch((error: unknown) => {
+    registrations.delete(place)
+    throw error
   })
 }
 

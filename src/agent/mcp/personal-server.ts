@@ -7,7 +7,7 @@ import { isSameSecret } from '@agent-server/lib/same-secret.ts'
 import { z } from 'zod'
 import type { McpAccountKey } from '../../stores/people-store.ts'
 import type { Tool } from '../tools/define-tool.ts'
-import { beginSignIn, finishSignIn, OAuthClient } from './account-sign-in.ts'
+import { beginSignIn, finishSignIn, OAuthClient, type Registrations } from './account-sign-in.ts'
 import { AccountRequired, type McpAccounts } from './accounts.ts'
 import { explainFailure, kindOf } from './explain-failure.ts'
 import { identityOf, RemoteServer, type RemoteServerOptions } from './remote-server.ts'
@@ -59,6 +59,7 @@ export class PersonalServer {
   readonly #options: PersonalOptions
   /** By whose they are, the last used ones last. */
   readonly #open = new Map<string, OpenServer>()
+  readonly #registrations: Registrations = new Map()
   #sweeping: NodeJS.Timeout | undefined
 
   constructor(options: PersonalOptions) {
@@ -120,7 +121,11 @@ export class PersonalServer {
   async begin(owner: string, redirectUri: string, signal: AbortSignal) {
     const target = this.target()
     const state = randomBytes(32).toString('base64url')
-    const { url, ...begun } = await beginSignIn(target, { redirectUri, state }, signal)
+    const { url, ...begun } = await beginSignIn(
+      target,
+      { redirectUri, state, registrations: this.#registrations },
+      signal,
+    )
     const pending: PendingAccount = {
       ...begun,
       connection: this.name,
@@ -142,7 +147,11 @@ export class PersonalServer {
       throw new AppError('unauthorized', 'The account was not connected. Begin again.')
     }
     const answer = { ...pending, code, answeredBy: query.get('iss') ?? undefined }
-    const tokens = await finishSignIn(target, answer, signal)
+    const tokens = await finishSignIn(target, answer, signal).catch((error: unknown) => {
+      // The authorisation server may have forgotten the client.
+      this.#registrations.clear()
+      throw error
+    })
     await this.#options.accounts.save(this.account(pending.owner), { ...pending, tokens })
   }
 

@@ -28,13 +28,8 @@ export function createToolLock(store: Pick<AcceptedTools, 'see' | 'accept'>) {
       isPersonal = false,
     ): Promise<Map<string, ToolChange>> {
       const current = digestsOf(tools)
-      const accepted = await store.see(connection, url, current)
-      const changes = changesOf(current, accepted)
-      if (!isPersonal || accepted.size >= MAX_PERSONAL) return changes
-      const isNew = (name: string) => changes.get(name) === 'new'
-      const added = new Map([...current].filter(([name]) => isNew(name)))
-      if (added.size > 0) await store.accept(connection, url, added)
-      return new Map([...changes].filter(([name]) => !isNew(name)))
+      const accepted = await store.see(connection, url, current, isPersonal ? MAX_PERSONAL : 0)
+      return changesOf(current, accepted)
     },
   }
 }

@@ -33,8 +33,10 @@ export interface ChangeDependencies extends Refreshing {
   log: Pick<Log, 'warn'>
 }
 
-/** A change of labels; see `LabelsPatch` for the taker. */
-export interface Changing extends Omit<DocumentPatch, 'title'>, Pick<LabelsPatch, 'taker'> {}
+/** A change of labels; see `LabelsPatch` for the taker and the creator. */
+export interface Changing
+  extends Omit<DocumentPatch, 'title'>,
+    Pick<LabelsPatch, 'taker' | 'creator'> {}
 
 /** What clients do to documents without sending them again. */
 export function createDocumentChanges({ store, index, wake, log }: ChangeDependencies) {
@@ -94,12 +96,12 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
     async patch(
       visibility: Visibility,
       id: string,
-      { metadata, conversation, access, expected, taker }: Changing,
+      { metadata, conversation, access, expected, taker, creator }: Changing,
       signal: AbortSignal,
     ): Promise<StoredDocument | undefined> {
       // A right is taken away at once, also where the index is down: what it finds is checked in the store.
-      if (metadata || conversation !== undefined) await index.check(signal)
-      const change = { metadata, conversation, access, taker }
+      if (metadata || conversation !== undefined || creator !== undefined) await index.check(signal)
+      const change = { metadata, conversation, access, taker, creator }
       const document = await store.patchLabels(visibility, id, change, expected)
       if (!document) return undefined
       wake()
@@ -112,8 +114,9 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
 /** Gives the index the labels of a document, and repeats this if they were changed again in the meantime. */
 export async function refreshLabels({ store, index }: Refreshing, id: string): Promise<void> {
   const stored = async () => {
-    const { collection, conversation, metadata, access } = (await store.get(everything(), id)) ?? {}
-    return JSON.stringify([collection, conversation, metadata, access])
+    const document = await store.get(everything(), id)
+    const { collection, conversation, metadata, access, creator } = document ?? {}
+    return JSON.stringify([collection, conversation, metadata, access, creator])
   }
   let given: string | undefined
   do {

@@ -11,6 +11,8 @@ import type { People } from './people.ts'
 
 /** Conversations that are removed one after the other before the next are looked up. */
 const BATCH = 100
+/** Documents that are given to an heir one by one. */
+const MAX_HANDED = 10_000_000
 /** Whoever adds more meanwhile does not keep it from ending: the store removes the rest at once. */
 const MAX_BATCHES = CONVERSATION_BOUNDS.maximumCount / BATCH
 
@@ -19,6 +21,8 @@ interface Dependencies {
   conversations: Pick<ConversationStore, 'list' | 'remove'>
   /** Deletes the documents of a conversation that was deleted. */
   conversationDeleted: (id: string) => Promise<void>
+  /** Makes a document somebody's, in the index as well. Throws `index_unavailable`. */
+  giveDocument: (id: string, to: string) => Promise<void>
   people: Pick<People, 'forget'>
 }
 
@@ -32,7 +36,7 @@ export type PeopleAdmin = ReturnType<typeof createPeopleAdmin>
 
 /** Lists the people who were here, and removes what is theirs. */
 export function createPeopleAdmin(dependencies: Dependencies) {
-  const { store, conversations, conversationDeleted, people } = dependencies
+  const { store, conversations, conversationDeleted, giveDocument, people } = dependencies
 
   const removeConversations = async (owner: string) => {
     for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
@@ -42,6 +46,15 @@ export function createPeopleAdmin(dependencies: Dependencies) {
         await conversationDeleted(id)
       }
       if (page.length < BATCH) return
+    }
+  }
+
+  /** Each by itself, so that the index lets the heir find it. The store gives away what is left. */
+  const handDocuments = async (from: string, to: string) => {
+    for (let batch = 0; batch < MAX_HANDED / BATCH; batch += 1) {
+      const ids = await store.documentsOf(from, BATCH)
+      await Promise.all(ids.map((id) => giveDocument(id, to)))
+      if (ids.length < BATCH) return
     }
   }
 
@@ -64,6 +77,7 @@ export function createPeopleAdmin(dependencies: Dependencies) {
       if (!measured) throw notFound(id)
       if (!dryRun) {
         await removeConversations(id)
+        if (handTo !== undefined && handTo !== id) await handDocuments(id, handTo)
         await store.remove(id, handTo)
         people.forget(id)
       }

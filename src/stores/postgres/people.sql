@@ -10,6 +10,7 @@ CREATE TABLE people (
   first_seen_at bigint NOT NULL,
   last_seen_at bigint NOT NULL
 );
+CREATE INDEX people_by_last_seen ON people (last_seen_at, number);
 
 -- `mac` is a MAC of the session's secret; `sealed` holds the tokens of the issuer, encrypted.
 CREATE TABLE sessions (

@@ -48,12 +48,16 @@ export function createAcceptedWrites(dialect: Dialect) {
   }
 
   return {
-    async seeTools(tx: Tx, connection: string, url: string, tools: ToolDigests) {
-      if (await isKnown(tx, connection, url)) {
-        return toDigests(await tx.all(TOOLS, [connection]))
+    async seeTools(tx: Tx, connection: string, url: string, tools: ToolDigests, mostNew = 0) {
+      if (!(await isKnown(tx, connection, url))) {
+        await acceptAnew(tx, connection, url, tools)
+        return tools
       }
-      await acceptAnew(tx, connection, url, tools)
-      return tools
+      const accepted = toDigests(await tx.all(TOOLS, [connection]))
+      if (accepted.size >= mostNew) return accepted
+      const added = new Map([...tools].filter(([name]) => !accepted.has(name)))
+      await addTools(tx, connection, added)
+      return new Map([...accepted, ...added])
     },
 
     async acceptTools(tx: Tx, connection: string, url: string, tools: ToolDigests): Promise<void> {

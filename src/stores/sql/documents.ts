@@ -85,7 +85,7 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       tx: Tx,
       visibility: Visibility,
       id: string,
-      { metadata: patch = {}, conversation, access, taker }: LabelsPatch,
+      { metadata: patch = {}, conversation, access, taker, creator }: LabelsPatch,
       expected: ExpectedLabels = {},
     ): Promise<StoredDocument | undefined> {
       const row = await lock(tx, visibility, id)
@@ -97,6 +97,7 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       const own = documentColumns({
         ...place,
         ...takenOut(row, place, taker),
+        ...(creator !== undefined && { creator }),
         ...(conversation === null && { conversation: undefined }),
         ...(access !== undefined && { access: access ?? undefined }),
         updatedAt: integer(row, 'now'),

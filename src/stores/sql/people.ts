@@ -1,11 +1,13 @@
-import type {
-  LimitsChange,
-  PeopleStore,
-  RemovedPerson,
-  SeenPerson,
-  SessionStore,
-  StoredPerson,
-  StoredSession,
+import {
+  type LimitsChange,
+  PEOPLE_BOUNDS,
+  type PeopleBounds,
+  type PeopleStore,
+  type RemovedPerson,
+  type SeenPerson,
+  type SessionStore,
+  type StoredPerson,
+  type StoredSession,
 } from '../people-store.ts'
 import {
   type Columns,
@@ -59,6 +61,8 @@ const SESSION: Columns<StoredSession> = {
 const LIST_NAME = 'people'
 const LIST = 'SELECT * FROM people WHERE number > $1 ORDER BY number LIMIT $2'
 const THEIR_CONVERSATIONS = 'SELECT id FROM conversations WHERE owner = $1'
+const THEIR_DOCUMENTS = `SELECT id FROM documents WHERE creator = $1 AND conversation IS NULL
+  ORDER BY number LIMIT $2`
 const MEASURE = `SELECT
   (SELECT count(*) FROM sessions WHERE person = $1) AS sessions,
   (SELECT count(*) FROM conversations WHERE owner = $1) AS conversations,
@@ -71,7 +75,9 @@ const MEASURE = `SELECT
   (SELECT count(*) FROM collections WHERE creator = $1) AS handed_collections
   FROM people WHERE id = $1`
 
-export function createPeopleReads(read: Read): Pick<PeopleStore, 'list' | 'find' | 'measure'> {
+export function createPeopleReads(
+  read: Read,
+): Pick<PeopleStore, 'list' | 'find' | 'documentsOf' | 'measure'> {
   return {
     async list({ limit, cursor }) {
       const after = cursor === undefined ? 0 : decodeCursor(LIST_NAME, cursor, isInteger).number
@@ -87,6 +93,8 @@ export function createPeopleReads(read: Read): Pick<PeopleStore, 'list' | 'find'
       const [row] = await read('SELECT * FROM people WHERE id = $1', [id])
       return row && readAll(PERSON, row)
     },
+    documentsOf: async (id, limit) =>
+      (await read(THEIR_DOCUMENTS, [id, limit])).map((row) => text(row, 'id')),
     async measure(id) {
       const [row] = await read(MEASURE, [id])
       return row && toRemoved(row)
@@ -117,9 +125,29 @@ export function createSessionReads(read: Read): Pick<SessionStore, 'find'> {
   }
 }
 
+/** What keeps a person known, by the column that names them. */
+const OWNED = [
+  ['sessions', 'person'],
+  ['documents', 'creator'],
+  ['collections', 'creator'],
+  ['conversations', 'owner'],
+  ['feedback', 'owner'],
+  ['artifacts', 'owner'],
+  ['mcp_accounts', 'owner'],
+  ['api_keys', 'created_by_person'],
+] as const
+
 const SEE_AGAIN = `ON CONFLICT (id) DO UPDATE SET name = COALESCE(excluded.name, people.name),
   email = COALESCE(excluded.email, people.email),
   groups = excluded.groups, last_seen_at = excluded.last_seen_at`
+/** Each new subject of the issuer is a row: those of whom nothing else is kept go, the least recently seen first. */
+const FORGET_PEOPLE = `DELETE FROM people WHERE id IN (
+  SELECT id FROM people WHERE id <> $1 AND last_seen_at <= $2
+    AND tokens_per_day IS NULL AND cost_per_day IS NULL
+    ${OWNED.map(([table, owner]) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE ${owner} = people.id)`).join('\n    ')}
+  ORDER BY last_seen_at, number LIMIT $3)`
+/** At a time, so that nobody waits long. */
+const MOST_FORGOTTEN = 10
 const TOO_MANY_OF_PERSON = `DELETE FROM sessions WHERE mac IN (
   SELECT mac FROM sessions WHERE person = $1 ORDER BY began_at DESC, mac LIMIT 100 OFFSET $2)`
 export const TOO_MANY = `DELETE FROM sessions WHERE mac IN (
@@ -152,10 +180,21 @@ export function createPeopleWrites(dialect: Dialect) {
 }
 
 const PEOPLE_WRITES = {
-  async seePerson(tx: Tx, seen: SeenPerson): Promise<void> {
+  async seePerson(
+    tx: Tx,
+    seen: SeenPerson,
+    { most, unseenMs }: PeopleBounds = PEOPLE_BOUNDS,
+  ): Promise<void> {
     const now = integer(await tx.one('SELECT now_ms() AS now'), 'now')
     const person = { ...seen, firstSeenAt: now, lastSeenAt: now }
+    const known = await tx.one('SELECT id FROM people WHERE id = $1', [seen.id])
     await insertInto(tx, 'people', writeAll(PERSON, person), SEE_AGAIN)
+    if (known) return
+    await tx.run(FORGET_PEOPLE, [seen.id, now - unseenMs, MOST_FORGOTTEN])
+    const excess = integer(await tx.one('SELECT count(*) AS n FROM people'), 'n') - most
+    if (excess > 0) {
+      await tx.run(FORGET_PEOPLE, [seen.id, now, Math.min(excess, MOST_FORGOTTEN)])
+    }
   },
 
   async limitPerson(tx: Tx, id: string, limits: LimitsChange): Promise<StoredPerson | undefined> {

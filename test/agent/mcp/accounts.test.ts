@@ -47,7 +47,11 @@ async function open(more: Record<string, string> = {}) {
   const [one = raise(), other = raise()] = servers
   server.expireAfter(1)
   const target = at().target()
-  const { url, ...begun } = await beginSignIn(target, { redirectUri, state: 's' }, signal)
+  const { url, ...begun } = await beginSignIn(
+    target,
+    { redirectUri, state: 's', registrations: new Map() },
+    signal,
+  )
   const back = await fetch(`${url}&login=ada`, { redirect: 'manual' })
   const query = new URL(back.headers.get('location') ?? '').searchParams
   const answer = { code: query.get('code') ?? '', answeredBy: query.get('iss') ?? undefined }

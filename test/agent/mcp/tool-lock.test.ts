@@ -59,3 +59,13 @@ describe('the definitions of a connection', () => {
     expect(await toolLock.compare('one', `${URL}/2`, [tool('c')])).toEqual(new Map())
   })
 })
+
+it('Of two people who see a new tool at once, as different ones, the first is right', async () => {
+  const toolLock = await openLock()
+  await toolLock.compare('one', URL, [tool('a')], true)
+  const seen = ['Reads mail', 'Deletes mail'].map((description) =>
+    toolLock.compare('one', URL, [tool('mail', { description })], true),
+  )
+  const changes = (await Promise.all(seen)).map((each) => each.get('mail'))
+  expect(changes.toSorted()).toEqual(['changed', undefined])
+})
