@@ -103,6 +103,31 @@ describe('A citation', () => {
     expect(await supportOf(answer)).toEqual([supported])
   })
 
+  it.each([
+    ['The old mill was bought for 40,000 pounds in 1911 [1].', true],
+    ['In 1911 the old mill was bought for 40 thousand pounds [1].', true],
+    ['The old mill was bought for 90,000 pounds in 1911 [1].', false],
+    [
+      'The old mill was bought in March 1911 by Henry Boole for 40,000 pounds and repaired [1].',
+      false,
+    ],
+    [
+      'The new mill was sold by Clara Boole in March 1938 for 90,000 pounds after a fire [1].',
+      false,
+    ],
+    ['The new mill opened after the war [1].', false],
+    ['The new mill opened before the war [1].', true],
+    ['The old mill was never repaired [1].', false],
+    ['It is impossible to visit the cellar, which is not open [1].', true],
+  ])('is checked against the sentence that says the same: %s', async (answer, supported) => {
+    const text =
+      'The old mill was bought in March 1911 by Henry Marsh for 40,000 pounds and repaired. ' +
+      'The new mill was sold by Clara Boole in May 1938 for 90,000 pounds after a fire in October. ' +
+      'The new mill opened before the war. Visitors are refused at the cellar, which is closed.'
+    const hits = [{ ...hitOf('1'), title: 'Mills', text, start: 0, end: text.length }]
+    expect((await check(answer, hits)).map((citation) => citation.supported)).toEqual([supported])
+  })
+
   it('supports a statement together with adjacent marks', async () => {
     const answer = 'The library opens at nine, and Ada Lovelace gave 1200 volumes'
     expect(await supportOf(`${answer} [1][3].`)).toEqual([true, true])

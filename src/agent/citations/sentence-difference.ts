@@ -1,0 +1,111 @@
+import type { TermsOf } from './attribution.ts'
+import {
+  allNumbersIn,
+  compareOppositely,
+  denies,
+  monthsIn,
+  namesIn,
+  negates,
+  numbersIn,
+} from './telling-words.ts'
+
+/** A sentence of a passage, with the part of a statement's terms that it has. */
+interface ClosestSentence {
+  words: string
+  terms: ReadonlySet<number>
+  share: number
+  /** The sentence behind it, which may go on about the same. */
+  next?: Pick<ClosestSentence, 'words' | 'terms'> | undefined
+}
+
+/** A sentence that has at least this part of the statement's terms says the same, or something else in its place. */
+const MIN_SHARE_OF_SAME = 0.8
+/** For a name it must be more: a true statement often names what an earlier sentence is about. */
+const MIN_SHARE_OF_NAMED = 0.9
+/** So much of it is enough to miss the statement's negation in it: few true statements add one. */
+const MIN_SHARE_OF_NEGATED = 0.4
+const CLAUSE_END = /[,;:()\u2013\u2014]\s/
+
+/**
+ * Tells whether a statement says something else than the sentences closest to it, the best first: it has a number or
+ * name from elsewhere in the passage where they have another, a negation more or less, or the opposite comparison.
+ */
+export function createDifference({
+  heading,
+  sourceTerms,
+  hasNames,
+  termsOf,
+}: {
+  /** What stands above the passage, which every sentence may refer to. */
+  heading: string
+  sourceTerms: ReadonlySet<number>
+  hasNames: boolean
+  termsOf: TermsOf
+}) {
+  const headingTerms = [...termsOf(heading)]
+
+  return (
+    statement: string,
+    statementTerms: readonly number[],
+    closest: readonly ClosestSentence[],
+  ): boolean => {
+    const [best] = closest
+    if (!best) return false
+    const isNegated = best.share >= MIN_SHARE_OF_NEGATED && negates(statement)
+    if (isNegated && !isDenied(new Set(statementTerms), closest)) return true
+    return (
+      best.share >= MIN_SHARE_OF_SAME &&
+      (hasOtherNumber(statement, closest) ||
+        (best.share >= MIN_SHARE_OF_NAMED && hasOtherName(statement, closest)) ||
+        isOpposite(statement, statementTerms, best))
+    )
+  }
+
+  /** Whether one of the sentences has a negation, or the next one, if it has more of the statement's terms. */
+  function isDenied(own: ReadonlySet<number>, closest: readonly ClosestSentence[]): boolean {
+    const next = closest.flatMap(({ terms, next: following }) => {
+      const adds =
+        following && [...following.terms].some((term) => own.has(term) && !terms.has(term))
+      return adds ? [following] : []
+    })
+    return [...closest, ...next].some(({ words }) => denies(clauseOf(words, own)))
+  }
+
+  function hasOtherNumber(statement: string, closest: readonly ClosestSentence[]): boolean {
+    const own = new Set(numbersIn(statement))
+    const near = allNumbersIn(`${heading} ${closest.map(({ words }) => words).join(' ')}`)
+    const isReplaced = numbersIn(closest[0]?.words ?? '').some((number) => !own.has(number))
+    return isReplaced && [...own].some((number) => !near.has(number))
+  }
+
+  /** A name or month. */
+  function hasOtherName(statement: string, closest: readonly ClosestSentence[]): boolean {
+    const isIn = (terms: ReadonlySet<number>) => (name: string) =>
+      Array.from(termsOf(name)).some((term) => terms.has(term))
+    const isOwn = isIn(new Set(termsOf(statement)))
+    const isNear = isIn(new Set([...headingTerms, ...closest.flatMap(({ terms }) => [...terms])]))
+    const isKnown = isIn(sourceTerms)
+    const labelsIn = (text: string) => [...(hasNames ? namesIn(text) : []), ...monthsIn(text)]
+    const isReplaced = labelsIn(closest[0]?.words ?? '').some((name) => !isOwn(name))
+    return isReplaced && labelsIn(statement).some((name) => isKnown(name) && !isNear(name))
+  }
+
+  /** The clause of a sentence that shares most terms with a statement. */
+  function clauseOf(sentence: string, statementTerms: ReadonlySet<number>): string {
+    const clauses = sentence.split(CLAUSE_END).map((words) => {
+      const shared = new Set(Array.from(termsOf(words)).filter((term) => statementTerms.has(term)))
+      return { words, shared: shared.size }
+    })
+    return clauses.toSorted((a, b) => b.shared - a.shared)[0]?.words ?? sentence
+  }
+}
+
+function isOpposite(
+  statement: string,
+  statementTerms: readonly number[],
+  { words, terms }: ClosestSentence,
+): boolean {
+  const isWhole = terms.size < statementTerms.length * 2
+  if (isWhole && negates(words) && !denies(statement)) return true
+  return compareOppositely(statement, words)
+}

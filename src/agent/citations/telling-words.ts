@@ -1,0 +1,121 @@
+/**
+ * What decides whether two texts about the same thing say the same. The lists hold English, German, Spanish and French
+ * together; a word that means something else in another of them is left out.
+ */
+const listed = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+
+const NEGATIONS = listed(
+  'not no never none neither nor cannot without nobody nothing nowhere ' +
+    'nicht nie niemals kein keine keinen keinem keiner keines weder ohne niemand nichts ' +
+    'nunca jamás ningún ninguna ninguno nadie nada tampoco ' +
+    'ne pas jamais sans aucun aucune',
+)
+/** What says the same as a negation in other words. */
+const DENIALS = listed(
+  'fail fails failed failing refuse refuses refused unable impossible lack lacks lacked lacking absent instead only ' +
+    'hardly rarely ban bans banned forbid forbids forbidden prohibited except ' +
+    'verweigerte unmöglich fehlt fehlte fehlten verboten außer nur selten statt ' +
+    'imposible falta prohibido excepto salvo solo sólo apenas sin ni ' +
+    'manque interdit interdite sauf seulement rarement refusa refuse',
+)
+/** What stands before the stroke is the opposite of what stands behind it. */
+const OPPOSITES = [
+  'more greater most larger largest higher highest above maximum increase increased increases rise rose risen grew | less fewer least smaller smallest lower lowest below minimum decrease decreased decreases fall fell fallen declined',
+  'before earlier earliest | after later latest',
+  'older oldest | younger youngest newer newest',
+  'first | last second third',
+  'always | never sometimes',
+  'mehr größer größte größten höher höchste höchsten stieg stiegen erhöht | weniger kleiner kleinste kleinsten niedriger niedrigste niedrigsten sank sanken verringert',
+  'vor früher | nach später',
+  'erste ersten erster | letzte letzten letzter zweite zweiten dritte dritten',
+  'más mayor máximo superior aumentó | menos menor mínimo inferior disminuyó',
+  'antes | después',
+  'plus supérieur supérieure augmenté | moins inférieur inférieure diminué',
+  'avant | après',
+].map((pair) => pair.split(' | ').map(listed))
+
+const SCALES = new Map([
+  ...['thousand', 'tausend', 'mil', 'mille'].map((word) => [word, 1e3] as const),
+  ...['million', 'millions', 'millionen', 'mio', 'millón', 'millones'].map(
+    (word) => [word, 1e6] as const,
+  ),
+  ...['billion', 'billions', 'milliarde', 'milliarden', 'mrd', 'milliard', 'milliards'].map(
+    (word) => [word, 1e9] as const,
+  ),
+])
+const MONTHS = new Set(
+  ['en', 'de', 'es', 'fr'].flatMap((language) => {
+    const { format } = new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' })
+    return Array.from({ length: 12 }, (_, month) => format(Date.UTC(2000, month, 15)).toLowerCase())
+  }),
+)
+
+const WORD = /[\p{L}\p{N}_]+(?:['\u2019.-][\p{L}\p{N}_]+)*/gu
+const CAPITALISED = /^\p{Lu}\p{Ll}/u
+const NUMBER = /(\d+(?:[.,:]\d+)*)(?:[ \u00a0-](\p{L}+))?/gu
+const SEPARATOR_OF_THOUSANDS = /[.,](?=\d{3}(?:[.,]|$))/g
+const SPACE_OF_THOUSANDS = /(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/g
+const NUMBER_WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(
+  ' ',
+)
+/** `No. 5` negates nothing. */
+const NUMERO = /\bno\.? ?(?=\d)/gi
+const MAX_NAMES = 0.8
+
+export const wordsOf = (text: string): string[] => Array.from(text.matchAll(WORD), ([it]) => it)
+
+const lowerWordsOf = (text: string) => wordsOf(text.toLowerCase().replaceAll(/['\u2019]/g, ' '))
+
+/** Numbers in one notation: without separators of thousands, with a point before decimals, and with their scale. */
+export function numbersIn(text: string): string[] {
+  return Array.from(
+    text.replaceAll(SPACE_OF_THOUSANDS, '').matchAll(NUMBER),
+    ([, digits = '', next = '']) => {
+      const plain = digits.replaceAll(SEPARATOR_OF_THOUSANDS, '').replaceAll(',', '.')
+      const scale = SCALES.get(next.toLowerCase())
+      return scale === undefined ? plain : String(Number(plain) * scale)
+    },
+  )
+}
+
+/** The numbers of a text, also those that an English one spells out, as digits. */
+export function allNumbersIn(text: string): Set<string> {
+  const places = wordsOf(text.toLowerCase()).map((word) => NUMBER_WORDS.indexOf(word))
+  return new Set([...numbersIn(text), ...places.filter((place) => place >= 0).map(String)])
+}
+
+/** Words that begin with a capital, unless nearly all do; the first word of a sentence always does. */
+export function namesIn(statement: string): string[] {
+  const words = wordsOf(statement)
+  const names = words.slice(1).filter((word) => CAPITALISED.test(word))
+  if (names.length > words.length * MAX_NAMES) return []
+  return names.map((name) => name.replace(/['\u2019]s$/, ''))
+}
+
+export function monthsIn(text: string): string[] {
+  return lowerWordsOf(text).filter((word) => MONTHS.has(word))
+}
+
+export function negates(text: string): boolean {
+  return (
+    /n['\u2019]t\b/.test(text) ||
+    lowerWordsOf(text.replaceAll(NUMERO, '')).some((word) => NEGATIONS.has(word))
+  )
+}
+
+/** Whether a text negates, or denies in other words. */
+export function denies(text: string): boolean {
+  return negates(text) || lowerWordsOf(text).some((word) => DENIALS.has(word))
+}
+
+/** Whether one text has a word of comparison and the other one only its opposite. */
+export function compareOppositely(one: string, other: string): boolean {
+  const [words, others] = [lowerWordsOf(one), lowerWordsOf(other)]
+  const has = (list: readonly string[], set: ReadonlySet<string> | undefined) =>
+    list.some((word) => set?.has(word))
+  return OPPOSITES.some(([first, second]) => {
+    const [a, b] = [has(words, first), has(words, second)]
+    const [c, d] = [has(others, first), has(others, second)]
+    return a !== b && c !== d && a !== c
+  })
+}
