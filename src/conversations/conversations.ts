@@ -3,10 +3,11 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import { principalsOf } from '@agent-server/schemas/visibility.ts'
-import { type PageQuery, pageOf } from '@agent-server/wire'
+import { type PageQuery, pageOf, toList } from '@agent-server/wire'
 import type {
   ConversationRef,
   ConversationStore,
+  ItemOutline,
   NewItem,
   SharedConversation,
   StoredConversation,
@@ -138,6 +139,13 @@ function createItems(
   const append = async (id: string, { items, question }: NewItems, caller: Caller) => {
     await store.add(refOf(id, caller), { items, question: question || undefined })
   }
+  const read = async (ref: ConversationRef, items: readonly ItemOutline[]) =>
+    items.length === 0
+      ? []
+      : store.items(
+          ref,
+          items.map(({ id }) => id),
+        )
   return {
     append,
     /** Like `append`; returns the new items. */
@@ -151,8 +159,13 @@ function createItems(
     async listItems(id: string, { branches, ...query }: ItemsQuery, caller: Caller) {
       const { conversation, ref } = await getReadable(id, caller)
       const last = conversation.lastItem ?? ''
-      const page = pageOf(await (branches ? store.items(ref) : store.branch(ref, last)), query)
-      return { ...page, data: await withholding.items(page.data, readerOf(ref, caller)) }
+      const outline = await (branches ? store.outline(ref) : store.branch(ref, last))
+      const { data, has_more } = pageOf(outline, query)
+      const shown = data.slice(0, Math.max(1, countWithin(data, PAGE_BYTES)))
+      const items = await read(ref, shown)
+      const page = query.order === 'asc' ? items : items.toReversed()
+      const readable = await withholding.items(page, readerOf(ref, caller))
+      return toList(readable, has_more || shown.length < data.length)
     },
     /** Throws `conversation_not_found`, and `item_not_found`. */
     async getItem(id: string, itemId: string, caller: Caller): Promise<StoredItem> {
@@ -169,18 +182,44 @@ function createItems(
     },
 
     /**
-     * The messages of the current branch or up to the item `last`, without unanswered questions: null stands for the
-     * start. Throws `conversation_not_found`, and `invalid_request` for an unknown item.
+     * The latest messages of the current branch or up to the item `last`, without unanswered questions: null stands for
+     * the start. Throws `conversation_not_found`, and `invalid_request` for an unknown item.
      */
     async history(id: string, caller: Caller, last?: string | null): Promise<StoredItem[]> {
       const { lastItem = null } = await get(id, caller)
       const end = last === undefined ? lastItem : last
       if (end === null) return []
-      const items = await store.branch(refOf(id, caller), end)
-      if (items.length > 0) return withoutFailures(items)
-      throw refusal('conversation.parent', 'is not an item of the conversation')
+      const ref = refOf(id, caller)
+      const branch = await store.branch(ref, end)
+      if (branch.length === 0)
+        throw refusal('conversation.parent', 'is not an item of the conversation')
+      const count = countWithin(branch.toReversed(), HISTORY_BYTES)
+      const items = await read(ref, branch.slice(branch.length - count))
+      return withoutFailures(count < branch.length ? fromQuestion(items) : items)
     },
   }
+}
+
+/** Of a page; it has one item at least. */
+const PAGE_BYTES = 4_000_000
+/** Of a conversation as it goes on, in which the largest windows of models have room. */
+const HISTORY_BYTES = 4_000_000
+
+/** How many items, from the first on, are within so many bytes. */
+function countWithin(items: readonly ItemOutline[], bytes: number): number {
+  let room = bytes
+  const next = items.findIndex(({ size }) => {
+    room -= size
+    return room < 0
+  })
+  return next === -1 ? items.length : next
+}
+
+/** The items from their first question on: results of calls mean nothing without these. */
+function fromQuestion(items: readonly StoredItem[]): StoredItem[] {
+  // Quotes within texts are escaped.
+  const first = items.findIndex(({ json }) => json.includes('"role":"user"'))
+  return first === -1 ? [] : items.slice(first)
 }
 
 const readerOf = ({ owner }: ConversationRef, caller: Caller) => ({

@@ -72,6 +72,12 @@ export interface ConversationRef {
   owner: string | undefined
 }
 
+/** An item without its content, and the size of that in bytes. */
+export interface ItemOutline {
+  id: string
+  size: number
+}
+
 export interface ItemRef extends ConversationRef {
   item: string
 }
@@ -101,10 +107,12 @@ export interface ConversationStore {
 
   /** Throws `conversation_not_found`, `item_not_found` for an unknown parent, and `conversation_full`. */
   add(of: ConversationRef, addition: Addition): Promise<void>
+  /** The items, or those with these ids, in the order in which they were added. */
+  items(of: ConversationRef, ids?: readonly string[]): Promise<StoredItem[]>
   /** All items in the order in which they were added. */
-  items(of: ConversationRef): Promise<StoredItem[]>
+  outline(of: ConversationRef): Promise<ItemOutline[]>
   /** The items of one branch, from its beginning to `last`; none if that is unknown. */
-  branch(of: ConversationRef, last: string): Promise<StoredItem[]>
+  branch(of: ConversationRef, last: string): Promise<ItemOutline[]>
   item(of: ItemRef): Promise<StoredItem | undefined>
   /** Removes an item; those that followed it follow its parent. Returns whether it existed. */
   removeItem(of: ItemRef): Promise<boolean>

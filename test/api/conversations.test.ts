@@ -69,6 +69,26 @@ const told = () =>
   modelRequest(upstream.requests.at(-1)).messages.filter(({ role }) => role !== 'system')
 
 describe('A stored conversation', () => {
+  it('is listed in pages of 4 MB, and goes on though it is longer', async () => {
+    const id = await create()
+    const contentOf = (place: number) => `${place} ${'Owls hoot. '.repeat(90_000)}`
+    for (const place of [0, 1, 2, 3, 4, 5]) {
+      const role = place % 2 === 0 ? 'user' : 'assistant'
+      const items = [{ type: 'message', role, content: contentOf(place) }]
+      await server.request(`/v1/conversations/${id}/items`, { body: { items } })
+    }
+    expect(await itemsOf(id)).toHaveLength(4)
+    const all = await Array.fromAsync(openai.conversations.items.list(id, { order: 'asc' }))
+    expect(all.map((item) => JSON.stringify(item).match(/"text":"(\d)/)?.[1]).join('')).toBe(
+      '012345',
+    )
+
+    await ask(id, 'Who hoots?')
+    const next = upstream.nextRequest()
+    await ask(id, 'Why?')
+    expect(JSON.stringify(modelRequest(await next).messages)).toContain('Who hoots?')
+  })
+
   it('serves the package of OpenAI: items, metadata, deletion', async () => {
     const { id, created_at } = await openai.conversations.create({
       items: [{ type: 'message', role: 'user', content: 'When do owls hunt?' }],

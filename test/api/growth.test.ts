@@ -1,6 +1,4 @@
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { z } from 'zod'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { readContract } from '../support/contract.ts'
 import { echo } from '../support/growth/echo.ts'
@@ -10,15 +8,14 @@ import {
   fieldsOfOperations,
   type OperationField,
 } from '../support/growth/operation-fields.ts'
+import { MAX_HELD_MS, startProbedServer } from '../support/growth/probed-server.ts'
 import { filled, SHAPES } from '../support/growth/shapes.ts'
 import { isLong, long } from '../support/long.ts'
 import { createRandom } from '../support/random.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, TEST_KEY } from '../support/server.ts'
-import { MAIN, startServerProcess } from '../support/server-process.ts'
+import { TEST_KEY } from '../support/server.ts'
 
 const LENGTH = 40_000
-const MAX_HELD_MS = 50
 /** Sent at once: only if together they take long, one after the other. */
 const AT_ONCE = 6
 /** Tries after which another conversation begins. */
@@ -28,16 +25,9 @@ const PATIENCE_MS = 60_000
 const SECONDS = isLong ? 120 : 6
 const SEED = Number(process.env.TEST_SEED ?? 51)
 
-const PROBE = fileURLToPath(new URL('../support/growth/probe.ts', import.meta.url))
-const SAID = /probe at (\S+)/
-const Probed = z.object({ used: z.number(), longest: z.number() })
-
 const upstream = await startScriptedUpstream({ forgets: true })
 upstream.always(echo)
-const server = await startServerProcess(modelAt(upstream), {
-  command: [process.execPath, '--import', PROBE, MAIN],
-})
-const [, probe = ''] = SAID.exec(await server.said(SAID)) ?? []
+const { server, costOf } = await startProbedServer(upstream)
 
 const id = await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
 const begin = async () =>
@@ -73,15 +63,6 @@ async function send({ path, method, body, headers }: FieldRequest): Promise<numb
   })
   await response.arrayBuffer()
   return response.status
-}
-
-/** The processor time that the server used meanwhile, and how long at most its main thread gave nothing else a turn. */
-async function costOf(work: () => Promise<unknown>) {
-  const ask = async () => Probed.parse(await (await fetch(probe)).json())
-  const before = await ask()
-  await work()
-  const { used, longest } = await ask()
-  return { used: used - before.used, longest }
 }
 
 const accepted = new Set<string>()

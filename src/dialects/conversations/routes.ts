@@ -44,7 +44,7 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
       operationId: 'createConversation',
       summary: 'Create a conversation',
       description:
-        'Each key keeps up to 10,000 conversations and 1 GB, for a year after their last change; the least recently changed are deleted first. Continue one with `conversation` in `/v1/responses` or `/chat`.',
+        'Each key keeps up to 10,000 conversations and 1 GB, for a year after their last change; the least recently changed are deleted first. A model is sent up to 4 MB of one, from the end. Continue one with `conversation` in `/v1/responses` or `/chat`.',
       body: NewConversation,
       response: { 200: Conversation.describe('The conversation.'), ...errorResponses(409, 507) },
     },
@@ -145,7 +145,8 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
     schema: {
       operationId: 'listConversationItems',
       summary: 'List items',
-      description: 'Returns the items of the current branch or, with `branches`, of all branches.',
+      description:
+        'Returns the items of the current branch or, with `branches`, of all branches. A page of long items has fewer than `limit`: 4 MB, or one item.',
       params: ConversationParams,
       querystring: ConversationItemsQuery,
       response: { 200: ConversationItemList.describe('A page of items.'), ...errorResponses(404) },

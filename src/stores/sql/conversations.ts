@@ -5,6 +5,7 @@ import {
   CONVERSATION_BOUNDS,
   type ConversationRef,
   type ConversationStore,
+  type ItemOutline,
   type ItemRef,
   type NewConversation,
   type NewItem,
@@ -66,17 +67,29 @@ const ITEM_COLUMNS = `items.number, items.id, items.parent, items.json,
 const ITEMS = `SELECT ${ITEM_COLUMNS} FROM conversation_items AS items
   JOIN conversations ON conversations.number = conversation
   WHERE conversations.id = $1 AND owner = $2`
+const OUTLINE = `SELECT items.number, items.id, items.size FROM conversation_items AS items
+  JOIN conversations ON conversations.number = conversation
+  WHERE conversations.id = $1 AND owner = $2 ORDER BY items.number`
 const BRANCH = `WITH RECURSIVE branch AS (
-    SELECT items.* FROM conversation_items AS items
-    JOIN conversations ON conversations.number = conversation
+    SELECT items.number, items.conversation, items.id, items.parent, items.size
+    FROM conversation_items AS items JOIN conversations ON conversations.number = conversation
     WHERE conversations.id = $1 AND owner = $2 AND items.id = $3
     UNION ALL
-    SELECT items.* FROM branch JOIN conversation_items AS items
+    SELECT items.number, items.conversation, items.id, items.parent, items.size
+    FROM branch JOIN conversation_items AS items
       ON items.conversation = branch.conversation AND items.id = branch.parent
   )
-  SELECT ${ITEM_COLUMNS} FROM branch AS items ORDER BY number`
+  SELECT number, id, size FROM branch ORDER BY number`
 
-type ReadName = 'find' | 'findShared' | 'list' | 'listShared' | 'items' | 'branch' | 'item'
+type ReadName =
+  | 'find'
+  | 'findShared'
+  | 'list'
+  | 'listShared'
+  | 'items'
+  | 'outline'
+  | 'branch'
+  | 'item'
 
 /** Queries for conversations; each sees what was committed before. */
 export function createConversationReads(read: Read): Pick<ConversationStore, ReadName> {
@@ -105,12 +118,17 @@ export function createConversationReads(read: Read): Pick<ConversationStore, Rea
       const rows = await read({ unprepared }, [...values, ...entries], LONG_MS)
       return rows.map((row) => readAll(CONVERSATION, row))
     },
-    async items(of) {
-      const rows = await read(`${ITEMS} ORDER BY items.number`, [of.id, ownerOf(of)], LONG_MS)
+    async items(of, ids) {
+      const isOne = ids ? `AND items.id IN (${ids.map((_, i) => `$${i + 3}`).join()})` : ''
+      const unprepared = `${ITEMS} ${isOne} ORDER BY items.number`
+      const rows = await read({ unprepared }, [of.id, ownerOf(of), ...(ids ?? [])], LONG_MS)
       return rows.map(toItem)
     },
+    async outline(of) {
+      return (await read(OUTLINE, [of.id, ownerOf(of)], LONG_MS)).map(toOutline)
+    },
     async branch(of, last) {
-      return (await read(BRANCH, [of.id, ownerOf(of), last], LONG_MS)).map(toItem)
+      return (await read(BRANCH, [of.id, ownerOf(of), last], LONG_MS)).map(toOutline)
     },
     async item(of) {
       const [row] = await read(`${ITEMS} AND items.id = $3`, [of.id, ownerOf(of), of.item])
@@ -123,6 +141,8 @@ function pageOf({ search, after, limit }: Parameters<ConversationStore['list']>[
   const pattern = search && `%${folded(search).replaceAll(/[!%_]/g, '!$&')}%`
   return [pattern, after, limit]
 }
+
+const toOutline = (row: Row): ItemOutline => ({ id: text(row, 'id'), size: integer(row, 'size') })
 
 function toItem(row: Row): StoredItem {
   return {

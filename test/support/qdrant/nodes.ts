@@ -9,6 +9,8 @@ import { startFakeQdrant } from './fake-qdrant.ts'
 /** Qdrant's own program, of which nodes can be started. */
 export const PROGRAM = process.env.TEST_QDRANT_PROGRAM ?? ''
 
+/** How many times longer than with the fake a test may take: real nodes write to disk, and may be a debug build. */
+export const PATIENCE = PROGRAM === '' ? 1 : 6
 const START_MS = 120_000
 const POLL_MS = 100
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPostgresCorpus } from '../../../src/stores/postgres/corpus.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
-import { readPoints, startQdrant } from '../../support/qdrant/nodes.ts'
+import { PATIENCE, readPoints, startQdrant } from '../../support/qdrant/nodes.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import { launch } from '../../support/server-process.ts'
 import { fillStore } from './fill-store.ts'
@@ -17,7 +17,7 @@ const KILLS_WHILE_INDEXING = 2
 /** Up to so long after a step has been seen is the process killed; the first time at once, so that it is not done by then. */
 const LATER_MS = 300
 const POLL_MS = 10
-const MINUTES = 5 * 60_000
+const MINUTES = 5 * 60_000 * PATIENCE
 const CONNECTED = `SELECT pid FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid()`
 const { signal } = new AbortController()

@@ -8,7 +8,7 @@ import { verifies } from '../../requirements.ts'
 import { failureOf } from '../../support/failure.ts'
 import { search } from '../../support/knowledge.ts'
 import { isLong } from '../../support/long.ts'
-import { startQdrant } from '../../support/qdrant/nodes.ts'
+import { PATIENCE, startQdrant } from '../../support/qdrant/nodes.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
 import { type ServerProcess, startServerProcess } from '../../support/server-process.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
@@ -21,6 +21,7 @@ const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const DOCUMENTS = 30
 const MAX_WORK_MS = 1_200
 const KILL_MS = 30_000
+const MINUTES = 2 * 60_000 * PATIENCE
 const BETWEEN_WORK_MS = 50
 const SPREAD = { QDRANT_SHARDS: '3', QDRANT_REPLICAS: '2' }
 
@@ -55,7 +56,7 @@ describe.skipIf(!hasPostgres)(
   'Two servers on one database and one index (needs PostgreSQL)',
   () => {
     it(`lose nothing and double nothing when either is killed, ${KILLS} times (CRASH_SEED=${SEED})`, {
-      timeout: KILLS * KILL_MS + 2 * SETTLING_MS,
+      timeout: PATIENCE * (KILLS * KILL_MS + 2 * SETTLING_MS),
       ...verifies('shared.once'),
     }, async () => {
       const { data, qdrant, start } = await startShared()
@@ -104,73 +105,68 @@ describe.skipIf(!hasPostgres)(
       for (const { stderr } of servers) expect(stderr).toBe('')
     })
 
-    it(
-      'see at once what the other was sent, and answer a wait for it',
-      verifies('shared.same'),
-      async () => {
-        const { start } = await startShared()
-        const [one, other] = await Promise.all([start(), start()])
-        for (const [from, to] of [
-          [one, other],
-          [other, one],
-        ] as const) {
-          const title = `Sent to ${from === one ? 'one' : 'other'}`
-          const body = { title, text: `${title}: otters hold hands while they sleep.` }
-          const created = await from.request('/documents?wait=30', { body })
-          expect(await created.json()).toMatchObject({ status: 'ready' })
-          expect((await search(to, title))[0]).toMatchObject({ title })
-          // Each follows the statistics of terms by itself.
-          const both = () => Promise.all([search(from, title), search(to, title)])
-          await expect
-            .poll(async () => new Set((await both()).map((hits) => JSON.stringify(hits))).size)
-            .toBe(1)
-        }
-      },
-    )
+    it('see at once what the other was sent, and answer a wait for it', {
+      timeout: MINUTES,
+      ...verifies('shared.same'),
+    }, async () => {
+      const { start } = await startShared()
+      const [one, other] = await Promise.all([start(), start()])
+      for (const [from, to] of [
+        [one, other],
+        [other, one],
+      ] as const) {
+        const title = `Sent to ${from === one ? 'one' : 'other'}`
+        const body = { title, text: `${title}: otters hold hands while they sleep.` }
+        const created = await from.request('/documents?wait=30', { body })
+        expect(await created.json()).toMatchObject({ status: 'ready' })
+        expect((await search(to, title))[0]).toMatchObject({ title })
+        // Each follows the statistics of terms by itself.
+        const both = () => Promise.all([search(from, title), search(to, title)])
+        await expect
+          .poll(async () => new Set((await both()).map((hits) => JSON.stringify(hits))).size)
+          .toBe(1)
+      }
+    })
 
-    it(
-      'answer 503 while the database is away, name it, and go on by themselves',
-      verifies('shared.outage'),
-      async () => {
-        const { data, start } = await startShared()
-        const { hostname: host, port } = new URL(SERVER_URL)
-        const proxy = await startTcpProxy({ host, port: Number(port) })
-        const url = Object.assign(new URL(data.url), {
-          port: String(proxy.port),
-          password: 's3cr3t',
-        })
-        const server = await start({ DATABASE_URL: url.href })
-        const id = await server.ingest({ title: 'Otters', text: 'Otters hold hands.' })
+    it('answer 503 while the database is away, name it, and go on by themselves', {
+      timeout: MINUTES,
+      ...verifies('shared.outage'),
+    }, async () => {
+      const { data, start } = await startShared()
+      const { hostname: host, port } = new URL(SERVER_URL)
+      const proxy = await startTcpProxy({ host, port: Number(port) })
+      const url = Object.assign(new URL(data.url), {
+        port: String(proxy.port),
+        password: 's3cr3t',
+      })
+      const server = await start({ DATABASE_URL: url.href })
+      const id = await server.ingest({ title: 'Otters', text: 'Otters hold hands.' })
 
-        proxy.set('cut')
-        for (const [path, body] of [
-          ['/query', { query: 'otters' }],
-          ['/documents', { text: 'Beavers build dams.' }],
-          [
-            '/v1/chat/completions',
-            { stream: false, messages: [{ role: 'user', content: 'Otters?' }] },
-          ],
-        ] as const) {
-          const failure = await failureOf(await server.request(path, { body }))
-          expect([path, failure.status, failure.code]).toEqual([path, 503, 'store_unavailable'])
-          expect(Number(failure.headers.get('retry-after'))).toBeGreaterThan(0)
-        }
-        const readiness = await server.request('/readiness')
-        expect(readiness.status).toBe(503)
-        expect(await readiness.json()).toMatchObject({ checks: { store: { state: 'failed' } } })
+      proxy.set('cut')
+      for (const [path, body] of [
+        ['/query', { query: 'otters' }],
+        ['/documents', { text: 'Beavers build dams.' }],
+        [
+          '/v1/chat/completions',
+          { stream: false, messages: [{ role: 'user', content: 'Otters?' }] },
+        ],
+      ] as const) {
+        const failure = await failureOf(await server.request(path, { body }))
+        expect([path, failure.status, failure.code]).toEqual([path, 503, 'store_unavailable'])
+        expect(Number(failure.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      const readiness = await server.request('/readiness')
+      expect(readiness.status).toBe(503)
+      expect(await readiness.json()).toMatchObject({ checks: { store: { state: 'failed' } } })
 
-        proxy.set('pass')
-        await vi.waitFor(
-          async () => expect((await fetch(`${server.url}/readiness`)).ok).toBe(true),
-          {
-            timeout: 20_000,
-          },
-        )
-        expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
-        expect(await search(server, 'otters')).toHaveLength(1)
-        await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
-        expect(server.stdout).not.toContain('s3cr3t')
-      },
-    )
+      proxy.set('pass')
+      await vi.waitFor(async () => expect((await fetch(`${server.url}/readiness`)).ok).toBe(true), {
+        timeout: 20_000,
+      })
+      expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
+      expect(await search(server, 'otters')).toHaveLength(1)
+      await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
+      expect(server.stdout).not.toContain('s3cr3t')
+    })
   },
 )

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { Conversation } from '../../src/dialects/conversations/schema.ts'
+import { TIMES } from '../support/growth/judge.ts'
+import { MAX_HELD_MS, startProbedServer } from '../support/growth/probed-server.ts'
+import { filled } from '../support/growth/shapes.ts'
+import { long, someOf } from '../support/long.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { chunk, DONE, streamReply } from '../support/upstream-replies.ts'
+
+const MEGABYTE = 1_000_000
+/** Of an answer, as a quick model streams it. */
+const PART = 2_000
+
+const upstream = await startScriptedUpstream({ forgets: true })
+const { server, costOf } = await startProbedServer(upstream)
+await server.ingest({ title: 'Owls', text: 'Owls hoot at night. They hunt mice in the forest.' })
+
+/** Has the model answer in parts of so many characters. */
+function answerWith(text: string, length: number) {
+  const parts = Array.from({ length: Math.ceil(text.length / length) }, (_, part) =>
+    chunk({ content: text.slice(part * length, (part + 1) * length) }),
+  )
+  upstream.always(streamReply(...parts, chunk({}, 'stop'), DONE))
+}
+
+const Failed = z.looseObject({ error: z.unknown() })
+
+/** The least that the main thread was held in some tries, in milliseconds of processor time: other work is no part of it. */
+async function heldBy(path: string, body?: unknown): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let time = 0; time < TIMES && least > MAX_HELD_MS; time += 1) {
+    const { longest } = await costOf(async () => {
+      const response = await server.request(path, { body })
+      const text = await response.text()
+      if (!response.ok) throw new Error(JSON.stringify(Failed.parse(JSON.parse(text))))
+    })
+    least = Math.min(least, longest)
+  }
+  return least
+}
+
+const create = async () =>
+  Conversation.parse(await (await server.request('/v1/conversations', { body: {} })).json())
+
+const question = { messages: [{ role: 'user', content: 'owls?' }] }
+const WAYS: [string, () => Promise<[string, unknown]>][] = [
+  ['a streamed response', async () => ['/v1/responses', { input: 'owls?', stream: true }]],
+  ['a completion', async () => ['/v1/chat/completions', question]],
+  ['/chat', async () => ['/chat', question]],
+  ['a response', async () => ['/v1/responses', { input: 'owls?' }]],
+  ['a message', async () => ['/v1/messages', { model: 'agent', max_tokens: 100_000, ...question }]],
+  [
+    'a conversation',
+    async () => ['/chat', { ...question, conversation: { id: (await create()).id } }],
+  ],
+]
+const ANSWERS = [
+  'Owls hoot at night [1]. ',
+  'Owls hoot at night and hunt mice. ',
+  '\\(',
+  '`a ',
+  'a\n\n',
+  '"\\',
+  '漢字',
+  '<a href="x">',
+  '| a | b |\n|---|---|\n| 1 | 2 |\n',
+  '[a](http://x.example/y) ',
+  '{"a":[1,2,"x"]},',
+  '```\ncode\n```\n',
+]
+const CASES = ANSWERS.flatMap((_, index) =>
+  WAYS.map((way, place) => ({ way, shape: ANSWERS[(index + place) % ANSWERS.length] ?? '' })),
+)
+const SHORT = WAYS.length / 2
+
+describe('The main thread is held no longer than others can wait', () => {
+  it.each(someOf(CASES, SHORT))(
+    'by an answer of a megabyte as $way.0: $shape',
+    {
+      ...long,
+      timeout: 120_000,
+    },
+    async ({ way: [, ask], shape }) => {
+      answerWith(filled(shape, MEGABYTE), PART)
+      expect(await heldBy(...(await ask()))).toBeLessThan(MAX_HELD_MS)
+    },
+  )
+
+  it('by an answer of a megabyte that comes at once', async () => {
+    answerWith(filled('Owls hoot at night [1]. ', MEGABYTE), MEGABYTE)
+    expect(await heldBy('/chat', question)).toBeLessThan(MAX_HELD_MS)
+  })
+
+  it('by a conversation of 48 MB that goes on, or is read', { timeout: 120_000 }, async () => {
+    const { id } = await create()
+    const content = filled('Owls hoot at night. ', MEGABYTE)
+    const roles = ['user', 'assistant', 'user', 'assistant', 'user', 'assistant', 'user']
+    for (let time = 0; time < 7; time += 1) {
+      const items = roles.map((role) => ({ type: 'message', role, content }))
+      const added = await server.request(`/v1/conversations/${id}/items`, { body: { items } })
+      expect(added.status).toBe(200)
+    }
+    answerWith('Owls hoot.', PART)
+    const path = `/v1/conversations/${id}/items`
+    const held = [
+      await heldBy('/chat', { ...question, conversation: { id } }),
+      await heldBy('/v1/responses', { input: 'owls?', conversation: id }),
+      await heldBy(`${path}?limit=1`),
+      await heldBy(`${path}?limit=100`),
+    ]
+    expect(Math.max(...held)).toBeLessThan(MAX_HELD_MS)
+  })
+})
