@@ -28,10 +28,12 @@ from .contract import (
     DeploymentRequest,
     DeploymentTargets,
     Health,
+    KnownPerson,
     LocalModelServers,
     McpTestResult,
     ModelTest,
     ModelTestRequest,
+    PersonChange,
     ProviderModels,
     Readiness,
     Restarting,
@@ -62,6 +64,7 @@ class AsyncAdmin:
         self.keys = AsyncApiKeys(transport)
         self.models = AsyncModelTests(transport)
         self.settings = AsyncSettingsFile(transport)
+        self.people = AsyncPeople(transport)
 
     async def health(self) -> Health:
         return cast(Health, await self._transport.json(Request("GET", "/health")))
@@ -309,3 +312,22 @@ class AsyncModelTests:
         """Ollama and LM Studio on the server's machine."""
         answer = await self._transport.json(Request("GET", "/admin/models/local"))
         return cast(LocalModelServers, answer)["servers"]
+
+
+class AsyncPeople:
+    """Those who have signed in, and what each may use in a day."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, *, limit: int | None = None) -> AsyncPages[KnownPerson]:
+        def read(cursor: str | None) -> Awaitable[Any]:
+            query = {"limit": limit, "cursor": cursor}
+            return self._transport.json(Request("GET", "/admin/people", query))
+
+        return AsyncPages("people", read)
+
+    async def update(self, id: str, change: PersonChange) -> KnownPerson:
+        """Sets or clears a person's limits. Throws NotFoundError."""
+        request = Request("PATCH", f"/admin/people/{quote(id, safe='')}", json=change)
+        return cast(KnownPerson, await self._transport.json(request))

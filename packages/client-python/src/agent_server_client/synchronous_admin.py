@@ -28,10 +28,12 @@ from .contract import (
     DeploymentRequest,
     DeploymentTargets,
     Health,
+    KnownPerson,
     LocalModelServers,
     McpTestResult,
     ModelTest,
     ModelTestRequest,
+    PersonChange,
     ProviderModels,
     Readiness,
     Restarting,
@@ -62,6 +64,7 @@ class Admin:
         self.keys = ApiKeys(transport)
         self.models = ModelTests(transport)
         self.settings = SettingsFile(transport)
+        self.people = People(transport)
 
     def health(self) -> Health:
         return cast(Health, self._transport.json(Request("GET", "/health")))
@@ -309,3 +312,22 @@ class ModelTests:
         """Ollama and LM Studio on the server's machine."""
         answer = self._transport.json(Request("GET", "/admin/models/local"))
         return cast(LocalModelServers, answer)["servers"]
+
+
+class People:
+    """Those who have signed in, and what each may use in a day."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, *, limit: int | None = None) -> Pages[KnownPerson]:
+        def read(cursor: str | None) -> Any:
+            query = {"limit": limit, "cursor": cursor}
+            return self._transport.json(Request("GET", "/admin/people", query))
+
+        return Pages("people", read)
+
+    def update(self, id: str, change: PersonChange) -> KnownPerson:
+        """Sets or clears a person's limits. Throws NotFoundError."""
+        request = Request("PATCH", f"/admin/people/{quote(id, safe='')}", json=change)
+        return cast(KnownPerson, self._transport.json(request))
