@@ -59,7 +59,8 @@ describe('A conversation that its owner shares', () => {
     const list = await (await bob(`/v1/conversations/${id}/items`)).json()
     const answer = ConversationItemList.parse(list).data.find(({ agent }) => agent)
     const hits = answer?.agent?.hits ?? []
-    expect(hits.map(({ documentId }) => documentId)).toContain(documentId)
+    expect(hits.length).toBeGreaterThan(0)
+    expect(hits.map(({ documentId }) => documentId)).not.toContain(documentId)
     expect(hits.every(({ text, title }) => text === '' && title === '')).toBe(true)
     expect(JSON.stringify(answer?.agent?.citations)).not.toContain('nine')
     await ada(`/documents/${documentId}`, { method: 'PATCH', body: { access: ['user:bob'] } })
