@@ -196,9 +196,11 @@ describe('GET /openapi.json', () => {
   })
 
   it('names every error code and type', verifies('openapi.codes'), () => {
-    expect(contract.components.schemas.ErrorDetail).toMatchObject({
+    const { ErrorCode, ErrorDetail } = contract.components.schemas
+    expect(ErrorCode).toMatchObject({ enum: Object.keys(ERRORS) })
+    expect(ErrorDetail).toMatchObject({
       properties: {
-        code: { enum: Object.keys(ERRORS) },
+        code: { $ref: '#/components/schemas/ErrorCode' },
         type: { enum: [...new Set(Object.values(ERRORS).map(({ type }) => type))] },
       },
     })

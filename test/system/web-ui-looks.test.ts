@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
     const server = await startServer()
     await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
     const { page } = await openWebUi(browser, server.url, path)
-    await page.locator('.skeleton').waitFor({ state: 'detached' })
+    await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
     await page.evaluate(WATCH_FOCUS)
     await page.evaluate('document.activeElement.blur()')
     const unreached = async () => {
@@ -56,7 +56,8 @@ describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
     await server.ingest({ title: 'Sofia', text: 'Sofia' })
     const { page, complaints } = await openWebUi(browser, server.url, 'documents')
     const alphabets = () =>
-      page.evaluate<string[]>(`[...document.fonts].filter(({ status }) => status === 'loaded')
+      page.evaluate<string[]>(`[...document.fonts]
+        .filter(({ family, status }) => family === 'Inter' && status === 'loaded')
         .map(({ unicodeRange }) => unicodeRange.slice(0, 5)).toSorted()`)
     await expect.poll(alphabets).toEqual(['U+0-F'])
     await server.ingest({ title: 'Σοφία и София', text: 'Sofia' })
@@ -78,8 +79,8 @@ describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
       await page.goto(`${server.url}/#/${path}`)
       await page.reload()
       await page.evaluate(SUM_SHIFTS)
-      if (WITH_SKELETON.includes(path)) await page.locator('.skeleton').waitFor()
-      await page.locator('.skeleton').waitFor({ state: 'detached' })
+      if (WITH_SKELETON.includes(path)) await page.locator('.skeleton').first().waitFor()
+      await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await pause(2 * SLOW_MS)
       shifts[path] = await page.evaluate<number>('window.shifts')

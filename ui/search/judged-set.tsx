@@ -26,9 +26,8 @@ export function JudgedSet() {
         <Files />
       </div>
       <p class="hint">
-        Questions whose right documents are known: mark them on the page{' '}
-        <a href={href('search')}>Search</a> or in the chat. The server keeps the questions, for
-        everyone who operates it; <code>npm run eval</code> reads the export.
+        Mark right documents on the page <a href={href('search')}>Search</a> or in the chat. Whoever
+        operates the server sees the same questions; <code>npm run eval</code> reads the export.
       </p>
       <ErrorNote message={failure.value} />
       <LeftInBrowser />
