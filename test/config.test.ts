@@ -125,6 +125,7 @@ describe('a variable', () => {
       './inbox <hr>',
       './inbox <public> more',
       './inbox <public|>',
+      '/srv/a\n/srv/b',
       Array(17).fill('a').join(),
     ].map((value): [string, string, RegExp] => [
       'WATCH_FOLDERS',

@@ -146,6 +146,21 @@ function createItems(
           ref,
           items.map(({ id }) => id),
         )
+  /** The latest items of a branch, with the latest question, and the instructions with which it begins. */
+  const latest = async (ref: ConversationRef, branch: readonly ItemOutline[]) => {
+    let start = branch.length - countWithin(branch.toReversed(), HISTORY_BYTES)
+    let items = await read(ref, branch.slice(start))
+    if (start === 0) return items
+    // However large the question is, or what came of it.
+    while (start > 0 && !items.some(isQuestion)) {
+      const before = Math.max(0, start - SOME)
+      items = [...(await read(ref, branch.slice(before, start))), ...items]
+      start = before
+    }
+    const first = await read(ref, branch.slice(0, Math.min(SOME, start)))
+    const end = first.findIndex((item) => !isInstruction(item))
+    return [...(end === -1 ? first : first.slice(0, end)), ...fromQuestion(items)]
+  }
   return {
     append,
     /** Like `append`; returns the new items. */
@@ -193,9 +208,7 @@ function createItems(
       const branch = await store.branch(ref, end)
       if (branch.length === 0)
         throw refusal('conversation.parent', 'is not an item of the conversation')
-      const count = countWithin(branch.toReversed(), HISTORY_BYTES)
-      const items = await read(ref, branch.slice(branch.length - count))
-      return withoutFailures(count < branch.length ? fromQuestion(items) : items)
+      return withoutFailures(await latest(ref, branch))
     },
   }
 }
@@ -204,6 +217,8 @@ function createItems(
 const PAGE_BYTES = 4_000_000
 /** Of a conversation as it goes on, in which the largest windows of models have room. */
 const HISTORY_BYTES = 4_000_000
+/** Items that are read at a time to find the latest question, and the instructions with which it begins. */
+const SOME = 8
 
 /** How many items, from the first on, are within so many bytes. */
 function countWithin(items: readonly ItemOutline[], bytes: number): number {
@@ -215,10 +230,13 @@ function countWithin(items: readonly ItemOutline[], bytes: number): number {
   return next === -1 ? items.length : next
 }
 
-/** The items from their first question on: results of calls mean nothing without these. */
+// Quotes within texts are escaped.
+const isQuestion = ({ json }: StoredItem) => json.includes('"role":"user"')
+const isInstruction = ({ json }: StoredItem) => /"role":"(?:developer|system)"/.test(json)
+
+/** The items from their first question or instruction on: results of calls mean nothing without the calls. */
 function fromQuestion(items: readonly StoredItem[]): StoredItem[] {
-  // Quotes within texts are escaped.
-  const first = items.findIndex(({ json }) => json.includes('"role":"user"'))
+  const first = items.findIndex((item) => isQuestion(item) || isInstruction(item))
   return first === -1 ? [] : items.slice(first)
 }
 

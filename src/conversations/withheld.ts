@@ -1,3 +1,4 @@
+import { isObject, parseJson } from '@agent-server/lib/text/json.ts'
 import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
@@ -5,6 +6,7 @@ import { forCallerById } from '@agent-server/schemas/visibility.ts'
 import type { HiddenDocuments } from '../documents/hidden-documents.ts'
 import type { StoredItem } from '../stores/conversation-store.ts'
 import { readAnswer } from './answer-record.ts'
+import { documentsIn, saidToOthers, withoutWords } from './cited-items.ts'
 import { shownToOthers, WITHHELD } from './shown-to-others.ts'
 
 /** All of their results comes from documents that are among the hits; what others read is not stored. */
@@ -42,16 +44,31 @@ export function createWithholding(hiddenOf: HiddenDocuments, linkFor: LinkFor) {
     const linked = artifacts.map((one) => ({ ...one, link: linkFor(one.id, caller.person?.id) }))
     return { ...stored, agent: { ...others, artifacts: linked } }
   }
+  /** What programs have added, such as the output of the Responses API, which has no record of its hits. */
+  const added = async (
+    item: StoredItem,
+    { caller, isOwner }: Reader,
+  ): Promise<StoredItem | undefined> => {
+    const before = parseJson(item.json)
+    if (forCallerById(caller).rights === 'all' || !isObject(before)) return item
+    const hidden = await hiddenOf(documentsIn(before), caller)
+    if (isOwner && hidden.size === 0) return item
+    const after = isOwner ? withoutWords(before, hidden) : saidToOthers(before, hidden)
+    return after && { ...item, json: JSON.stringify(after) }
+  }
+  const shown = async (item: StoredItem, reader: Reader): Promise<StoredItem | undefined> => {
+    const before = readAnswer({ ...item, silentMs: 0 })
+    if (!before) return added(item, reader)
+    const after = await answer(before, reader)
+    return after === before ? item : { ...item, json: JSON.stringify(after) }
+  }
   return {
     answer,
-    items: (items: readonly StoredItem[], reader: Reader): Promise<StoredItem[]> =>
-      Promise.all(
-        items.map(async (item) => {
-          const before = readAnswer({ ...item, silentMs: 0 })
-          const after = before && (await answer(before, reader))
-          return after === before ? item : { ...item, json: JSON.stringify(after) }
-        }),
-      ),
+    /** Without those of which nothing is shown. */
+    async items(items: readonly StoredItem[], reader: Reader): Promise<StoredItem[]> {
+      const all = await Promise.all(items.map((item) => shown(item, reader)))
+      return all.filter((item) => item !== undefined)
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { refuseChanged } from '@agent-server/lib/changed-lists.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import { MAX_ACCESS } from '@agent-server/schemas/access.ts'
@@ -168,6 +169,9 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
         const changed = await store.change(name, lists, toLists(patch.expected ?? {}))
         // One that exists by its documents alone, which only those see whom rights do not concern.
         if (!changed && rights === 'all') {
+          refuseChanged('access', [], patch.expected?.access)
+          refuseChanged('contributors', [], patch.expected?.contributors)
+          refuseChanged('owners', [], patch.expected?.owners)
           const none = { reader: [], contributor: [], owner: [] }
           await store.add({ name, creator: undefined, lists: { ...none, ...lists } }, true)
         }

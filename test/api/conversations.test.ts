@@ -89,6 +89,28 @@ describe('A stored conversation', () => {
     expect(JSON.stringify(modelRequest(await next).messages)).toContain('Who hoots?')
   })
 
+  it('goes on from its last question, however large, and by the instructions with which it begins', async () => {
+    const id = await create()
+    const add = (role: string, content: string | object[]) =>
+      server.request(`/v1/conversations/${id}/items`, {
+        body: { items: [{ type: 'message', role, content }] },
+      })
+    await add('developer', 'Answer in rhymes.')
+    const picture = `data:image/png;base64,${Buffer.alloc(3_500_000, 'owl').toString('base64')}`
+    const question = [
+      { type: 'input_text', text: 'What is this?' },
+      { type: 'input_image', image_url: picture },
+    ]
+    expect((await add('user', question)).status).toBe(200)
+    await add('assistant', 'A text on owls.')
+    const next = upstream.nextRequest()
+    const body = { model: 'agent', conversation: id, input: 'And who wrote it?' }
+    await server.request('/v1/responses', { body })
+    expect(JSON.stringify(await next)).toMatch(
+      /in rhymes.+What is this\?.+A text on owls.+And who wrote it/s,
+    )
+  })
+
   it('serves the package of OpenAI: items, metadata, deletion', async () => {
     const { id, created_at } = await openai.conversations.create({
       items: [{ type: 'message', role: 'user', content: 'When do owls hunt?' }],

@@ -67,6 +67,25 @@ describe('A conversation that its owner shares', () => {
     expect(await textOf(bob, id)).toContain('About vault')
   })
 
+  it('shows nothing of what the Responses API has read for it, but what was said', async () => {
+    const { documentId } = await conversationAbout('cellar')
+    const { id } = await conversationOf(await ada('/v1/conversations', { body: {} }))
+    const body = {
+      model: 'agent',
+      conversation: id,
+      input: 'When does the cellar open?',
+      include: ['file_search_call.results'],
+    }
+    expect((await ada('/v1/responses', { body })).status).toBe(200)
+    await share(ada, id, ['user:bob'])
+    expect(await textOf(ada, id)).toContain(documentId)
+    const seen = await textOf(bob, id)
+    expect(seen).toContain('When does the cellar open?')
+    expect(seen).not.toContain(documentId)
+    expect(seen).not.toContain('About cellar')
+    expect(seen).not.toContain('file_search_call')
+  })
+
   it.each([
     ['change it', (id: string) => share(bob, id, ['public'])],
     ['delete it', (id: string) => bob(`/v1/conversations/${id}`, { method: 'DELETE' })],

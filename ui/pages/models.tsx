@@ -115,10 +115,11 @@ function RoleForm({
   const take = (given: Preset) => {
     isOther.value = false
     const isKeyless = sourceOf(key) === 'default'
+    const before = presetOf(presets, current(model), current(url))
     draft.value = {
       ...draft.value,
       // No other server has a model that is built in.
-      ...(preset?.model && { [model]: null }),
+      ...(before?.model && { [model]: null }),
       ...(given.model && { [model]: given.model }),
       ...(given.url && { [url]: given.url }),
       ...(given.key && isKeyless && { [key]: given.key }),

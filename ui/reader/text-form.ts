@@ -72,7 +72,7 @@ const UNDERLINE = /^(?=[-=]+ *$)/gm
 
 /** A mail as Markdown that keeps its lines. */
 export const mailAsMarkdown = (text: string): string =>
-  withTables(text)
+  text
     .replaceAll(HEADER, '$1**$2:** ')
     .replaceAll(UNDERLINE, '\\')
     .replaceAll(/(?<=\S)\n(?=\S)/g, '  \n')

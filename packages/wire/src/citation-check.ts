@@ -242,6 +242,8 @@ function expand(item: string): number[] | undefined {
 
 /** Citations of one answer that are told; more than these nobody follows. */
 const MAX_CITATIONS = 4_000
+/** No run has as many hits: numbers above, such as years in other brackets, are left as they are. */
+const MAX_CITED = 999
 
 /** A citation in an answer: its number, and the index at which its mark begins. */
 export interface CitationMark {
@@ -257,7 +259,7 @@ export class CitationReader {
 
   constructor(isJsonAsked: boolean) {
     const known = {
-      has: (number: number) => number > 0,
+      has: (number: number) => number > 0 && number <= MAX_CITED,
       onUnknown: () => undefined,
       // Must be as long as the mark, so that indexes stay the same.
       mark: (number: number) => `${NO_MARK}${number}${NO_MARK}`,

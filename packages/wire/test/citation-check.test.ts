@@ -230,3 +230,9 @@ it('What a text cites is found at its place, and no number that was given to not
     { number: 3, index: 29 },
   ])
 })
+
+it('What a text cites is found behind years in other brackets', () => {
+  const reader = new CitationReader(false)
+  reader.write('依〔' + '2019-2023' + '〕規划 [1]')
+  expect(reader.end(3)).toEqual([{ number: 1, index: 15 }])
+})

@@ -72,10 +72,11 @@ export function createDifference({
   }
 
   function hasOtherNumber(statement: string, closest: readonly ClosestSentence[]): boolean {
-    const own = new Set(numbersIn(statement))
+    const own = numbersIn(statement)
+    const known = new Set(own.flat())
     const near = allNumbersIn(`${heading} ${closest.map(({ words }) => words).join(' ')}`)
-    const isReplaced = numbersIn(closest[0]?.words ?? '').some((number) => !own.has(number))
-    return isReplaced && [...own].some((number) => !near.has(number))
+    const isReplaced = numbersIn(closest[0]?.words ?? '').some(isMissingIn(known))
+    return isReplaced && own.some(isMissingIn(near))
   }
 
   /** A name or month. */
@@ -99,6 +100,9 @@ export function createDifference({
     return clauses.toSorted((a, b) => b.shared - a.shared)[0]?.words ?? sentence
   }
 }
+
+const isMissingIn = (known: ReadonlySet<string>) => (forms: readonly string[]) =>
+  !forms.some((form) => known.has(form))
 
 function isOpposite(
   statement: string,

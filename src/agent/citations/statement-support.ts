@@ -97,7 +97,7 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
     if (shared.length < statementTerms.length * MIN_SHARE) {
       return isOtherLanguage(statement) ? undefined : false
     }
-    if (numbersIn(statement).some((number) => !numbers.has(number))) return false
+    if (numbersIn(statement).some((forms) => !forms.some((form) => numbers.has(form)))) return false
     if (namesIn(statement).some(isUnknownName)) return false
     return !isDifferent(statement, statementTerms, closest)
   }

@@ -13,10 +13,10 @@ const NEGATIONS = listed(
 /** What says the same as a negation in other words. */
 const DENIALS = listed(
   'fail fails failed failing refuse refuses refused unable impossible lack lacks lacked lacking absent instead only ' +
-    'hardly rarely ban bans banned forbid forbids forbidden prohibited except ' +
-    'verweigerte unmöglich fehlt fehlte fehlten verboten außer nur selten statt ' +
+    'free hardly rarely ban bans banned forbid forbids forbidden prohibited except ' +
+    'kostenlos gratis verweigerte unmöglich fehlt fehlte fehlten verboten außer nur selten statt ' +
     'imposible falta prohibido excepto salvo solo sólo apenas sin ni ' +
-    'manque interdit interdite sauf seulement rarement refusa refuse',
+    'gratuit manque interdit interdite sauf seulement rarement refusa refuse',
 )
 /** What stands before the stroke is the opposite of what stands behind it. */
 const OPPOSITES = [
@@ -36,10 +36,10 @@ const OPPOSITES = [
 
 const SCALES = new Map([
   ...['thousand', 'tausend', 'mil', 'mille'].map((word) => [word, 1e3] as const),
-  ...['million', 'millions', 'millionen', 'mio', 'millón', 'millones'].map(
+  ...['million', 'millions', 'millionen', 'mn', 'mio', 'millón', 'millones'].map(
     (word) => [word, 1e6] as const,
   ),
-  ...['billion', 'billions', 'milliarde', 'milliarden', 'mrd', 'milliard', 'milliards'].map(
+  ...['billion', 'billions', 'bn', 'milliarde', 'milliarden', 'mrd', 'milliard', 'milliards'].map(
     (word) => [word, 1e9] as const,
   ),
 ])
@@ -58,30 +58,37 @@ const SPACE_OF_THOUSANDS = /(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/g
 const NUMBER_WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(
   ' ',
 )
-/** `No. 5` negates nothing. */
-const NUMERO = /\bno\.? ?(?=\d)/gi
+/** `No. 5` negates nothing, and `no more than` is no comparison that `at most` does not make. */
+const NUMERO =
+  /\bno\.? ?(?=\d)|\b(?:no|not|nicht|no|pas) (?:more|less|fewer|later|earlier|mehr|weniger|später|früher|más|menos|plus|moins) (?:than|als|que|de)\b/giu
 const MAX_NAMES = 0.8
 
 export const wordsOf = (text: string): string[] => Array.from(text.matchAll(WORD), ([it]) => it)
 
 const lowerWordsOf = (text: string) => wordsOf(text.toLowerCase().replaceAll(/['\u2019]/g, ' '))
 
-/** Numbers in one notation: without separators of thousands, with a point before decimals, and with their scale. */
-export function numbersIn(text: string): string[] {
+/**
+ * Numbers in one notation: without separators of thousands and with a point before decimals. One with a scale has two
+ * forms, since a table may name the scale in its head alone.
+ */
+export function numbersIn(text: string): string[][] {
   return Array.from(
     text.replaceAll(SPACE_OF_THOUSANDS, '').matchAll(NUMBER),
     ([, digits = '', next = '']) => {
       const plain = digits.replaceAll(SEPARATOR_OF_THOUSANDS, '').replaceAll(',', '.')
       const scale = SCALES.get(next.toLowerCase())
-      return scale === undefined ? plain : String(Number(plain) * scale)
+      // Twelve digits are exact: 8.2 times a million is 8199999.999999999.
+      return scale === undefined
+        ? [plain]
+        : [String(Number((Number(plain) * scale).toPrecision(12))), plain]
     },
   )
 }
 
-/** The numbers of a text, also those that an English one spells out, as digits. */
+/** The numbers of a text in all forms, also those that an English one spells out, as digits. */
 export function allNumbersIn(text: string): Set<string> {
   const places = wordsOf(text.toLowerCase()).map((word) => NUMBER_WORDS.indexOf(word))
-  return new Set([...numbersIn(text), ...places.filter((place) => place >= 0).map(String)])
+  return new Set([...numbersIn(text).flat(), ...places.filter((place) => place >= 0).map(String)])
 }
 
 /** Words that begin with a capital, unless nearly all do; the first word of a sentence always does. */
@@ -110,7 +117,8 @@ export function denies(text: string): boolean {
 
 /** Whether one text has a word of comparison and the other one only its opposite. */
 export function compareOppositely(one: string, other: string): boolean {
-  const [words, others] = [lowerWordsOf(one), lowerWordsOf(other)]
+  const comparedIn = (text: string) => lowerWordsOf(text.replaceAll(NUMERO, ''))
+  const [words, others] = [comparedIn(one), comparedIn(other)]
   const has = (list: readonly string[], set: ReadonlySet<string> | undefined) =>
     list.some((word) => set?.has(word))
   return OPPOSITES.some(([first, second]) => {

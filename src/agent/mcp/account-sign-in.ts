@@ -26,8 +26,8 @@ export const OAuthClient = z.object({
 })
 export type OAuthClient = z.output<typeof OAuthClient>
 
-/** How long a registration is used for further people; an authorisation server may forget it. */
-const REGISTERED_MS = 86_400_000
+/** How long a registration is used for further people. An authorisation server that has forgotten it tells only them. */
+const REGISTERED_MS = 600_000
 const MAX_REGISTERED = 10
 
 /** How this server has registered itself, by where and for what. */
@@ -136,9 +136,14 @@ async function registered(
   register: () => Promise<OAuthClient>,
 ): Promise<OAuthClient> {
   const before = registrations.get(place)
-  if (before && before.until > Date.now()) return before.client
+  if (before && before.until > performance.now()) return before.client
   const client = register()
-  keepNewest(registrations, place, { client, until: Date.now() + REGISTERED_MS }, MAX_REGISTERED)
+  keepNewest(
+    registrations,
+    place,
+    { client, until: performance.now() + REGISTERED_MS },
+    MAX_REGISTERED,
+  )
   return client.catch((error: unknown) => {
     registrations.delete(place)
     throw error

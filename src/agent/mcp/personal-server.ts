@@ -143,6 +143,7 @@ export class PersonalServer {
     const target = this.target()
     const code = query.get('code')
     const isAnswer = isSameSecret(query.get('state') ?? '', pending.state)
+    if (isAnswer && code === null) this.#registrations.clear()
     if (!isAnswer || code === null || pending.url !== target.url.href) {
       throw new AppError('unauthorized', 'The account was not connected. Begin again.')
     }

@@ -3,6 +3,7 @@ import { isObject } from '@agent-server/lib/text/json.ts'
 import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import { pageOf } from '@agent-server/wire'
 import { z } from 'zod'
+import { documentsIn, withoutWords } from '../../conversations/cited-items.ts'
 import { withoutPassages } from '../../conversations/withheld.ts'
 import type { HiddenDocuments } from '../../documents/hidden-documents.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
@@ -50,14 +51,14 @@ export class StoredResponses {
     const ids = [...all.flatMap(documentsIn), ...(hits ?? []).map(({ documentId }) => documentId)]
     const hidden = await this.#hiddenOf(ids, caller)
     if (hidden.size === 0) return stored
-    const output = response.output.map((item) => without(item, hidden))
+    const output = response.output.map((item) => withoutWords(item, hidden))
     return {
       response: {
         ...response,
         output,
         ...(hits && { agent: { ...agent, ...withoutPassages({ ...agent, hits }, hidden) } }),
       },
-      items: items.map((item) => without(item, hidden)),
+      items: items.map((item) => withoutWords(item, hidden)),
     }
   }
 
@@ -91,42 +92,6 @@ export class StoredResponses {
     const stored = await this.find(id, caller)
     if (!stored) throw notFound(id)
     return stored
-  }
-}
-
-/** What a passage of a document looks like in the protocol, as a search result or a citation. */
-const Passage = z.looseObject({ file_id: z.string() })
-
-const passagesOf = (value: unknown): z.output<typeof Passage>[] =>
-  Array.isArray(value) ? value.flatMap((each) => Passage.safeParse(each).data ?? []) : []
-
-/** The ids of the documents of which an item has passages. */
-function documentsIn(item: object): string[] {
-  const { results, content }: { results?: unknown; content?: unknown } = item
-  const parts = Array.isArray(content) ? content.filter(isObject) : []
-  const passages = [results, ...parts.map(({ annotations }) => annotations)].flatMap(passagesOf)
-  return passages.map(({ file_id }) => file_id)
-}
-
-function without<Item extends object>(item: Item, hidden: ReadonlySet<string>): Item {
-  const emptied = (value: unknown) =>
-    passagesOf(value).map((passage) =>
-      hidden.has(passage.file_id)
-        ? {
-            ...passage,
-            filename: passage.file_id,
-            ...('text' in passage && { text: '', attributes: {} }),
-            ...('quotes' in passage && { quotes: [] }),
-          }
-        : passage,
-    )
-  const { results, content }: { results?: unknown; content?: unknown } = item
-  const withoutQuotes = (part: unknown) =>
-    isObject(part) && part.annotations ? { ...part, annotations: emptied(part.annotations) } : part
-  return {
-    ...item,
-    ...(Array.isArray(results) && { results: emptied(results) }),
-    ...(Array.isArray(content) && { content: content.map(withoutQuotes) }),
   }
 }
 

@@ -59,13 +59,28 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
     signal.throwIfAborted()
   }
 
+  const giveAccess = async (
+    id: string,
+    { access, metadata }: NonNullable<ReturnType<typeof accessChange>>,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    try {
+      // A change of metadata needs the index; rights alone do not wait for it.
+      await documents.patch(everything(), id, { access }, signal)
+      if (metadata) await documents.patch(everything(), id, { metadata }, signal)
+    } catch (error) {
+      const isGone = error instanceof AppError && error.code === 'document_not_found'
+      if (!isGone) throw error
+    }
+  }
+
   /** Follows the folder while no other server does. */
   const follow = async (signal: AbortSignal): Promise<void> => {
     observations.clear()
     for await (const { path, document } of documentsOf(store, folder.path, signal)) {
       observations.set(path, UNSEEN)
       const change = accessChange(folder, document)
-      if (change) await documents.patch(everything(), document.id, change, signal)
+      if (change) await giveAccess(document.id, change, signal)
     }
     for (;;) {
       const start = performance.now()

@@ -145,7 +145,8 @@ const FORGET_PEOPLE = `DELETE FROM people WHERE id IN (
   SELECT id FROM people WHERE id <> $1 AND last_seen_at <= $2
     AND tokens_per_day IS NULL AND cost_per_day IS NULL
     ${OWNED.map(([table, owner]) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE ${owner} = people.id)`).join('\n    ')}
-  ORDER BY last_seen_at, number LIMIT $3)`
+  ORDER BY last_seen_at, number LIMIT $3)
+  AND last_seen_at <= $2 AND tokens_per_day IS NULL AND cost_per_day IS NULL`
 /** At a time, so that nobody waits long. */
 const MOST_FORGOTTEN = 10
 const TOO_MANY_OF_PERSON = `DELETE FROM sessions WHERE mac IN (

@@ -4,6 +4,7 @@ import { serveThread } from '@agent-server/lib/processes/thread.ts'
 import { foldForms } from '@agent-server/lib/text/forms.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
+import { createConversationReads } from '../sql/conversations.ts'
 import { createLookup } from '../sql/lookup.ts'
 import type { Read, Row, Statement, Value } from '../sql/query.ts'
 import { createRunner, openForReading } from './connection.ts'
@@ -34,6 +35,8 @@ function open(): DatabaseSync {
 
 const lookup = createLookup((statement, values) => read(statement, values), SQLITE)
 type Lookup = typeof lookup
+const conversations = createConversationReads(read)
+type Listing<Name extends 'list' | 'listShared'> = Parameters<(typeof conversations)[Name]>
 /** What a query takes; its signal stays in the thread that asks. */
 type Input<Name extends keyof Lookup> = [Visibility, Parameters<Lookup[Name]>[1]]
 
@@ -49,6 +52,8 @@ const methods = {
   metadataFields: (input: Input<'metadataFields'>) => lookup.metadataFields(...input),
   metadataValues: (input: Input<'metadataValues'>) => lookup.metadataValues(...input),
   readText: (input: Input<'readText'>) => lookup.readText(...input),
+  listConversations: (input: Listing<'list'>) => conversations.list(...input),
+  listSharedConversations: (input: Listing<'listShared'>) => conversations.listShared(...input),
   readPart: (input: Input<'readPart'>) => lookup.readPart(...input),
 }
 

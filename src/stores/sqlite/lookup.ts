@@ -3,6 +3,7 @@ import { createLimiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import { createOnDemand } from '@agent-server/lib/on-demand.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
+import type { ConversationStore } from '../conversation-store.ts'
 import type { DocumentStore } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import { unavailable } from './error.ts'
@@ -16,6 +17,7 @@ const IDLE_MS = 60_000
 
 interface Lookups extends Pick<DocumentStore, 'visibleKeys' | 'list' | 'countListed'> {
   lookup: DocumentLookup
+  conversations: Pick<ConversationStore, 'list' | 'listShared'>
   close(): Promise<void>
 }
 
@@ -50,6 +52,12 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
       readText: (of, id, signal) => ask(of, ({ call }) => call('readText', [of, id]), signal),
       readPart: (of, part, signal) => ask(of, ({ call }) => call('readPart', [of, part]), signal),
     },
+    conversations: {
+      list: (owner, query) =>
+        ask({ reader: owner }, ({ call }) => call('listConversations', [owner, query])),
+      listShared: (of, query) =>
+        ask({ reader: of.owner }, ({ call }) => call('listSharedConversations', [of, query])),
+    },
     async close() {
       await Promise.all([filters.close(), lookups.close()])
     },
@@ -77,7 +85,7 @@ function createAsker(name: string, { file, refuse, idleMs }: AskerOptions) {
 
   return {
     async ask<T>(
-      { reader }: Visibility,
+      { reader }: Pick<Visibility, 'reader'>,
       question: (lookups: Thread<LookupMethods>) => Promise<T>,
       signal?: AbortSignal,
     ): Promise<T> {

@@ -114,6 +114,14 @@ const OWN_CLAIMS: Claims = {
 }
 
 /** The queries; they see every commit at once. `refuse` throws while no queries are allowed. */
+type Lists = Pick<OpenedStore['conversations'], 'list' | 'listShared'>
+
+/** Searches read all that was said, outside this thread; lists alone are short. */
+const searchedIn = (searches: Lists, lists: Lists): Lists => ({
+  list: (owner, query) => (query.search === undefined ? lists : searches).list(owner, query),
+  listShared: (of, query) => (query.search === undefined ? lists : searches).listShared(of, query),
+})
+
 function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   const reader = openForReading(file)
   // A separate connection, because files would fill the cache.
@@ -130,7 +138,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
     }
   }
   const read = readOn(reader)
-  const { close: closeLookups, ...lookups } = createLookups(file, refuse)
+  const { close: closeLookups, conversations, ...lookups } = createLookups(file, refuse)
   const { replacement, ...store } = createStore({
     write,
     read,
@@ -141,6 +149,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   return {
     ...store,
     ...lookups,
+    conversations: { ...store.conversations, ...searchedIn(conversations, store.conversations) },
     visibleKeys: createVisibleKeys(read, lookups.visibleKeys),
     withExclusiveLock,
     replacement: { ...replacement, exclusively },

@@ -128,6 +128,24 @@ describe('A citation', () => {
     expect((await check(answer, hits)).map((citation) => citation.supported)).toEqual([supported])
   })
 
+  it.each([
+    ['Revenue in 2024 was 8.5 million [1].', true],
+    ['Revenue in 2024 was 9.5 million [1].', false],
+    ['The loan was 8.2 million [1].', true],
+    ['The fund holds 2.5 billion [1].', true],
+    ['The visit takes no more than 3 hours [1].', true],
+    ['Visitors pay nothing for entry [1].', true],
+  ])(
+    'has numbers in any scale, and says in other words what is allowed: %s',
+    async (answer, supported) => {
+      const text =
+        'In millions: revenue in 2024 was 8.5. The loan was 8,200,000. The fund holds 2.5bn. ' +
+        'The visit takes at most 3 hours. Entry for visitors is free to pay.'
+      const hits = [{ ...hitOf('1'), title: 'Report', text, start: 0, end: text.length }]
+      expect((await check(answer, hits)).map((citation) => citation.supported)).toEqual([supported])
+    },
+  )
+
   it('supports a statement together with adjacent marks', async () => {
     const answer = 'The library opens at nine, and Ada Lovelace gave 1200 volumes'
     expect(await supportOf(`${answer} [1][3].`)).toEqual([true, true])

@@ -23,8 +23,8 @@ export interface FolderToWatch {
 /** The folder of an entry such as `./inbox` or `handbook=/srv/handbook <group:hr|user:ada>`. */
 export function toFolder(entry: string): FolderToWatch {
   const { place = '', readers } =
-    /^(?<place>.*?)(?:<(?<readers>[^<>]*)>)?$/.exec(entry)?.groups ?? {}
-  const { collection, path = '' } = /^(?<collection>[^=]*)=(?<path>.+)$/.exec(place)?.groups ?? {}
+    /^(?<place>.*?)(?:<(?<readers>[^<>]*)>)?$/s.exec(entry)?.groups ?? {}
+  const { collection, path = '' } = /^(?<collection>[^=]*)=(?<path>.+)$/s.exec(place)?.groups ?? {}
   const access = readers === undefined ? {} : { access: principalsIn(readers) }
   const isNamed = CollectionName.safeParse(collection).success
   return isNamed
@@ -56,7 +56,9 @@ export function areFolders(entries: readonly string[]): boolean {
     entries.length <= MAX_FOLDERS &&
     entries.every(isGiven) &&
     folders.every(isReadable) &&
-    paths.every((path, n) => path.length <= MAX_PATH && !/[<>]/.test(path) && isApart(path, n))
+    paths.every(
+      (path, n) => path.length <= MAX_PATH && !/[<>\p{Cc}]/u.test(path) && isApart(path, n),
+    )
   )
 }
 
