@@ -21,6 +21,7 @@ const session = await openSession(
     url: new URL(process.argv.at(-1) ?? ''),
     headers: {},
     transports: ['streamable-http', 'sse'],
+    listMs: DEADLINE_MS,
     fetch: outbound.fetch,
     ...(context.client_id && { oauth }),
   },
