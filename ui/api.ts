@@ -38,7 +38,14 @@ export function uploadingClient(onProgress: (sent: number) => void): AgentServer
 
 function createClient(fetchLike: Fetch): AgentServer {
   const baseURL = `${location.origin}${API}`
-  return new AgentServer({ baseURL, apiKey: null, defaultHeaders: HEADERS, fetch: fetchLike })
+  return new AgentServer({
+    baseURL,
+    apiKey: null,
+    defaultHeaders: HEADERS,
+    fetch: fetchLike,
+    // They are for who writes a program: an exported file, for one, has fields that its import ignores.
+    warnings: false,
+  })
 }
 
 function sendForm(
