@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('The web UI is quick (needs Chromium)', () => {
     })
     report({ kilobytes, painted, cited })
     expect(kilobytes).toBeGreaterThan(10)
-    expect(kilobytes).toBeLessThanOrEqual(150)
+    expect(kilobytes).toBeLessThanOrEqual(160)
     expect(painted).toBeLessThan(1_000)
     expect(cited).toBeLessThan(2_000)
   })
