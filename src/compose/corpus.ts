@@ -1,6 +1,5 @@
 import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
-import { codeOf } from '@agent-server/lib/system-error.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { ChatModel } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
@@ -20,6 +19,7 @@ import { openPages } from '../documents/web/pages.ts'
 import { createTermsOfChunk } from '../retrieval/relevance.ts'
 import { createReranking } from '../retrieval/rerank.ts'
 import { createRetrieval, type Retrieval, watchSearches } from '../retrieval/search.ts'
+import { isDocumentGone } from '../stores/document-store.ts'
 import type { Knowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
 
@@ -112,7 +112,7 @@ async function giveDocument({ patch }: Pick<AllDocuments, 'patch'>, id: string, 
   try {
     await patch(everything(), id, { creator }, AbortSignal.timeout(GIVE_MS))
   } catch (error) {
-    if (codeOf(error) !== 'document_not_found') throw error
+    if (!isDocumentGone(error)) throw error
   }
 }
 

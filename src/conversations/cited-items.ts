@@ -39,15 +39,13 @@ export function withoutWords<Item extends object>(item: Item, hidden: ReadonlySe
 }
 
 /**
- * An item for those with whom its conversation is shared: what was said, without what cites these documents.
- * Undefined for calls and their results, which may hold anything that was read.
+ * An item for those with whom its conversation is shared: what was said, without what cites these documents. Of calls
+ * and their results, which may hold anything that was read, only that they were made: pages need each item.
  */
-export function saidToOthers<Item extends { type?: unknown; content?: unknown }>(
-  item: Item,
-  hidden: ReadonlySet<string>,
-): Item | undefined {
-  if (item.type !== undefined && item.type !== 'message') return undefined
-  const { content } = item
+export function saidToOthers(item: Record<string, unknown>, hidden: ReadonlySet<string>): object {
+  const { type, status, content } = item
+  if (type !== undefined && type !== 'message')
+    return { type, ...(status !== undefined && { status }) }
   if (!Array.isArray(content)) return item
   const isShown = (citation: unknown) =>
     documentsIn({ results: [citation] }).every((id) => !hidden.has(id))

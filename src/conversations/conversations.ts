@@ -153,11 +153,11 @@ function createItems(
     if (start === 0) return items
     // However large the question is, or what came of it.
     while (start > 0 && !items.some(isQuestion)) {
-      const before = Math.max(0, start - SOME)
+      const before = Math.max(0, start - AT_A_TIME)
       items = [...(await read(ref, branch.slice(before, start))), ...items]
       start = before
     }
-    const first = await read(ref, branch.slice(0, Math.min(SOME, start)))
+    const first = await read(ref, branch.slice(0, Math.min(AT_A_TIME, start)))
     const end = first.findIndex((item) => !isInstruction(item))
     return [...(end === -1 ? first : first.slice(0, end)), ...fromQuestion(items)]
   }
@@ -218,7 +218,7 @@ const PAGE_BYTES = 4_000_000
 /** Of a conversation as it goes on, in which the largest windows of models have room. */
 const HISTORY_BYTES = 4_000_000
 /** Items that are read at a time to find the latest question, and the instructions with which it begins. */
-const SOME = 8
+const AT_A_TIME = 8
 
 /** How many items, from the first on, are within so many bytes. */
 function countWithin(items: readonly ItemOutline[], bytes: number): number {

@@ -45,18 +45,15 @@ export function createWithholding(hiddenOf: HiddenDocuments, linkFor: LinkFor) {
     return { ...stored, agent: { ...others, artifacts: linked } }
   }
   /** What programs have added, such as the output of the Responses API, which has no record of its hits. */
-  const added = async (
-    item: StoredItem,
-    { caller, isOwner }: Reader,
-  ): Promise<StoredItem | undefined> => {
+  const added = async (item: StoredItem, { caller, isOwner }: Reader): Promise<StoredItem> => {
     const before = parseJson(item.json)
     if (forCallerById(caller).rights === 'all' || !isObject(before)) return item
     const hidden = await hiddenOf(documentsIn(before), caller)
     if (isOwner && hidden.size === 0) return item
     const after = isOwner ? withoutWords(before, hidden) : saidToOthers(before, hidden)
-    return after && { ...item, json: JSON.stringify(after) }
+    return { ...item, json: JSON.stringify(after) }
   }
-  const shown = async (item: StoredItem, reader: Reader): Promise<StoredItem | undefined> => {
+  const shown = async (item: StoredItem, reader: Reader): Promise<StoredItem> => {
     const before = readAnswer({ ...item, silentMs: 0 })
     if (!before) return added(item, reader)
     const after = await answer(before, reader)
@@ -64,11 +61,8 @@ export function createWithholding(hiddenOf: HiddenDocuments, linkFor: LinkFor) {
   }
   return {
     answer,
-    /** Without those of which nothing is shown. */
-    async items(items: readonly StoredItem[], reader: Reader): Promise<StoredItem[]> {
-      const all = await Promise.all(items.map((item) => shown(item, reader)))
-      return all.filter((item) => item !== undefined)
-    },
+    items: (items: readonly StoredItem[], reader: Reader): Promise<StoredItem[]> =>
+      Promise.all(items.map((item) => shown(item, reader))),
   }
 }
 

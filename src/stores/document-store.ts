@@ -1,6 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Labels } from '@agent-server/lib/labels.ts'
 import type { Owner } from '@agent-server/lib/limiter.ts'
+import { codeOf } from '@agent-server/lib/system-error.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { MAX_METADATA_FIELDS } from '@agent-server/schemas/bounds.ts'
 import type { DocumentSort } from '@agent-server/schemas/document.ts'
@@ -391,6 +392,9 @@ export function queueFull(): AppError {
 export function documentNotFound(id: string): AppError {
   return new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
 }
+
+/** Whether a document was deleted, or hidden, while somebody worked on it. */
+export const isDocumentGone = (error: unknown) => codeOf(error) === 'document_not_found'
 
 export function idempotencyConflict(): AppError {
   const message = 'This Idempotency-Key was already used for a different document'

@@ -83,7 +83,20 @@ describe('A conversation that its owner shares', () => {
     expect(seen).toContain('When does the cellar open?')
     expect(seen).not.toContain(documentId)
     expect(seen).not.toContain('About cellar')
-    expect(seen).not.toContain('file_search_call')
+    const { data } = ConversationItemList.parse(JSON.parse(seen))
+    const searches = data.filter(({ type }) => type === 'file_search_call')
+    expect(searches).toEqual([
+      {
+        id: expect.any(String),
+        parent_id: expect.any(String),
+        type: 'file_search_call',
+        status: 'completed',
+      },
+    ])
+    const each = await Array.fromAsync(data, ({ id: item }) =>
+      bob(`/v1/conversations/${id}/items/${item}`).then(({ status }) => status),
+    )
+    expect(each.every((status) => status === 200)).toBe(true)
   })
 
   it.each([

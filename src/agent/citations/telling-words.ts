@@ -59,8 +59,8 @@ const NUMBER_WORDS = 'zero one two three four five six seven eight nine ten elev
   ' ',
 )
 /** `No. 5` negates nothing, and `no more than` is no comparison that `at most` does not make. */
-const NUMERO =
-  /\bno\.? ?(?=\d)|\b(?:no|not|nicht|no|pas) (?:more|less|fewer|later|earlier|mehr|weniger|später|früher|más|menos|plus|moins) (?:than|als|que|de)\b/giu
+const NO_NEGATION =
+  /\bno\.? ?(?=\d)|\b(?:no|not|nicht|pas) (?:more|less|fewer|later|earlier|mehr|weniger|später|früher|más|menos|plus|moins) (?:than|als|que|de)\b/giu
 const MAX_NAMES = 0.8
 
 export const wordsOf = (text: string): string[] => Array.from(text.matchAll(WORD), ([it]) => it)
@@ -106,7 +106,7 @@ export function monthsIn(text: string): string[] {
 export function negates(text: string): boolean {
   return (
     /n['\u2019]t\b/.test(text) ||
-    lowerWordsOf(text.replaceAll(NUMERO, '')).some((word) => NEGATIONS.has(word))
+    lowerWordsOf(text.replaceAll(NO_NEGATION, '')).some((word) => NEGATIONS.has(word))
   )
 }
 
@@ -117,7 +117,7 @@ export function denies(text: string): boolean {
 
 /** Whether one text has a word of comparison and the other one only its opposite. */
 export function compareOppositely(one: string, other: string): boolean {
-  const comparedIn = (text: string) => lowerWordsOf(text.replaceAll(NUMERO, ''))
+  const comparedIn = (text: string) => lowerWordsOf(text.replaceAll(NO_NEGATION, ''))
   const [words, others] = [comparedIn(one), comparedIn(other)]
   const has = (list: readonly string[], set: ReadonlySet<string> | undefined) =>
     list.some((word) => set?.has(word))

@@ -4,6 +4,7 @@ import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import {
   type DocumentStore,
   documentNotFound,
+  isDocumentGone,
   type StoredDocument,
 } from '../../stores/document-store.ts'
 import { discard } from '../../stores/file-store.ts'
@@ -71,8 +72,7 @@ export function createRenaming({ store, text, wake }: RenamingDependencies) {
         return stored
       } catch (error) {
         if (file) await discard(store, file.number)
-        const isGone = error instanceof AppError && error.code === 'document_not_found'
-        throw isGone ? changedMeanwhile('title: the document was changed') : error
+        throw isDocumentGone(error) ? changedMeanwhile('title: the document was changed') : error
       }
     },
   }

@@ -4,7 +4,7 @@ import type { Limiter } from '@agent-server/lib/limiter.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { FolderToWatch } from '@agent-server/schemas/operator/watch.ts'
-import type { DocumentStore } from '../../stores/document-store.ts'
+import { type DocumentStore, isDocumentGone } from '../../stores/document-store.ts'
 import type { AllDocuments } from '../ingestion/documents.ts'
 import { documentIdOf, isFrom } from './folder-documents.ts'
 import type { FolderState, StateDependencies } from './folder-state.ts'
@@ -149,7 +149,7 @@ function createRemove(
         'deleted the document of a file',
       )
     } catch (error) {
-      if (codeOf(error) !== 'document_not_found') throw error
+      if (!isDocumentGone(error)) throw error
     }
   }
 }

@@ -7,6 +7,7 @@ import { createNotifier } from '@agent-server/lib/notifier.ts'
 import { codeOf, explainPath } from '@agent-server/lib/system-error.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { FolderToWatch } from '@agent-server/schemas/operator/watch.ts'
+import { isDocumentGone } from '../../stores/document-store.ts'
 import type { OpenedStore } from '../../stores/opened-store.ts'
 import { type ApplyDependencies, createApplyChanges } from './apply-changes.ts'
 import { accessChange, documentsOf } from './folder-documents.ts'
@@ -69,8 +70,7 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
       await documents.patch(everything(), id, { access }, signal)
       if (metadata) await documents.patch(everything(), id, { metadata }, signal)
     } catch (error) {
-      const isGone = error instanceof AppError && error.code === 'document_not_found'
-      if (!isGone) throw error
+      if (!isDocumentGone(error)) throw error
     }
   }
 

@@ -15,7 +15,11 @@ import type { Page } from '@agent-server/schemas/new-document.ts'
 import { intervalMs } from '@agent-server/schemas/new-document.ts'
 import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forChanges, type Reader } from '@agent-server/schemas/visibility.ts'
-import { type DocumentStore, documentNotFound } from '../../stores/document-store.ts'
+import {
+  type DocumentStore,
+  documentNotFound,
+  isDocumentGone,
+} from '../../stores/document-store.ts'
 import { discard } from '../../stores/file-store.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
 import type { Content } from '../collections.ts'
@@ -137,8 +141,7 @@ function createRefresh({ store, fetchPage, wake }: Fetching, visibility: Visibil
       const before = { revision, collection, metadata }
       await store.put(visibility, content, before).catch(async (error: unknown) => {
         await discard(store, file.number)
-        const isGone = error instanceof AppError && error.code === 'document_not_found'
-        throw isGone ? new AppError('changed_meanwhile', CHANGED) : error
+        throw isDocumentGone(error) ? new AppError('changed_meanwhile', CHANGED) : error
       })
       wake()
     } catch (error) {
