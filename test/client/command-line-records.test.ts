@@ -109,6 +109,10 @@ describe('agent-server-client', () => {
     expect(await runAgentServer(['query', 'owls'], withKey(other.secret))).toMatchObject({
       code: 0,
     })
+    const several = ['conversations', 'rm', 'one', 'two']
+    const refused = await runAgentServer(several, withKey('wrong-key-of-somebody'))
+    expect(refused.code).toBe(4)
+    expect(lines(refused.stderr)).toHaveLength(1)
     expect(await runAgentServer(['status'], withKey('wrong-key-of-somebody'))).toMatchObject({
       code: 4,
     })

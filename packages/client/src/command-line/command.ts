@@ -1,6 +1,11 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import type { AgentServer, AgentServerOptions } from '../agent-server.ts'
-import { plain, type Terminal } from './terminal.ts'
+import {
+  type AgentServer,
+  type AgentServerOptions,
+  AuthenticationError,
+  type Pages,
+} from '../agent-server.ts'
+import { plain, type Terminal, table } from './terminal.ts'
 
 /** Exit codes of the program; documented in docs/guides/clients.md. */
 export const EXIT = {
@@ -206,8 +211,13 @@ export async function each(
       if (terminal.json) terminal.printJson({ id, ok: true })
       else terminal.print(`${id} ${done}`)
     } catch (error) {
-      // An error without a code would meet the others, too.
-      if (signal.aborted || !(error instanceof Error && 'code' in error && error.code)) throw error
+      // A wrong key, or an error without a code, would meet the others, too.
+      const isOfOne =
+        error instanceof Error &&
+        'code' in error &&
+        error.code &&
+        !(error instanceof AuthenticationError)
+      if (signal.aborted || !isOfOne) throw error
       code = EXIT.failed
       const failure = { code: error.code, message: error.message }
       if (terminal.json) terminal.printJson({ id, ok: false, error: failure })
@@ -215,6 +225,35 @@ export async function each(
     }
   }
   return code
+}
+
+type ToRow<Item> = (item: Item) => readonly string[]
+
+/** Prints a table, or each as JSON. */
+export function printItems<Item extends object>(
+  items: readonly Item[],
+  toRow: ToRow<Item>,
+  { terminal }: Pick<CommandContext, 'terminal'>,
+): void {
+  if (terminal.json) for (const item of items) terminal.printJson(item)
+  else for (const line of table(items.map(toRow))) terminal.print(line)
+}
+
+/** Prints a list page by page, up to a number of items. */
+export async function printPages<Item extends object>(
+  list: Pick<Pages<Item>, 'pages'>,
+  toRow: ToRow<Item>,
+  context: Pick<CommandContext, 'terminal'>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  let remaining = limit
+  for await (const { items } of list.pages()) {
+    const page = items.slice(0, remaining)
+    printItems(page, toRow, context)
+    remaining -= page.length
+    if (remaining <= 0) break
+  }
+  return EXIT.done
 }
 
 /** Parses a name and a value separated by `=`. Throws `UsageError`. */

@@ -1,15 +1,16 @@
-import type { AgentServer, ConversationItem } from '../agent-server.ts'
+import type { AgentServer, Conversation, ConversationItem } from '../agent-server.ts'
 import {
   type Command,
   type CommandContext,
   EXIT,
   each,
+  printPages,
   readAction,
   readNumber,
   readParameters,
   UsageError,
 } from './command.ts'
-import { plain, shorten, table } from './terminal.ts'
+import { plain, shorten } from './terminal.ts'
 
 const TITLE_WIDTH = 80
 /** How many rows are aligned with each other. */
@@ -52,26 +53,14 @@ interface Given {
 
 type Action = (given: Given, client: AgentServer, context: CommandContext) => Promise<number>
 
-const list: Action = async (given, client, { terminal, signal }) => {
-  const { search, limit = Number.POSITIVE_INFINITY } = given
-  let remaining = limit
-  for await (const { items } of client.conversations
-    .list({ search, limit: ROWS, signal })
-    .pages()) {
-    const page = items.slice(0, remaining)
-    if (terminal.json) for (const conversation of page) terminal.printJson(conversation)
-    else {
-      const rows = page.map(({ id, title, updated_at }) => [
-        id,
-        new Date(updated_at * 1_000).toISOString(),
-        shorten(title ?? '', TITLE_WIDTH),
-      ])
-      for (const line of table(rows)) terminal.print(line)
-    }
-    remaining -= page.length
-    if (remaining <= 0) break
-  }
-  return EXIT.done
+const list: Action = ({ search, limit }, client, context) => {
+  const { signal } = context
+  const found = client.conversations.list({ search, limit: ROWS, signal })
+  return printPages(found, toRow, context, limit)
+}
+
+function toRow({ id, title, updated_at }: Conversation): string[] {
+  return [id, new Date(updated_at * 1_000).toISOString(), shorten(title ?? '', TITLE_WIDTH)]
 }
 
 const get: Action = async ({ ids }, client, { terminal, signal }) => {

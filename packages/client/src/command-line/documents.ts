@@ -4,6 +4,7 @@ import {
   type CommandContext,
   EXIT,
   each,
+  printPages,
   readAction,
   readChoice,
   readNumber,
@@ -72,18 +73,10 @@ type Action = (
   context: CommandContext,
 ) => Promise<number>
 
-const list: Action = async (selection, client, { terminal, signal }) => {
-  const { status, collection, limit = Number.POSITIVE_INFINITY } = selection
-  let remaining = limit
+const list: Action = ({ status, collection, limit }, client, context) => {
+  const { signal } = context
   const found = client.documents.list({ status, collection, limit: ROWS, signal })
-  for await (const { items } of found.pages()) {
-    const page = items.slice(0, remaining)
-    if (terminal.json) for (const document of page) terminal.printJson(document)
-    else for (const line of table(page.map(toRow))) terminal.print(line)
-    remaining -= page.length
-    if (remaining <= 0) break
-  }
-  return EXIT.done
+  return printPages(found, toRow, context, limit)
 }
 
 function toRow({ id, status, chunks, title = '', error }: Document): string[] {

@@ -2,14 +2,14 @@ import type { AgentServer, CreateFeedback, Feedback, Rating } from '../agent-ser
 import {
   type Command,
   type CommandContext,
-  EXIT,
   each,
+  printPages,
   readAction,
   readChoice,
   readParameters,
   UsageError,
 } from './command.ts'
-import { shorten, table } from './terminal.ts'
+import { shorten } from './terminal.ts'
 
 const WIDTH = 80
 const RATINGS: readonly Rating[] = ['up', 'down']
@@ -61,12 +61,9 @@ type Action = (given: Given) => (client: AgentServer, context: CommandContext) =
 
 const list: Action =
   ({ rating, conversationId }) =>
-  async (client, { terminal, signal }) => {
-    for await (const each of client.feedback.list({ rating, conversationId, signal })) {
-      if (terminal.json) terminal.printJson(each)
-      else for (const line of table([toRow(each)])) terminal.print(line)
-    }
-    return EXIT.done
+  (client, context) => {
+    const { signal } = context
+    return printPages(client.feedback.list({ rating, conversationId, signal }), toRow, context)
   }
 
 function toRow({ id, rating, question = '', comment = '' }: Feedback): string[] {

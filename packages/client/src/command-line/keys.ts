@@ -4,12 +4,13 @@ import {
   type CommandContext,
   EXIT,
   each,
+  printItems,
   readAction,
   readNumber,
   readParameters,
   UsageError,
 } from './command.ts'
-import { shorten, table } from './terminal.ts'
+import { shorten } from './terminal.ts'
 
 const NAME_WIDTH = 40
 const SCOPES: readonly CreateApiKey['scopes'][number][] = [
@@ -90,10 +91,8 @@ type Action = (
 
 const list: Action =
   () =>
-  async ({ admin }, { terminal, signal }) => {
-    const all = await admin.keys.list({ signal })
-    if (terminal.json) for (const key of all) terminal.printJson(key)
-    else for (const line of table(all.map(toRow))) terminal.print(line)
+  async ({ admin }, context) => {
+    printItems(await admin.keys.list({ signal: context.signal }), toRow, context)
     return EXIT.done
   }
 
