@@ -73,11 +73,11 @@ describe.skipIf(!hasBrowser)('Feedback in the chat (needs Chromium)', () => {
     const dialog = page.getByRole('dialog')
     expect(await dialog.getByLabel('Owls').isChecked()).toBe(true)
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
-    await page.getByRole('link', { name: 'Judged question' }).waitFor()
-    await goTo(page, 'Search')
+    await page.getByRole('link', { name: 'Judged question' }).click()
     const judged = page.getByRole('region', { name: 'Judged questions' })
     await judged.getByRole('listitem').filter({ hasText: 'When do owls hunt?' }).waitFor()
     await judged.getByText('1 document', { exact: true }).waitFor()
+    await goTo(page, 'Search')
     await page.getByRole('searchbox', { name: 'Question' }).fill('When do owls hunt?')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
     const right = page

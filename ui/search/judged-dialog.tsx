@@ -31,7 +31,7 @@ export function JudgedButton({
   if (!may('admin') || question === '' || documentIds.length === 0) return null
   if (documentIds.some((id) => isRight(question, id))) {
     return (
-      <a class="hint" href={href('search')}>
+      <a class="hint" href={href('evaluation')}>
         Judged question
       </a>
     )
