@@ -1,0 +1,202 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { Artifact, Citation, Hit } from '../../packages/client/src/agent-server.ts'
+import { API } from '../api.ts'
+import { counted, formatBytes, formatNumber } from '../format.ts'
+import { placeOf } from '../parts/chunk-facts.tsx'
+import { Button } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Status } from '../parts/notes.tsx'
+import { openReader, titleOf } from '../reader/reader.tsx'
+import { beginning, drawAnswer, MAX_DRAWN } from './answer-drawing.ts'
+import { Citations, markUnsupported } from './citations.tsx'
+import { isReadOnly } from './conversation.ts'
+import { Steps } from './steps.tsx'
+import type { FinishReason, Turn } from './turns.ts'
+import { type Decision, Waiting } from './waiting.tsx'
+
+export const ENDINGS: Partial<Record<FinishReason, string>> = {
+  interrupted: 'Interrupted: the server stopped before the answer was complete.',
+  length: 'The answer was cut off because it became too long.',
+  content_filter: 'The answer was stopped by the model’s content filter.',
+  round_limit: 'Stopped by the limit on rounds in agent.json.',
+  call_limit: 'Stopped by the limit on tool calls in agent.json.',
+  time_limit: 'Stopped by the time limit in agent.json.',
+  token_limit: 'Stopped by the limit on tokens in agent.json.',
+}
+
+/** An answer with its steps, what waits for approval, files and sources. */
+export function WholeAnswer({
+  turn,
+  isBusy,
+  onDecide,
+}: {
+  turn: Turn
+  isBusy: boolean
+  onDecide: (decision: Decision) => void
+}) {
+  return (
+    <>
+      <Reasoning text={turn.reasoning} />
+      <Steps steps={turn.steps} isAnswering={turn.state === 'answering'} />
+      <Answer turn={turn} />
+      {turn.approval && !isReadOnly.value && (
+        <Waiting approval={turn.approval} isBusy={isBusy} onDecide={onDecide} />
+      )}
+      {turn.artifacts.map((artifact) => (
+        <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
+      ))}
+      <Sources hits={turn.hits} citations={turn.citations} />
+    </>
+  )
+}
+
+/** What the model thought before it answered. */
+function Reasoning({ text }: { text: string }) {
+  if (text === '') return null
+  return (
+    <details class="settings">
+      <summary>Thinking</summary>
+      <p class="chunk-text hint" dir="auto">
+        {text}
+      </p>
+    </details>
+  )
+}
+
+function Answer({ turn }: { turn: Turn }) {
+  const place = useRef<HTMLDivElement>(null)
+  const drawn = useSignal(MAX_DRAWN)
+  const shown = beginning(turn.answer, drawn.value)
+  useLayoutEffect(() => {
+    if (!place.current) return
+    const isAwaiting = turn.state === 'answering' && turn.hits.length === 0
+    drawAnswer(place.current, shown, isAwaiting ? 'awaited' : turn.hits.length)
+    markUnsupported(place.current, turn.citations)
+  }, [shown, turn.state, turn.hits, turn.citations])
+  const more = turn.answer.length - shown.length
+  return (
+    <>
+      <Citations hits={turn.hits} citations={turn.citations}>
+        <div ref={place} class="answer" dir="auto" />
+      </Citations>
+      {more > 0 && (
+        <Button icon="next" onClick={() => (drawn.value += MAX_DRAWN)}>
+          Show more of the answer ({formatNumber(more)} characters)
+        </Button>
+      )}
+      {turn.state === 'answering' && (turn.answer === '' || turn.isLost) && (
+        <Progress turn={turn} />
+      )}
+    </>
+  )
+}
+
+/** Shows the current step, and for how long it has run. */
+function Progress({ turn: { progress = 'Searching the documents' } }: { turn: Turn }) {
+  const seconds = useSignal(0)
+  useEffect(() => {
+    const timer = setInterval(() => {
+      seconds.value += 1
+    }, 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <Status tone="busy">
+      {progress}
+      {seconds.value >= FEW_SECONDS && (
+        <span class="hint" aria-hidden="true">
+          {' '}
+          {seconds.value} s, Esc to stop
+        </span>
+      )}
+    </Status>
+  )
+}
+
+/** A shorter wait needs no number. */
+const FEW_SECONDS = 3
+
+/** A picture as such, any other file as a download; files older than a week may be gone. */
+function ArtifactView({
+  artifact: { name, mediaType, size, url },
+  beside,
+}: {
+  artifact: Artifact
+  beside: readonly Artifact[]
+}) {
+  const isGone = useSignal(false)
+  const address = `${API}${url}`
+  // A chart comes as both, and is shown once.
+  const isTwin = beside.some((other) => other.name === name.replace(/\.svg$/, '.png'))
+  const isPicture = /^image\/(?:png|jpeg|gif|webp)$/.test(mediaType)
+  const isDrawing = mediaType === 'image/svg+xml' && !isTwin
+  return (
+    <figure class="artifact">
+      {(isPicture || isDrawing) && !isGone.value && (
+        <img src={address} alt={name} onError={() => (isGone.value = true)} />
+      )}
+      <figcaption class="row">
+        {isGone.value ? (
+          <span class="reason">{name} is no longer kept: ask for it again.</span>
+        ) : (
+          <a class="button quiet" href={address} download={name}>
+            <Icon name="download" />
+            {name}
+          </a>
+        )}
+        <span class="hint">{formatBytes(size)}</span>
+      </figcaption>
+    </figure>
+  )
+}
+
+/** The cited passages first; those that were only found are folded. */
+function Sources({ hits, citations }: { hits: readonly Hit[]; citations: readonly Citation[] }) {
+  if (hits.length === 0) return null
+  const numbers = new Set(citations.map(({ number }) => number))
+  const cited = hits.filter((_, index) => numbers.has(index + 1))
+  const others = hits.filter((_, index) => !numbers.has(index + 1))
+  if (cited.length === 0) {
+    return (
+      <details class="settings">
+        <summary>{counted(hits.length, 'passage')} found</summary>
+        <SourceList all={hits} shown={hits} />
+      </details>
+    )
+  }
+  return (
+    <details class="settings">
+      <summary>{counted(cited.length, 'source')} cited</summary>
+      <SourceList all={hits} shown={cited} />
+      {others.length > 0 && (
+        <details class="settings">
+          <summary>{counted(others.length, 'other passage')} found</summary>
+          <SourceList all={hits} shown={others} />
+        </details>
+      )}
+    </details>
+  )
+}
+
+/** With the numbers that the answer cites them by. */
+function SourceList({ all, shown }: { all: readonly Hit[]; shown: readonly Hit[] }) {
+  return (
+    <ol class="sources">
+      {shown.map((hit) => (
+        <li key={hit.id}>
+          <span class="place">{all.indexOf(hit) + 1}</span>
+          <button
+            type="button"
+            class="link"
+            dir="auto"
+            onClick={({ currentTarget }) => openReader({ hit, quotes: [] }, currentTarget)}
+          >
+            {titleOf(hit)}
+          </button>
+          <span class="hint">{placeOf(hit)}</span>
+        </li>
+      ))}
+    </ol>
+  )
+}
