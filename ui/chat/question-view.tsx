@@ -51,17 +51,16 @@ export function Question({ turn, place }: { turn: Turn; place: number }) {
           {!isReadOnly.value && (
             <Button
               icon="edit"
-              about={`question ${place + 1}`}
+              aria-label={`Edit question ${place + 1}`}
+              title="Edit"
               ref={edit}
-              class="quiet"
+              class="quiet icon-only"
               disabled={isAnswering.value}
               onClick={() => {
                 draft.value = turn.question
                 isOpen.value = true
               }}
-            >
-              Edit
-            </Button>
+            />
           )}
         </div>
       </div>

@@ -124,7 +124,7 @@ function Head({ id }: { id: string | undefined }) {
   return (
     <div class="page-head">
       <h1>Chat</h1>
-      <div class="row">
+      <div class="row tight">
         <Button
           icon="conversations"
           class="quiet only-narrow"
