@@ -80,7 +80,7 @@ for (const half of [0, 1]) {
 
 async function verdictOf({ statement, passage: text, title }: Pair): Promise<boolean | undefined> {
   const hit = { id: '', score: 1, documentId: '', start: 0, end: text.length, title, text }
-  const options = { termsOf, isJsonAsked: false }
+  const options = { termsOf, isJsonAsked: false, writerOf: () => 'model' as const }
   const { signal } = new AbortController()
   const [citation] = await checkStatements(`${statement} [1]`, [hit], options, signal)
   return citation?.supported

@@ -16,6 +16,10 @@ const upstream = await startScriptedUpstream()
 const server = await startServer(modelAt(upstream))
 await server.ingest({ title: 'Owls', text: OWLS })
 await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
+await server.ingest({
+  title: 'Tram line 7: timetable change',
+  text: 'From May on, line 7 runs every 12 minutes.',
+})
 const pages = ['Nothing here.', 'Lynxes have tufted ears.', 'Nothing there.']
 await sendFile(server, { name: 'lynx.pdf', bytes: pdfFile({ pages }) })
 
@@ -92,9 +96,31 @@ describe.each(WAYS)('A citation, asked for by %s', (way) => {
     ])
     const quotes = [{ text: OWLS, start: 0, end: OWLS.length }]
     expect(extras.citations).toEqual([
-      { at: answer.indexOf('[1]'), number: 1, quotes, supported: true },
-      { at: answer.lastIndexOf('[1]'), number: 1, quotes, supported: false },
+      { at: answer.indexOf('[1]'), number: 1, by: 'model', quotes, supported: true },
+      { at: answer.lastIndexOf('[1]'), number: 1, by: 'model', quotes, supported: false },
     ])
+  })
+
+  it('says who wrote it: the model, or the server that adds or replaces one', async () => {
+    const search = { name: 'semantic_search', arguments: { query: 'beavers', topK: 1 } }
+    const { answer, extras } = await run([
+      toolCallReply(search),
+      textReply('Owls hoot at night [1]. Beavers build dams [1]. Owls hoot at night.'),
+    ])
+    expect(answer).toBe('Owls hoot at night [1]. Beavers build dams [2]. Owls hoot at night [1].')
+    expect(extras.citations?.map(({ number, by }) => ({ number, by }))).toEqual([
+      { number: 1, by: 'model' },
+      { number: 2, by: 'server' },
+      { number: 1, by: 'server' },
+    ])
+  })
+
+  it('is not added to a fragment that only repeats the heading of a passage', async () => {
+    const asked = { messages: [{ role: 'user', content: 'Tram line 7?' }] }
+    const echo = await run([textReply('Tram line 7: timetable change')], asked)
+    expect(echo.answer).toBe('Tram line 7: timetable change')
+    const fact = await run([textReply('Line 7 runs every 12 minutes')], asked)
+    expect(fact.answer).toBe('Line 7 runs every 12 minutes [1]')
   })
 
   it('of a PDF leads to the page', verifies('chat.citations.sources'), async () => {

@@ -23,6 +23,7 @@ describe('CHAT_MODEL=extractive', () => {
       for (const number of cited) expect(done?.hits[number - 1]).toBeDefined()
       expect(done?.hits[(cited[0] ?? 0) - 1]?.title).toBe('Opening hours')
       expect(done?.finishReason).toBe('stop')
+      expect(new Set(done?.citations?.map(({ by }) => by))).toEqual(new Set(['server']))
     },
   )
 

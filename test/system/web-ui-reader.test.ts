@@ -175,6 +175,20 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     await expectAccessible(page)
   })
 
+  it('shows which marks the server set', async () => {
+    const { page } = await openAnswer(
+      browser,
+      'On Saturdays it opens at ten [1]. On Saturdays it opens at ten.',
+    )
+    const marks = page.getByRole('button', { name: 'Source 1' })
+    await expect.poll(() => marks.count()).toBe(2)
+    const card = page.getByRole('tooltip')
+    await marks.first().focus()
+    expect(await card.innerText()).not.toMatch(/by the server/)
+    await marks.last().focus()
+    await expect.poll(() => card.innerText()).toMatch(/Cited by the server/)
+  })
+
   it('leads to the same place of the document, at an address of its own', async () => {
     const { page } = await openAnswer(browser, 'On Saturdays the library opens at ten [1].')
     await page.getByRole('button', { name: 'Source 1' }).click()

@@ -8,6 +8,7 @@ import { renderMarkdown } from './markdown.ts'
 
 const UNKNOWN =
   'The model cited a source that is not among the passages it was given. Check this statement yourself.'
+const BY_SERVER = 'Cited by the server, not by a model.'
 const UNSUPPORTED =
   'The passage may not support this statement: words, a number or a name are missing from it. Compare the two yourself.'
 
@@ -125,6 +126,7 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
       <p class="quoted" dir="auto">
         {quoted || plainText(hit.text)}
       </p>
+      {citation?.by === 'server' && <p class="hint">{BY_SERVER}</p>}
       {citation?.supported === false && <p class="doubt">{UNSUPPORTED}</p>}
     </div>
   )

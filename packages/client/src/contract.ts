@@ -1255,6 +1255,11 @@ export interface components {
         Citation: {
             /** @description Position of `[n]` in the answer, in UTF-16 code units. */
             at: number;
+            /**
+             * @description Who wrote the mark: `server` where it was added, or put in the place of the model’s.
+             * @enum {string}
+             */
+            by: "model" | "server";
             /** @description The number: the position of the cited hit, from 1. */
             number: number;
             /** @description Up to three sentences of the hit that are closest to the statement before the citation, in the order of the text. Empty if none shares a word with it. */
@@ -2959,6 +2964,11 @@ export interface components {
             vector_store_id: string;
         };
         FileCitation: {
+            /**
+             * @description Who wrote the mark: `server` where it was added, or put in the place of the model’s.
+             * @enum {string}
+             */
+            by: "model" | "server";
             /** @description End offset (exclusive). */
             end: number;
             /** @description Identifier of the document. */

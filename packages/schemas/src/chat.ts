@@ -163,6 +163,11 @@ export const Citation = z
   .object({
     at: z.int().describe('Position of `[n]` in the answer, in UTF-16 code units.'),
     number: z.int().describe('The number: the position of the cited hit, from 1.'),
+    by: z
+      .enum(['model', 'server'])
+      .describe(
+        'Who wrote the mark: `server` where it was added, or put in the place of the model’s.',
+      ),
     quotes: z
       .array(Quote)
       .describe(

@@ -1,7 +1,11 @@
+import type { Citation } from '@agent-server/schemas/chat.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 
 /** The search terms of a text, e.g. its stemmed words. */
 export type TermsOf = (text: string) => Iterable<number>
+
+/** Called with each mark that is shown, in their order. */
+export type OnMark = (number: number, by: Citation['by']) => void
 
 /** The minimum share and number of terms that a sentence has in common with its source. */
 const MIN_SHARE = 0.5
@@ -36,13 +40,14 @@ const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]$/u
  * them. A sentence without a mark gets the mark of its source, when it ends. A mark is replaced only if its passage
  * shares at most half as much as the source with the text before it, and the source was not cited there first: what a
  * model says in words of its own, or in another language than the passage, keeps its mark. A mark before its sentence
- * stays; if it is wrong by this measure, the right one follows the sentence. Headings, tables, questions and code get
- * no marks.
+ * stays; if it is wrong by this measure, the right one follows the sentence. Headings, also where a fragment repeats
+ * one of the source, tables, questions and code get no marks.
  *
  * Nothing is held back but white space and punctuation, until the next word or mark.
  */
 export class Attribution {
   readonly #compare: Compare
+  readonly #onMark: OnMark
   #sentence: Sentence
   /** White space and punctuation since the last word or mark, and the text not shown yet. */
   #pause = '\n'
@@ -51,9 +56,10 @@ export class Attribution {
   #isOver = false
   #isUncitedLine = false
 
-  constructor(hits: readonly Hit[], termsOf: TermsOf) {
+  constructor(hits: readonly Hit[], termsOf: TermsOf, onMark: OnMark) {
     this.#compare = createComparison(hits, termsOf)
-    this.#sentence = new Sentence(this.#compare)
+    this.#onMark = onMark
+    this.#sentence = new Sentence(this.#compare, onMark)
   }
 
   /** Takes text that is neither code nor a mark; returns what can be shown now. */
@@ -76,7 +82,7 @@ export class Attribution {
     const isNext = isNewLine || (this.#sentence.hasMarks() && SENTENCE_END.test(this.#pause))
     const ended = isNext ? this.#endSentence() : ''
     if (isNewLine) this.#isUncitedLine = false
-    const shown = this.#isUncitedLine ? marks : this.#sentence.cite(marks)
+    const shown = this.#isUncitedLine ? this.#keep(marks) : this.#sentence.cite(marks)
     this.#isOver ||= STOP.test(this.#pause)
     this.#pause = ''
     // The space before a mark that goes would be a space too many.
@@ -117,10 +123,15 @@ export class Attribution {
 
   #endSentence(): string {
     const mark = this.#isUncitedLine ? '' : this.#sentence.missingMark(this.#pause)
-    this.#sentence = new Sentence(this.#compare)
+    this.#sentence = new Sentence(this.#compare, this.#onMark)
     this.#pause = ''
     this.#isOver = false
     return mark + this.#release()
+  }
+
+  #keep(marks: string): string {
+    for (const number of numbersIn(marks)) this.#onMark(number, 'model')
+    return marks
   }
 
   #release(): string {
@@ -133,6 +144,7 @@ export class Attribution {
 /** What one sentence says and cites. */
 class Sentence {
   readonly #compare: Compare
+  readonly #onMark: OnMark
   #isEmpty = true
   /** The text since the last mark, and how the text before that mark compared. */
   #claim = ''
@@ -143,8 +155,9 @@ class Sentence {
   /** Whether the model itself has cited the source there: then its other marks are right, too. */
   #isRight = false
 
-  constructor(compare: Compare) {
+  constructor(compare: Compare, onMark: OnMark) {
     this.#compare = compare
+    this.#onMark = onMark
     this.#comparison = compare('')
   }
 
@@ -164,7 +177,9 @@ class Sentence {
   /** Returns how the next marks are shown: before the sentence unchanged, after it without repetitions. */
   cite(marks: string): string {
     if (this.#isEmpty) {
-      this.#leading.push(...numbersIn(marks))
+      const numbers = numbersIn(marks)
+      for (const number of numbers) this.#onMark(number, 'model')
+      this.#leading.push(...numbers)
       return marks
     }
     if (this.#claim !== '') {
@@ -182,9 +197,10 @@ class Sentence {
     const claim = this.#claim
     const ending = pause.replace(/\n.*/s, '')
     if (this.#following.size > 0 || UNCITED.test((claim + ending).trimEnd())) return ''
-    const { source, rightNumber } = this.#compare(claim)
-    if (source === undefined) return ''
+    const { source, rightNumber, isHeading } = this.#compare(claim)
+    if (source === undefined || (!STOP.test(ending) && isHeading())) return ''
     if (this.#leading.some((number) => rightNumber(number) === number)) return ''
+    this.#onMark(source, 'server')
     return `${UNSPACED.test(claim) ? '' : ' '}[${source}]`
   }
 
@@ -199,6 +215,7 @@ class Sentence {
     const right = this.#isRight ? Number(number) : rightNumber(Number(number))
     if (this.#following.has(right)) return ''
     this.#following.add(right)
+    this.#onMark(right, right === Number(number) ? 'model' : 'server')
     return `[${right}]`
   }
 }
@@ -230,6 +247,12 @@ function createComparison(hits: readonly Hit[], termsOf: TermsOf) {
       size: terms.length,
       /** The number of its source, if it has one. */
       source,
+      /** Whether the text says no more than the heading of its source. */
+      isHeading(): boolean {
+        const { title = '', heading = '' } = hits[(source ?? 0) - 1] ?? {}
+        const headingTerms = new Set(termsOf(`${title} ${heading}`))
+        return terms.every((term) => headingTerms.has(term))
+      },
       /** The number itself, or that of the source if the number's passage shares far less. */
       rightNumber(number: number): number {
         const isWrong = (shared[number - 1] ?? 0) <= most * MAX_SHARE_OF_SOURCE

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
+import type { Citation } from '@agent-server/schemas/chat.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import { CitationCheck } from '@agent-server/wire'
 import type { StoredDocument } from '../../stores/document-store.ts'
-import { Attribution, type TermsOf } from './attribution.ts'
+import { Attribution, type OnMark, type TermsOf } from './attribution.ts'
 
 export interface NumberedHit {
   /** The number that answers cite as `[number]`: the hit's position among all hits of the run, from 1. */
@@ -20,10 +21,18 @@ export function createCitations(before?: { hits: readonly Hit[] }) {
   const key = newKey()
   const byChunk = new Map<string, NumberedHit>()
   const unknown = new Set<number>()
+  /** Of each number, who wrote its marks, in their order. */
+  const writers = new Map<number, Citation['by'][]>()
 
   const number = (hit: Hit) => {
     const numbered = { number: all.push(hit), hit }
     for (const id of hit.chunkIds ?? [hit.id]) byChunk.set(id, numbered)
+  }
+
+  const onMark: OnMark = (number, by) => {
+    const earlier = writers.get(number)
+    if (earlier) earlier.push(by)
+    else writers.set(number, [by])
   }
 
   before?.hits.forEach(number)
@@ -49,9 +58,11 @@ export function createCitations(before?: { hits: readonly Hit[] }) {
       const has = (number: number) => all[number - 1] !== undefined
       const onUnknown = (number: number) => unknown.add(number)
       const repairs = termsOf && !isJsonAsked && all.length > 0
-      const attribution = repairs ? new Attribution(all, termsOf) : undefined
+      const attribution = repairs ? new Attribution(all, termsOf, onMark) : undefined
       return new CitationCheck({ has, onUnknown }, isJsonAsked, attribution)
     },
+    /** Who wrote a mark that is shown; to be asked for one after the other. */
+    writerOf: (number: number): Citation['by'] => writers.get(number)?.shift() ?? 'model',
     /** The cited numbers that no hit has, ascending. */
     unknown: () => [...unknown].toSorted((a, b) => a - b),
   }

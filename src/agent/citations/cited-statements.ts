@@ -17,11 +17,18 @@ const WORD = /[\p{L}\p{N}]+/gu
 /** Scripts that are written without spaces have no words to be counted. */
 const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}]/u
 
+interface CheckOptions {
+  termsOf: TermsOf
+  isJsonAsked: boolean
+  /** Who wrote a mark; asked for one after the other. */
+  writerOf: (number: number) => Citation['by']
+}
+
 /** For the first citations of an answer, in order: how the cited passage supports its statement. Throws the reason of `signal`. */
 export async function checkStatements(
   answer: string,
   hits: readonly Hit[],
-  { termsOf, isJsonAsked }: { termsOf: TermsOf; isJsonAsked: boolean },
+  { termsOf, isJsonAsked, writerOf }: CheckOptions,
   signal: AbortSignal,
 ): Promise<Citation[]> {
   const rest = createRest(signal)
@@ -32,14 +39,15 @@ export async function checkStatements(
   const citations: Citation[] = []
   for (const [place, mark] of marks.entries()) {
     await rest()
-    const bare = { at: mark.index, number: mark.number, quotes: [] }
-    const hit = hits[mark.number - 1]
+    const { index: at, number } = mark
+    const bare = { at, number, by: writerOf(number), quotes: [] }
+    const hit = hits[number - 1]
     const statement = place < MAX_COMPARED ? await statementOf(mark, place) : ''
     if (!hit || statement === '') {
       citations.push(bare)
       continue
     }
-    const { quotes, isSupported } = compare(statement, mark.number, groupOf(place, marks))
+    const { quotes, isSupported } = compare(statement, number, groupOf(place, marks))
     citations.push({
       ...bare,
       quotes: quotes.map((quote) => toQuote(hit, quote)),

@@ -239,7 +239,9 @@ export class Rounds {
     const { budget } = start
     const hits = citations.all()
     const isJsonAsked = asksForJson(this.#request)
-    const { termsOf } = this.#parts
+    const { termsOf, model } = this.#parts
+    // Without a model, all that is shown is the server's.
+    const writerOf = model.generates ? citations.writerOf : () => 'server' as const
     for (const limit of LIMIT_NAMES) if (LIMIT_REASONS[limit] === reason) budget.note(limit)
     return {
       ...found,
@@ -253,7 +255,7 @@ export class Rounds {
       citations: await checkStatements(
         answerText.shown,
         hits,
-        { termsOf, isJsonAsked },
+        { termsOf, isJsonAsked, writerOf },
         this.#signal,
       ),
     }

@@ -21,7 +21,7 @@ const FileCitation = z
     start: z.int().describe('Start offset of the passage in the document, in UTF-16 code units.'),
     end: z.int().describe('End offset (exclusive).'),
     url: z.string().optional().describe('URL of the document, or its page in the web UI.'),
-    ...Citation.pick({ quotes: true, supported: true }).shape,
+    ...Citation.pick({ by: true, quotes: true, supported: true }).shape,
   })
   .meta({ id: 'FileCitation' })
 

@@ -22,6 +22,7 @@ const analyser = createAnalyser('english')
 const options = {
   termsOf: (text: string) => analyser.query(text).terms,
   isJsonAsked: false,
+  writerOf: () => 'model' as const,
 }
 const { signal } = new AbortController()
 const check = (answer: string, hits = HITS) => checkStatements(answer, hits, options, signal)
@@ -35,6 +36,7 @@ describe('A citation', () => {
       {
         at: 18,
         number: 1,
+        by: 'model',
         quotes: [{ text: 'Dogs must wait outside.', start: 63, end: 86 }],
         supported: true,
       },
@@ -164,7 +166,7 @@ describe('A citation', () => {
     const checked = await check(answer)
     expect(processorMs() - before).toBeLessThan(1_000)
     expect(checked).toHaveLength(4_000)
-    expect(checked.at(-1)).toEqual({ at: answer.length - 5, number: 2, quotes: [] })
+    expect(checked.at(-1)).toEqual({ at: answer.length - 5, number: 2, by: 'model', quotes: [] })
   })
 
   it.each([

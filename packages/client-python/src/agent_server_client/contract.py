@@ -518,6 +518,7 @@ class Quote(TypedDict):
 class Citation(TypedDict):
     at: int
     number: int
+    by: Literal['model', 'server']
     quotes: list[Quote]
     supported: NotRequired[bool]
 
@@ -1171,6 +1172,7 @@ class FileCitation(TypedDict):
     start: int
     end: int
     url: NotRequired[str]
+    by: Literal['model', 'server']
     quotes: list[Quote]
     supported: NotRequired[bool]
 
