@@ -176,26 +176,29 @@ async function checkServer(config: Config, signal: AbortSignal): Promise<Finding
   }
 }
 
-/** Has the running server ask its chat model as a chat would; and says which models are closed soon. */
+/** The part that each warning of the readiness is about. */
+const WARNINGS = { model_closes: 'models', clock_jumped: 'clock', language_mismatch: 'languages' }
+
+/** Has the running server ask its chat model as a chat would; and says what works but not well, or not for long. */
 async function checkModels(
   { admin }: AgentServer,
-  warnings: readonly { message: string }[],
+  warnings: readonly { code: keyof typeof WARNINGS; message: string }[],
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const part = 'chat model'
-  const notices = new Set(warnings.map(({ message }) => message))
-  const closing = () => [...notices].map((words) => ({ part: 'models', words, isWarning: true }))
+  const notices = new Map(warnings.map(({ code, message }) => [message, WARNINGS[code]]))
+  const noticed = () => [...notices].map(([words, part]) => ({ part, words, isWarning: true }))
   try {
     const options = { signal, timeout: MODEL_MS }
     const test = await admin.models.test({ kind: 'chat' }, options)
     const { model, ok, error, warning } = test
-    if (warning) notices.add(warning)
-    if (ok) return [{ part, words: describeTest(test) }, ...closing()]
+    if (warning) notices.set(warning, WARNINGS.model_closes)
+    if (ok) return [{ part, words: describeTest(test) }, ...noticed()]
     const remedy = `${error ?? 'see the log'}; docs/reference/errors.md has what each failure means`
-    return [{ part, words: `${model} does not answer`, remedy }, ...closing()]
+    return [{ part, words: `${model} does not answer`, remedy }, ...noticed()]
   } catch (error) {
     signal.throwIfAborted()
-    return [{ part, words: 'could not be asked', remedy: messageOf(error) }, ...closing()]
+    return [{ part, words: 'could not be asked', remedy: messageOf(error) }, ...noticed()]
   }
 }
 

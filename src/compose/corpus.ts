@@ -1,7 +1,7 @@
 import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
-import type { ChatModel } from '@agent-server/models'
+import { type ChatModel, MINILM } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { createAnalyser } from '@agent-server/search'
 import type { FastifyBaseLogger } from 'fastify'
@@ -16,12 +16,13 @@ import { createFiles } from '../documents/ingestion/uploads.ts'
 import { createSharedCollections } from '../documents/shared-collections.ts'
 import { openWatch } from '../documents/watch/watch.ts'
 import { openPages } from '../documents/web/pages.ts'
+import { LanguageNotice } from '../retrieval/language-notice.ts'
 import { createTermsOfChunk } from '../retrieval/relevance.ts'
 import { createReranking } from '../retrieval/rerank.ts'
 import { createRetrieval, type Retrieval, watchSearches } from '../retrieval/search.ts'
 import { isDocumentGone } from '../stores/document-store.ts'
 import type { Knowledge } from './knowledge.ts'
-import { createReranker } from './models.ts'
+import { createReranker, embeddingModel } from './models.ts'
 
 /** Streams of lines that are read at a time; further ones wait. */
 const MAX_STREAMS = 32
@@ -138,8 +139,22 @@ export function createSearch(
     embedding,
     hasAllVectors: () => reconciliation.progress().state === 'ready',
   })
+  const languages = new LanguageNotice({
+    store,
+    searchLanguage: config.SEARCH_LANGUAGE,
+    embeddings: !embedding
+      ? 'none'
+      : embeddingModel(config) === MINILM.setting
+        ? 'english'
+        : 'other',
+    log,
+  })
   return {
-    retrieval: watchSearches(retrieval, reconciliation.check, metrics.searchEnded),
+    retrieval: watchSearches(retrieval, reconciliation.check, {
+      begun: languages.noteQuestion,
+      ended: metrics.searchEnded,
+    }),
+    languages,
     termsOf: (text: string) => analyser.query(text).terms,
     reranker: reranker && { name: reranker.name, check: reranking?.check },
     checkEmbedder:

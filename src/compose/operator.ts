@@ -48,9 +48,15 @@ export function openOperator({ knowledge, search, model, ...parts }: OperatorPar
     admin,
     description,
     readiness,
-    start: closingModels.start,
+    start() {
+      closingModels.start()
+      search.languages.start()
+    },
     warn: processes.warn,
-    close: closingModels.close,
+    async close() {
+      await search.languages.close()
+      await closingModels.close()
+    },
   }
 }
 
@@ -87,7 +93,11 @@ function composeReadiness(parts: ReadinessParts) {
     contexts: knowledge.contexts?.progress,
     pictures: knowledge.pictures?.progress,
     reEmbedding: nextModel?.progress,
-    warnings: () => [...closingModels.warnings(), ...clock.warnings()],
+    warnings: () => [
+      ...closingModels.warnings(),
+      ...clock.warnings(),
+      ...search.languages.warnings(),
+    ],
     stage: () => reconciliation.progress().state,
     counts: store.counts,
     log,

@@ -177,22 +177,24 @@ const RETRIEVAL = { attributes: { 'gen_ai.operation.name': 'retrieval' } }
 
 /**
  * Wraps a retrieval so that each search first calls `checkReady`, whose errors it throws (a partial answer would look
- * like a complete one). Reports how long each search took to `ended`, in milliseconds, whether or not it succeeded.
+ * like a complete one). Tells `begun` the question, and `ended` how long the search took in milliseconds, whether or not
+ * it succeeded.
  */
 export function watchSearches(
   retrieval: Retrieval,
   checkReady: () => Promise<void>,
-  onEnd: (milliseconds: number) => void,
+  observer: { begun(question: string): void; ended(milliseconds: number): void },
 ): Retrieval {
   return {
     asksModel: retrieval.asksModel,
     async search(query, signal) {
       await checkReady()
+      observer.begun(query.query)
       const started = performance.now()
       try {
         return await inSpan('retrieval', RETRIEVAL, () => retrieval.search(query, signal))
       } finally {
-        onEnd(performance.now() - started)
+        observer.ended(performance.now() - started)
       }
     },
   }

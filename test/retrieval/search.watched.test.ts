@@ -32,7 +32,10 @@ describe('an observed search', () => {
       await pause(20)
       return FOUND
     })
-    const observed = watchSearches(inner, isReady, (milliseconds) => void times.push(milliseconds))
+    const observed = watchSearches(inner, isReady, {
+      begun: () => undefined,
+      ended: (milliseconds) => void times.push(milliseconds),
+    })
     expect(await observed.search(query, signal)).toEqual(FOUND)
     expect(inner.asked).toEqual([[query, signal]])
     expect(times).toEqual([expect.any(Number)])
@@ -44,7 +47,10 @@ describe('an observed search', () => {
     const times: number[] = []
     const failure = new Error('x')
     const inner = createNoting(() => Promise.reject(failure))
-    const observed = watchSearches(inner, isReady, (milliseconds) => void times.push(milliseconds))
+    const observed = watchSearches(inner, isReady, {
+      begun: () => undefined,
+      ended: (milliseconds) => void times.push(milliseconds),
+    })
     await expect(observed.search(query)).rejects.toBe(failure)
     expect(times).toEqual([expect.any(Number)])
   })
@@ -57,7 +63,10 @@ describe('a search of an index', () => {
     const checkReady = async () => {
       if (refusal) throw refusal
     }
-    const retrieval = watchSearches(inner, checkReady, () => undefined)
+    const retrieval = watchSearches(inner, checkReady, {
+      begun: () => undefined,
+      ended: () => undefined,
+    })
     await expect(retrieval.search(query, signal)).rejects.toMatchObject({ code: 'index_not_ready' })
     expect(inner.asked).toEqual([])
     refusal = undefined

@@ -203,13 +203,21 @@ function checkParts({ checks }: Readiness): Part[] {
   })
 }
 
+const NOTICES: Record<
+  NonNullable<Readiness['warnings']>[number]['code'],
+  Pick<Part, 'name' | 'state' | 'page'>
+> = {
+  model_closes: { name: 'Model', state: 'Closing', page: 'models' },
+  clock_jumped: { name: 'Clock', state: 'Jumped' },
+  language_mismatch: { name: 'Language', state: 'Finds less', page: 'models' },
+}
+
 function warningParts({ warnings = [] }: Readiness): Part[] {
-  return warnings.map(({ model, message }) => ({
-    name: `Model: ${model}`,
+  return warnings.map(({ code, model, message }) => ({
     tone: 'bad',
-    state: 'Closing',
     detail: asSentence(message),
-    page: 'models',
+    ...NOTICES[code],
+    ...(model !== undefined && { name: `Model: ${model}` }),
   }))
 }
 

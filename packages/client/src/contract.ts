@@ -4222,7 +4222,7 @@ export interface components {
              * @enum {string}
              */
             status: "ready" | "not_ready";
-            /** @description What works but will not for long; `status` does not depend on it. A model is named from 60 days before it closes. */
+            /** @description What works but not well, or not for long; `status` does not depend on it. A model is named from 60 days before it closes. */
             warnings?: {
                 /**
                  * Format: date
@@ -4230,10 +4230,10 @@ export interface components {
                  */
                 closesOn?: string;
                 /**
-                 * @description `model_closes`: its provider closes a model. `clock_jumped`: the clock went forward or back; for an hour, nothing is deleted because of its age.
+                 * @description `model_closes`: its provider closes a model. `clock_jumped`: the clock went forward or back; for an hour, nothing is deleted because of its age. `language_mismatch`: many documents or questions are in a language that search is not set up for.
                  * @enum {string}
                  */
-                code: "model_closes" | "clock_jumped";
+                code: "model_closes" | "clock_jumped" | "language_mismatch";
                 /** @description What happens, when, and what to do. */
                 message: string;
                 /** @description Name of the model that closes. */

@@ -1,4 +1,5 @@
 export { type Analyser, type ChunkText, createAnalyser } from './analyser/analyser.ts'
+export { detectLanguage } from './analyser/detect-language.ts'
 export { ANALYSER_LANGUAGES, type AnalyserLanguage, stopWordsOf } from './analyser/languages.ts'
 export type {
   Candidate,

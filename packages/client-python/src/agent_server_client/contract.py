@@ -1665,7 +1665,7 @@ class Checks(TypedDict):
 
 
 class Warning1(TypedDict):
-    code: Literal['model_closes', 'clock_jumped']
+    code: Literal['model_closes', 'clock_jumped', 'language_mismatch']
     model: NotRequired[str]
     closesOn: NotRequired[str]
     message: str

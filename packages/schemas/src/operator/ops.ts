@@ -43,9 +43,9 @@ export const Readiness = z
       .array(
         z.object({
           code: z
-            .enum(['model_closes', 'clock_jumped'])
+            .enum(['model_closes', 'clock_jumped', 'language_mismatch'])
             .describe(
-              '`model_closes`: its provider closes a model. `clock_jumped`: the clock went forward or back; for an hour, nothing is deleted because of its age.',
+              '`model_closes`: its provider closes a model. `clock_jumped`: the clock went forward or back; for an hour, nothing is deleted because of its age. `language_mismatch`: many documents or questions are in a language that search is not set up for.',
             ),
           model: z.string().optional().describe('Name of the model that closes.'),
           closesOn: z.iso.date().optional().describe('The day on which it is closed, or was.'),
@@ -54,7 +54,7 @@ export const Readiness = z
       )
       .optional()
       .describe(
-        'What works but will not for long; `status` does not depend on it. A model is named from 60 days before it closes.',
+        'What works but not well, or not for long; `status` does not depend on it. A model is named from 60 days before it closes.',
       ),
     embeddings: z
       .object({
