@@ -2,8 +2,10 @@ import { signal, useSignal } from '@preact/signals'
 import { useEffect, useId } from 'preact/hooks'
 import { client } from './api.ts'
 import { leaveConversation } from './chat/answering.ts'
+import { turns } from './chat/conversation.ts'
+import { isFinding } from './chat/find.ts'
 import { Dialog } from './parts/dialog.tsx'
-import { href } from './route.ts'
+import { href, route } from './route.ts'
 
 /** Of each kind that is searched for. */
 const MAX_RESULTS = 5
@@ -32,6 +34,12 @@ const ACTIONS: readonly Entry[] = [
   { kind: 'Action', name: 'API reference', go: () => location.assign('/reference') },
 ]
 
+const FIND: Entry = {
+  kind: 'Action',
+  name: 'Find in this conversation',
+  go: () => (isFinding.value = true),
+}
+
 const SHORTCUT = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K'
 
 /** Whether the palette is open. */
@@ -56,6 +64,7 @@ export function Palette({ pages }: { pages: readonly { path: string; title: stri
       go: () => visit(path),
     })),
     ...ACTIONS,
+    ...(route.value[0] === 'chat' && turns.value.length > 0 ? [FIND] : []),
   ]
   const close = () => {
     isPaletteOpen.value = false

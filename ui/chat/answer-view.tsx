@@ -11,6 +11,7 @@ import { openReader, titleOf } from '../reader/reader.tsx'
 import { beginning, drawAnswer, MAX_DRAWN } from './answer-drawing.ts'
 import { Citations, markUnsupported } from './citations.tsx'
 import { isReadOnly } from './conversation.ts'
+import { findWords, lengthWith } from './find.ts'
 import { Steps } from './steps.tsx'
 import type { FinishReason, Turn } from './turns.ts'
 import { type Decision, Waiting } from './waiting.tsx'
@@ -68,6 +69,11 @@ function Answer({ turn }: { turn: Turn }) {
   const place = useRef<HTMLDivElement>(null)
   const drawn = useSignal(MAX_DRAWN)
   const shown = beginning(turn.answer, drawn.value)
+  const { value: words } = findWords
+  useLayoutEffect(() => {
+    if (shown.length === turn.answer.length) return
+    drawn.value = Math.max(drawn.value, lengthWith(turn.answer, words))
+  }, [words])
   useLayoutEffect(() => {
     if (!place.current) return
     const isAwaiting = turn.state === 'answering' && turn.hits.length === 0

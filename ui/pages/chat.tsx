@@ -15,6 +15,8 @@ import { conversationId, isAnswering, isReadOnly, opening, turns } from '../chat
 import { ConversationList } from '../chat/conversation-list.tsx'
 import { refreshList } from '../chat/conversations.ts'
 import { refreshFiles } from '../chat/files.ts'
+import { isFinding } from '../chat/find.ts'
+import { FindBar } from '../chat/find-bar.tsx'
 import { watchTabs } from '../chat/other-tabs.ts'
 import { add } from '../chat/pictures.tsx'
 import { ShareDialog } from '../chat/share-dialog.tsx'
@@ -50,6 +52,7 @@ export function ChatPage({ id }: { id?: string | undefined }) {
       </aside>
       <div class={isEmpty ? 'chat-main empty-chat' : 'chat-main'}>
         <Head id={id} />
+        {isFinding.value && turns.value.length > 0 && <FindBar />}
         <ErrorNote message={openFailure.value} />
         {opening.value !== undefined && <Status tone="busy">Opening the conversation</Status>}
         {isEmpty && (
@@ -102,13 +105,14 @@ function NewConversation({ isNarrow = false }: { isNarrow?: boolean }) {
     <Button
       icon="ask"
       class={isNarrow ? 'quiet only-narrow' : 'new-conversation'}
+      aria-label="New conversation"
       disabled={conversationId.value === undefined && openFailure.value === ''}
       onClick={() => {
         leaveConversation()
         location.hash = href('chat')
       }}
     >
-      New conversation
+      {isNarrow ? 'New' : 'New conversation'}
     </Button>
   )
 }
@@ -133,6 +137,16 @@ function Head({ id }: { id: string | undefined }) {
           Conversations
         </Button>
         <NewConversation isNarrow />
+        {turns.value.length > 0 && (
+          <Button
+            icon="search"
+            class="quiet"
+            about="in this conversation"
+            onClick={() => (isFinding.value = true)}
+          >
+            Find
+          </Button>
+        )}
         {shown !== undefined && (
           <Button icon="share" class="quiet" onClick={() => (isSharing.value = true)}>
             Share
@@ -187,7 +201,9 @@ function useShown(id: string | undefined): void {
 function useEscapeToStop(): void {
   useEffect(() => {
     const look = ({ key }: KeyboardEvent) => {
-      const isOver = reading.value !== undefined || document.querySelector('dialog[open]') !== null
+      const isOver =
+        reading.value !== undefined ||
+        document.querySelector('dialog[open], .find-bar:focus-within') !== null
       if (key === 'Escape' && isAnswering.value && !isOver) void stop()
     }
     // Before those that close something.

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { expectAccessible, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const browser = useBrowser()
+const TURNS = 200
+/** What the server takes at once. */
+const ITEMS = 20
+
+const Created = z.object({ id: z.string() })
+
+/** A conversation with these answers, without a model. */
+async function talked(server: TestServer, answers: readonly string[]): Promise<string> {
+  const { id } = Created.parse(
+    await (await server.request('/v1/conversations', { body: {} })).json(),
+  )
+  const items = answers.flatMap((content, place) => [
+    { role: 'user', content: `Question number ${place + 1}` },
+    { role: 'assistant', content },
+  ])
+  for (let from = 0; from < items.length; from += ITEMS) {
+    const body = { items: items.slice(from, from + ITEMS) }
+    const added = await server.request(`/v1/conversations/${id}/items`, { body })
+    expect(added.status).toBe(200)
+  }
+  return id
+}
+
+describe.skipIf(!hasBrowser)('In a conversation (needs Chromium)', () => {
+  it(`words are found in all of ${TURNS} turns, counted, and shown one after the other`, async () => {
+    const server = await startServer()
+    const answers = Array.from({ length: TURNS }, (_, turn) => `Answer of **turn** ${turn + 1}.`)
+    answers[2] = 'Owls hunt at **night**.\n\n```python\nowls = 2\n```'
+    answers[150] = 'Nothing about OWLS, or owls\nhunt.'
+    const id = await talked(server, answers)
+    const { page, complaints } = await openWebUi(browser, server.url, `chat/${id}`)
+    await page.getByText(`Answer of turn ${TURNS}.`).waitFor()
+    await page.getByRole('button', { name: 'Find in this conversation' }).click()
+    const bar = page.getByRole('search', { name: 'Find in this conversation' })
+    const field = bar.getByRole('searchbox')
+    const status = bar.getByRole('status')
+    const inSight = (place: number) =>
+      page.getByRole('article', { name: `Question ${place}`, exact: true }).evaluate((turn) => {
+        const { top, bottom } = turn.getBoundingClientRect()
+        return top < 800 && bottom > 0
+      })
+    await page.keyboard.type('owls')
+    // From the last turn on, and then from the beginning.
+    await expect.poll(() => status.innerText()).toBe('1 of 4')
+    await expect.poll(() => inSight(3)).toBe(true)
+    await expectAccessible(page, 'find')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => status.innerText()).toBe('2 of 4')
+    await press(page, 'Next match')
+    await expect.poll(() => status.innerText()).toBe('3 of 4')
+    await expect.poll(() => inSight(151)).toBe(true)
+    await field.press('Shift+Enter')
+    await field.press('Shift+Enter')
+    await field.press('Shift+Enter')
+    await expect.poll(() => status.innerText()).toBe('4 of 4')
+    const marked = (name: string) =>
+      page.evaluate<string[]>(
+        `[...CSS.highlights.get('${name}')].map((range) => range.toString().toLowerCase())`,
+      )
+    expect(await marked('found')).toEqual(['owls', 'owls', 'owls', 'owls'])
+    // Words go on where one of them is bold, and where a line ends, but not from one turn to another.
+    await field.fill('hunt at night')
+    await expect.poll(() => status.innerText()).toBe('1 of 1')
+    await field.fill('owls hunt')
+    // The search goes on from the match that was looked at.
+    await expect.poll(() => status.innerText()).toBe('2 of 2')
+    await field.fill('Copy code')
+    await expect.poll(() => status.innerText()).toBe('Not found')
+    await field.press('Escape')
+    await bar.waitFor({ state: 'detached' })
+    expect(await marked('found')).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it('words are found in the part of a long answer that is not drawn yet, from the palette, too', async () => {
+    const server = await startServer()
+    const id = await talked(server, [
+      `${'Nothing here.\n\n'.repeat(20_000)}The very end.`,
+      'Short.',
+    ])
+    const { page } = await openWebUi(browser, server.url, `chat/${id}`)
+    await page.getByText('Short.').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Page, conversation or document').fill('find in')
+    await page.getByRole('option', { name: 'Find in this conversation' }).click()
+    await page.keyboard.type('the very end')
+    await page.getByText('1 of 1', { exact: true }).waitFor()
+    const end = page.locator('.answer').first().getByText('The very end.')
+    await expect
+      .poll(() => end.evaluate((one) => one.getBoundingClientRect().top))
+      .toBeGreaterThan(0)
+    await page.getByRole('link', { name: 'Documents', exact: true }).first().click()
+    await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
+  })
+})

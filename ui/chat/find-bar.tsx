@@ -1,0 +1,131 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { formatNumber } from '../format.ts'
+import { Button } from '../parts/controls.tsx'
+import { conversationId, turns } from './conversation.ts'
+import {
+  type FoundWords,
+  findInTurns,
+  findWords,
+  isFinding,
+  MAX_MATCHES,
+  markFound,
+  scrollToFound,
+} from './find.ts'
+
+/** Longer than between two letters. */
+const REST_MS = 150
+
+/** Finds words in the whole conversation that is shown; the browser's own search knows no part that is not drawn. */
+export function FindBar() {
+  const field = useRef<HTMLInputElement>(null)
+  const text = useSignal('')
+  const { found, place, step } = useMatches()
+  const close = () => {
+    isFinding.value = false
+  }
+  // Before it is painted: who types at once loses no letter.
+  useLayoutEffect(() => {
+    const before = document.activeElement
+    field.current?.focus({ preventScroll: true })
+    return () => {
+      findWords.value = ''
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+    }
+  }, [])
+  // Another conversation is another search.
+  useEffect(() => close, [conversationId.value])
+  useEffect(() => {
+    const timer = setTimeout(() => (findWords.value = text.value), REST_MS)
+    return () => clearTimeout(timer)
+  }, [text.value])
+  const count = found.length
+  return (
+    <search class="find-bar" aria-label="Find in this conversation">
+      <input
+        ref={field}
+        type="search"
+        aria-label="Find in this conversation"
+        placeholder="Find in this conversation"
+        value={text.value}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') close()
+          else if (event.key === 'Enter' && !event.isComposing) step(event.shiftKey ? -1 : 1)
+          else return
+          event.preventDefault()
+        }}
+      />
+      <span class="hint" role="status">
+        {findWords.value.trim() !== '' && wordsFor(place, count)}
+      </span>
+      <Button
+        icon="previous"
+        class="quiet icon-only"
+        aria-label="Previous match"
+        disabled={count === 0}
+        onClick={() => step(-1)}
+      />
+      <Button
+        icon="next"
+        class="quiet icon-only"
+        aria-label="Next match"
+        disabled={count === 0}
+        onClick={() => step(1)}
+      />
+      <Button icon="cancel" class="quiet icon-only" aria-label="Close the search" onClick={close} />
+    </search>
+  )
+}
+
+/** The matches in what is shown, and which of them is looked at. */
+function useMatches() {
+  const found = useSignal<readonly FoundWords[]>([])
+  const place = useSignal(0)
+  /** From which turn on the first match is shown. */
+  const from = useRef(0)
+  const { value: words } = findWords
+  useEffect(() => {
+    from.current = firstInSight()
+    return () => markFound([], undefined)
+  }, [])
+  const show = (next: number) => {
+    place.value = next
+    const match = found.value[next]
+    if (match) scrollToFound(match)
+  }
+  useEffect(() => {
+    found.value = findInTurns(document.querySelectorAll('.turns > .turn'), words)
+    show(
+      Math.max(
+        found.value.findIndex(({ turn }) => turn >= from.current),
+        0,
+      ),
+    )
+  }, [words])
+  // An answer that grows leaves what is looked at where it is.
+  useEffect(() => {
+    found.value = findInTurns(document.querySelectorAll('.turns > .turn'), words)
+    if (found.value.length <= place.value) place.value = 0
+  }, [turns.value])
+  useEffect(() => markFound(found.value, found.value[place.value]), [found.value, place.value])
+  const step = (by: number) => {
+    const { length } = found.value
+    if (length === 0) return
+    show((place.value + by + length) % length)
+    from.current = found.value[place.value]?.turn ?? 0
+  }
+  return { found: found.value, place: place.value, step }
+}
+
+function wordsFor(place: number, count: number): string {
+  if (count === 0) return 'Not found'
+  const all = count === MAX_MATCHES ? `${formatNumber(count)} or more` : formatNumber(count)
+  return `${formatNumber(place + 1)} of ${all}`
+}
+
+/** The place of the first turn that is seen, of which at least the end is. */
+const firstInSight = () =>
+  [...document.querySelectorAll('.turns > .turn')].findIndex(
+    (turn) => turn.getBoundingClientRect().bottom > 0,
+  )
