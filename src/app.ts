@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import type { EvaluationServices } from '@agent-server/evaluation'
 import { type Identify, installAuthentication } from '@agent-server/http/authenticate.ts'
 import { installConnectionLimit } from '@agent-server/http/connection-limit.ts'
@@ -20,6 +21,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import type { AgentDescription } from './agent/describe-agent.ts'
 import type { SearchingAgent } from './agent/run/run-agent.ts'
+import type { Skill } from './agent/skills/read-skill.ts'
 import type { ArtifactLinks, ArtifactReader } from './agent/tools/artifacts.ts'
 import { type AdminServices, adminRoutes } from './api/admin.ts'
 import { type ActionServices, agentRoutes } from './api/agent.ts'
@@ -45,6 +47,7 @@ import type { StoredResponses } from './dialects/responses/stored-responses.ts'
 import type { UploadServices } from './documents/corpus-access.ts'
 import { FEATURES } from './features.ts'
 import type { Audit } from './operator/audit/audit.ts'
+import type { RecordChange } from './operator/audit/targets.ts'
 import type { Keys } from './operator/keys/keys.ts'
 import type { Metrics } from './operator/ops/metrics.ts'
 import type { createReadiness } from './operator/ops/readiness.ts'
@@ -67,6 +70,9 @@ export interface Services {
     dialects: DialectServices['dialects']
     readFiles: DialectServices['readFiles']
     description: AgentDescription
+    skills: () => readonly Skill[]
+    /** Emits `changed` when the agent has another configuration, or has read its skills again. */
+    agentChanges: EventEmitter<{ changed: [] }>
     host: ActionServices['host'] & McpAccountServices['host']
   }
   usage: UsageReports
@@ -83,6 +89,7 @@ export interface Services {
     /** Absent where people have no accounts. */
     company: CompanyAccounts | undefined
     audit: Audit
+    recordChange: RecordChange
     readiness: ReturnType<typeof createReadiness>
     metrics: Metrics
   }

@@ -13,8 +13,8 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type Audit, whoOf } from '../operator/audit/audit.ts'
-import { documentsIn, targetsOf } from '../operator/audit/targets.ts'
+import type { Audit } from '../operator/audit/audit.ts'
+import { changeEntry, documentsIn } from '../operator/audit/targets.ts'
 
 /** The audit log, for the operator: nothing here changes it. */
 export const auditRoutes: FastifyPluginAsyncZod<{ audit: Audit }> = async (app, { audit }) => {
@@ -59,13 +59,9 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record'>)
     const action = auditedAction(request)
     // What failed on the side of the server, as the store itself, has changed nothing that was acknowledged.
     if (action === undefined || reply.statusCode >= 500) return payload
-    const event = {
-      who: whoOf(request.caller),
-      address: request.ip,
-      action,
-      status: reply.statusCode,
-      targets: targetsOf(request, payload),
-    }
+    const { caller, ip: address, params, body } = request
+    const { statusCode: status } = reply
+    const event = changeEntry({ caller, address, action, status, params, body, answer: payload })
     await audit.record(event)
     if (!(payload instanceof Readable) || EXPORTS.includes(action)) return payload
     return recorded(payload, (documents) =>
@@ -99,13 +95,14 @@ function auditedAction({
   body,
 }: FastifyRequest): string | undefined {
   const { operationId } = routeOptions.schema ?? {}
-  const { scopes = [] } = routeOptions.config
+  const { scopes = [], recordsChanges } = routeOptions.config
   const isTrial = DryRun.safeParse(query).success
   // Who was not let in has done nothing; a link is opened by whoever has it.
   const hasCaller = Boolean(caller)
   if (!hasCaller || isTrial || operationId === undefined) return undefined
   if (EXPORTS.includes(operationId)) return operationId
   if (operationId === 'updateConversation' && Sharing.safeParse(body).success) return operationId
-  const changes = !READS.includes(method) && CHANGING.some((scope) => scopes.includes(scope))
+  const changes =
+    !(READS.includes(method) || recordsChanges) && CHANGING.some((scope) => scopes.includes(scope))
   return changes ? operationId : undefined
 }

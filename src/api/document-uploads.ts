@@ -5,7 +5,12 @@ import { groupRoutes } from '@agent-server/http/reference.ts'
 import { admit, NDJSON } from '@agent-server/http/request-body.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
 import { withFieldWarnings } from '@agent-server/http/unknown-fields.ts'
-import { Document, DocumentCreated, DocumentParams } from '@agent-server/schemas/document.ts'
+import {
+  Document,
+  DocumentCreated,
+  DocumentParams,
+  isSettled,
+} from '@agent-server/schemas/document.ts'
 import {
   DocumentBatch,
   DocumentBatchResult,
@@ -25,7 +30,7 @@ import {
 } from '@agent-server/schemas/new-document.ts'
 import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { UploadServices } from '../documents/corpus-access.ts'
+import { pageOrContent, type UploadServices } from '../documents/corpus-access.ts'
 import type { Documents } from '../documents/ingestion/documents.ts'
 
 /** Takes documents in: as JSON, as forms with a file, many at once, and from the web. */
@@ -49,12 +54,6 @@ const accepted = {
 const IN_BACKGROUND =
   'Responds once the document is durable; ingestion continues in the background. Poll the URL in `Location` until the status is `ready` or `failed`, or use `wait`.'
 
-/** Whether a body brings its own text (`content`) or asks for the page at its URL (`page`). */
-function read({ text, url, refresh, ...facts }: DocumentInput) {
-  if (text === undefined) return { page: { ...facts, url: url ?? '', refresh } }
-  return { content: { ...facts, text, url } }
-}
-
 const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
   const { corpusFor, admission } = services
   app.post('/documents', {
@@ -71,12 +70,8 @@ const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
     },
     handler: async (request, reply) => {
       const { body, headers, query } = request
-      const { documents, pages } = corpusFor(request.caller)
-      const key = headers['idempotency-key']
-      const { page, content } = read(body)
-      const created = page
-        ? await pages.create(page, key, callSignal(reply))
-        : await documents.create(content, key)
+      const { documents, add } = corpusFor(request.caller)
+      const created = await add(body, headers['idempotency-key'], callSignal(reply))
       return answer(reply, documents, created, query)
     },
   })
@@ -97,7 +92,7 @@ const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
       const { body, query } = request
       const { id } = request.params
       const { documents, pages } = corpusFor(request.caller)
-      const { page, content } = read(body)
+      const { page, content } = pageOrContent(body)
       const created = page
         ? await pages.put(id, page, callSignal(reply))
         : await documents.put(id, content)
@@ -227,10 +222,8 @@ async function answer(
 ) {
   const signal = callSignal(reply)
   const document = await documents.awaitCompletion(created, { seconds, goal }, signal)
-  const isFound = document.status === 'ready' && !document.embeddings?.missing
-  const isSettled = isFound || document.status === 'failed'
   return reply
-    .status(isSettled ? 200 : 202)
+    .status(isSettled(document) ? 200 : 202)
     .header('location', `/documents/${document.id}`)
     .send(document)
 }

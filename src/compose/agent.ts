@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import { settlesWithin } from '@agent-server/lib/abort.ts'
 import { type Environment, secretsIn, variablesIn } from '@agent-server/lib/environment.ts'
@@ -92,7 +93,14 @@ export async function openAgentSide({
     const traces = config.RUNS_KEPT > 0 ? runs.hiding(secrets) : undefined
     return { ...common, ...setup, traces }
   }
-  const first = { ...traced({ configuration, environment }), sandboxOwner: config.DATA_DIR }
+  /** What the agent offers others has changed. */
+  const changes = new EventEmitter<{ changed: [] }>()
+  const skillsChanged = () => void changes.emit('changed')
+  const first = {
+    ...traced({ configuration, environment }),
+    skillsChanged,
+    sandboxOwner: config.DATA_DIR,
+  }
   const host = new AgentHost<OpenAgent>(await openAgent(first), log)
   const agent: SearchingAgent = {
     run: (request, signal) => agentFor(host.current, request).run(request, signal),
@@ -102,6 +110,7 @@ export async function openAgentSide({
   return {
     host,
     agent,
+    changes,
     model,
     artifacts,
     artifactLinks,
@@ -115,10 +124,11 @@ export async function openAgentSide({
      * Answers with another configuration, once `commit` has succeeded. Throws AppError `invalid_request` for one that
      * cannot be opened.
      */
-    replace(setup: Setup, commit: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    async replace(setup: Setup, commit: () => Promise<void>, signal: AbortSignal): Promise<void> {
       const open = (existing: OpenAgent) =>
         openAgent({
           ...traced(setup),
+          skillsChanged,
           existing,
           plugins: existing.plugins,
           // Not the owner that removes what earlier ones have left behind: those may still run code.
@@ -128,7 +138,8 @@ export async function openAgentSide({
         await prepare(next, current, signal)
         await commit()
       }
-      return host.swap(open, settle, signal)
+      await host.swap(open, settle, signal)
+      changes.emit('changed')
     },
     openDraft: (draft: Draft, signal: AbortSignal) =>
       openDraft({ ...common, limiter: newLimiter(), plugins: host.current.plugins }, draft, signal),

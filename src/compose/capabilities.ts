@@ -28,6 +28,7 @@ export async function composeSkills(
   settings: SkillSettings,
   copies: SkillCopies,
   log: FastifyBaseLogger,
+  changed?: () => void,
 ) {
   const base = dirname(resolve(config.AGENT_CONFIG))
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
@@ -39,7 +40,7 @@ export async function composeSkills(
     remote: createRemoteSkills(copies),
     fetch: outbound.fetch,
   })
-  const skills = await openSkills({ settings, read, log })
+  const skills = await openSkills({ settings, read, changed, log })
   return {
     ...skills,
     async close() {

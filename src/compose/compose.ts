@@ -8,6 +8,7 @@ import { createAdmission } from '../documents/ingestion/documents.ts'
 import type { Phase } from '../operator/admin/server-state.ts'
 import { Audit } from '../operator/audit/audit.ts'
 import { auditReads, auditSearches } from '../operator/audit/audited-reads.ts'
+import { createChangeRecord } from '../operator/audit/targets.ts'
 import { Keys } from '../operator/keys/keys.ts'
 import { Activity } from '../operator/ops/activity.ts'
 import { notLaunched } from '../operator/ops/readiness.ts'
@@ -151,7 +152,7 @@ interface ServiceParts {
 
 async function composeServices(parts: ServiceParts): Promise<Services> {
   const { config, knowledge, corpus, keys, operator } = parts
-  const { agent, dialects, host, model, artifacts, artifactLinks } = parts.agents
+  const { agent, dialects, host, changes, model, artifacts, artifactLinks } = parts.agents
   const { store, embedding, metrics } = knowledge
   const { corpusFor } = corpus
   const readFiles = createAttachedFiles({ ...knowledge, corpusFor })
@@ -169,6 +170,8 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
       agent,
       dialects,
       host,
+      skills: () => host.current.skills.active(),
+      agentChanges: changes,
       description: operator.description,
       readFiles,
     },
@@ -187,6 +190,7 @@ async function composeServices(parts: ServiceParts): Promise<Services> {
       people: parts.people.people,
       company: parts.people.company,
       audit: parts.audit,
+      recordChange: createChangeRecord(parts.audit),
     },
     features: {
       keyStore: store.keys,

@@ -69,6 +69,8 @@ export interface AgentParts extends Setup {
   acceptedTools: Pick<AcceptedTools, 'see' | 'accept'>
   mcpAccounts: McpAccountStore
   skillCopies: SkillCopies
+  /** Called when the skills have been read again. */
+  skillsChanged?: (() => void) | undefined
   sandboxOwner: string
   /** Another chat model than the server's, from the same place. */
   modelNamed: (name: string) => Pick<Shared, 'model' | 'window'>
@@ -100,7 +102,8 @@ export async function openAgent(parts: AgentParts) {
     existing: existing?.mcp.servers,
     log,
   })
-  const skills = await composeSkills(config, configuration.skills, parts.skillCopies, log)
+  const { skillCopies, skillsChanged } = parts
+  const skills = await composeSkills(config, configuration.skills, skillCopies, log, skillsChanged)
   opened.defer(skills.close)
   const plugins = await loadPlugins({
     paths: configuration.plugins,

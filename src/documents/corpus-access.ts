@@ -3,6 +3,8 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { narrowed } from '@agent-server/lib/visibility.ts'
 import type { Meter } from '@agent-server/models'
 import { CollectionName } from '@agent-server/schemas/collection.ts'
+import type { DocumentCreated } from '@agent-server/schemas/document.ts'
+import type { DocumentInput } from '@agent-server/schemas/new-document.ts'
 import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
 import type { CallerSearch, Retrieval } from '../retrieval/search.ts'
@@ -19,6 +21,12 @@ import type { createPages, Pages } from './web/pages.ts'
 /** Operations of clients on the corpus. */
 interface CorpusServices {
   documents: Documents
+  /** Stores a new document, with its text or the content at its URL. Throws what `Documents.create` and `Pages.create` throw. */
+  add(
+    input: DocumentInput,
+    idempotencyKey: string | undefined,
+    signal: AbortSignal,
+  ): Promise<DocumentCreated>
   files: Uploads
   pages: Pages
   lines: LineIngestion
@@ -77,11 +85,18 @@ export function corpusForCaller(caller: Caller, services: Dependencies): CorpusS
     },
   }
   const lines = createLineIngestion({ documents, log })
+  const pages = services.pages.forCaller(documents, caller)
   return {
     documents,
+    async add(input, idempotencyKey, signal) {
+      const { page, content } = pageOrContent(input)
+      return page
+        ? pages.create(page, idempotencyKey, signal)
+        : documents.create(content, idempotencyKey)
+    },
     retrieval: limited,
     files: limitFiles(files(documents, caller), documents),
-    pages: services.pages.forCaller(documents, caller),
+    pages,
     lines: {
       run: (source, answer, signal) =>
         services.streams.run(shareOf(caller), () => lines.run(source, answer, signal), signal),
@@ -89,6 +104,12 @@ export function corpusForCaller(caller: Caller, services: Dependencies): CorpusS
     shared,
     collections: (signal) => services.collections(caller, signal),
   }
+}
+
+/** Whether a document brings its own text (`content`) or asks for the page at its URL (`page`). */
+export function pageOrContent({ text, url, refresh, ...facts }: DocumentInput) {
+  if (text === undefined) return { page: { ...facts, url: url ?? '', refresh } }
+  return { content: { ...facts, text, url } }
 }
 
 const MAX_COLLECTIONS = 100

@@ -10,7 +10,7 @@ import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/serv
 import { hangReply, textReply } from '../support/upstream-replies.ts'
 
 const TEXT = 'The library opens at nine on weekdays. On Saturdays it opens at ten.'
-const TOOLS = ['query', 'get_document', 'search', 'fetch', 'ask']
+const TOOLS = ['query', 'get_document', 'search', 'fetch', 'ask', 'add_document']
 const INFO = { name: 'test', version: '1.0.0' }
 const WITH_KEY = { requestInit: { headers: { authorization: `Bearer ${TEST_KEY}` } } }
 
@@ -199,7 +199,7 @@ describe('/mcp', verifies('mcp.serves'), () => {
     const { secret } = ApiKeyCreated.parse(await made.json())
     const headers = { authorization: `Bearer ${secret}` }
     const client = await connect(shared, 'auto', { requestInit: { headers } })
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(TOOLS.slice(0, -1))
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(TOOLS.slice(0, 4))
     const query = { query: 'Quagga' }
     const found = await client.callTool({ name: 'query', arguments: query })
     expect(found.structuredContent).toEqual({ hits: [] })

@@ -3,6 +3,8 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiKeyCreated, ApiKeyList } from '@agent-server/schemas/operator/api-key.ts'
+import { AuditPage } from '@agent-server/schemas/operator/audit.ts'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { onlyLong } from '../support/long.ts'
@@ -219,13 +221,44 @@ it.each<[string, Record<string, string>]>([
   ['only code', { response_type: 'token' }],
   ['code_challenge_method is missing or not supported', { code_challenge_method: 'plain' }],
   ['code_challenge is missing or not supported', { code_challenge: '' }],
-  ['there are query and chat', { scope: 'admin' }],
+  ['there are query, chat and ingest', { scope: 'admin' }],
   ['resource must be', { resource: 'https://elsewhere.example/mcp' }],
 ])('shows the person that %s, and sends nobody to the client', async (words, more) => {
   const refused = await allow(more)
   expect(refused.status).toBe(400)
   expect(refused.headers.has('location')).toBe(false)
   expect(await refused.text()).toContain(words)
+})
+
+it('puts into the audit log which key was made for a program, by whom, and that it gave it back', async () => {
+  const { access_token, refresh_token } = await tokensOf({ scope: 'query ingest' })
+  const id = idOf(access_token) ?? ''
+  await post(server, 'revoke', { token: refresh_token })
+  const log = await server.request(`/admin/audit?target=${id}`)
+  expect(AuditPage.parse(await log.json()).entries).toMatchObject([
+    { action: 'revokeApiKey', who: `key:${id}`, address: '127.0.0.1', status: 204 },
+    {
+      action: 'createApiKey',
+      who: 'master',
+      address: '127.0.0.1',
+      status: 201,
+      targets: { id, fields: ['name', 'scopes'] },
+    },
+  ])
+})
+
+it('lets a program add documents if it asked for that, and was allowed to', async () => {
+  const toolsOf = async (scope: string) => {
+    const { access_token } = await tokensOf({ scope })
+    const client = new Client({ name: 'test', version: '1' })
+    const requestInit = { headers: { authorization: `Bearer ${access_token}` } }
+    const url = new URL(`${server.url}/mcp`)
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+    onTestFinished(() => client.close())
+    return (await client.listTools()).tools.map(({ name }) => name)
+  }
+  expect(await toolsOf('query ingest')).toContain('add_document')
+  expect(await toolsOf('')).not.toContain('add_document')
 })
 
 it('tells the client that it was denied', async () => {

@@ -17,6 +17,8 @@ declare module 'fastify' {
     public?: boolean
     /** The key must have one of these scopes. Every route that is not public must name some. */
     scopes?: readonly Scope[]
+    /** Each of its requests may be of another kind: it puts those that change something into the audit log itself. */
+    recordsChanges?: boolean
     /** A header in which the route's protocol sends the key, besides `Authorization`. */
     keyHeader?: string
     /** Whether the URL stands in for a key; throws if it should but is not valid. */

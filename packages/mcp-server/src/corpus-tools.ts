@@ -3,7 +3,7 @@ import { InCollection, within } from '@agent-server/schemas/collection.ts'
 import { DocumentId } from '@agent-server/schemas/document.ts'
 import { Filter, Metadata } from '@agent-server/schemas/metadata.ts'
 import { type Hit, MinScore, QueryResponse, SearchMode, TopK } from '@agent-server/schemas/query.ts'
-import type { McpServer } from '@modelcontextprotocol/server'
+import { type McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Corpus, Documents } from './services.ts'
 
@@ -15,6 +15,9 @@ export const FIRST_PIECE = { start: 0, end: MAX_PIECE }
 const MAX_SEARCHED = 20
 
 export const READ_ONLY = { readOnlyHint: true, openWorldHint: false }
+
+export const invalidParams = (message: string) =>
+  new ProtocolError(ProtocolErrorCode.InvalidParams, message)
 
 /** Fields that restrict which chunks answer a question. */
 export const SCOPE_FIELDS = {

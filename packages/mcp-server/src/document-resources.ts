@@ -4,11 +4,10 @@ import { DocumentId } from '@agent-server/schemas/document.ts'
 import {
   type McpServer,
   ProtocolError,
-  ProtocolErrorCode,
   ResourceNotFoundError,
   ResourceTemplate,
 } from '@modelcontextprotocol/server'
-import { FIRST_PIECE, MAX_PIECE, uriOf, withMore } from './corpus-tools.ts'
+import { FIRST_PIECE, invalidParams, MAX_PIECE, uriOf, withMore } from './corpus-tools.ts'
 import type { Documents } from './services.ts'
 
 /** Documents per page of the list. */
@@ -18,6 +17,8 @@ const PAGE = 200
  * URI. SDK clients read 64 pages at most, and fail if there are more.
  */
 const MAX_PAGES = 50
+
+export const DOCUMENT_TEMPLATE = 'document:///{id}'
 
 /** Adds the newest documents as listed resources, and every document as a resource by its URI. */
 export function addDocumentResources(
@@ -43,7 +44,7 @@ export function addDocumentResources(
     mimeType: 'text/plain',
   }
   // No `list` in the template, since that would have no pages.
-  const template = new ResourceTemplate('document:///{id}', { list: undefined })
+  const template = new ResourceTemplate(DOCUMENT_TEMPLATE, { list: undefined })
   server.registerResource('document', template, about, (uri, { id }, { mcpReq }) =>
     guarded(async () => {
       const { data: documentId } = DocumentId.safeParse(id)
@@ -88,6 +89,3 @@ async function listPage(documents: Documents, cursor: string | undefined, signal
   const hasMore = nextCursor !== undefined && pageNumber < MAX_PAGES
   return { resources, ...(hasMore && { nextCursor: `${pageNumber + 1}.${nextCursor}` }) }
 }
-
-const invalidParams = (message: string) =>
-  new ProtocolError(ProtocolErrorCode.InvalidParams, message)

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { publicOrigin } from '@agent-server/http/public-origin.ts'
 import { checkOrigin } from '@agent-server/http/security.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
@@ -18,20 +19,28 @@ const Subscription = z.object({ method: z.literal('subscriptions/listen') })
 const isSubscription = (body: unknown) => Subscription.safeParse(body).success
 
 interface Services extends McpDependencies {
+  /** Emits `changed` when the agent has other skills, or there are other agents. */
+  agentChanges: EventEmitter<{ changed: [] }>
   corsOrigin?: string[] | undefined
   /** The origin at which others reach the server. */
   publicUrl?: string | undefined
 }
 
 export const mcpRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
-  const { corsOrigin = [], publicUrl } = services
-  let loaded: Promise<ReturnType<typeof createHandler>> | undefined
+  const { corsOrigin = [], publicUrl, agentChanges } = services
+  let opened: ReturnType<typeof createHandler> | undefined
   // Loaded on first use, since that takes a tenth of a second.
-  const load = () => {
-    loaded ??= import('./server.ts').then(({ createHandler }) => createHandler(services))
-    return loaded
+  const load = async () => {
+    const { createHandler } = await import('./server.ts')
+    opened ??= createHandler(services)
+    return opened
   }
-  app.addHook('onClose', async () => (await loaded)?.close())
+  const announce = () => opened?.agentChanged()
+  agentChanges.on('changed', announce)
+  app.addHook('onClose', async () => {
+    agentChanges.off('changed', announce)
+    await opened?.close()
+  })
   const subscriptions = createLimiter({ name: 'subscriptions', capacity: MAX_SUBSCRIPTIONS })
   const takePlace = ({ caller }: FastifyRequest, reply: FastifyReply) => {
     // No `close` would follow to give the place back.
@@ -47,12 +56,14 @@ export const mcpRoutes: FastifyPluginAsyncZod<Services> = async (app, services) 
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { fetch } = await load()
     if (isSubscription(request.body)) takePlace(request, reply)
-    return reply.send(await fetch(toWebRequest(request, reply), request.body, request.caller))
+    const { caller, ip: address, body } = request
+    return reply.send(await fetch(toWebRequest(request, reply), body, { caller, address }))
   }
 
   // One of these opens the endpoint; each tool checks the scopes that it needs itself.
   const config = {
-    scopes: ['query', 'chat'] as const,
+    scopes: ['query', 'chat', 'ingest'] as const,
+    recordsChanges: true,
     challenge: (request: FastifyRequest) => challengeAt(publicOrigin(request, publicUrl), request),
     toErrorBody,
   }
@@ -63,7 +74,7 @@ export const mcpRoutes: FastifyPluginAsyncZod<Services> = async (app, services) 
       operationId: 'mcp',
       summary: 'Model Context Protocol endpoint (streamable HTTP)',
       description:
-        'Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources. What is offered depends on the scopes of the key. See docs/guides/mcp.md.',
+        'Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch`, `ask` and `add_document`, documents as resources, and the agent’s skills as prompts. What is offered depends on the scopes of the key. See docs/guides/mcp.md.',
       tags: ['agent'],
       body: McpMessage,
       response: {

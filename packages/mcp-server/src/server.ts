@@ -1,50 +1,48 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import { filledText } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { AgentFields } from '@agent-server/schemas/chat.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import type { Caller, Scope } from '@agent-server/schemas/operator/api-key.ts'
+import type { DialectServices } from '@agent-server/wire'
 import {
-  type AgentEvent,
-  type AgentRequest,
-  type DialectServices,
-  RunCollector,
-  type RunEnd,
-  readAgentFields,
-} from '@agent-server/wire'
-import { type AuthInfo, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
-import { z } from 'zod'
-import {
-  addCorpusTools,
-  type Guard,
-  MAX_QUESTION,
-  READ_ONLY,
-  SCOPE_FIELDS,
-  Source,
-  sourceOf,
-  type ToolAnswer,
-  toSource,
-} from './corpus-tools.ts'
+  type AuthInfo,
+  createMcpHandler,
+  type McpRequestContext,
+  McpServer,
+} from '@modelcontextprotocol/server'
+import { addAgentTool } from './ask-tool.ts'
+import { addChangeTools } from './change-tools.ts'
+import { addCompletion } from './completion.ts'
+import { addCorpusTools, type Guard, type ToolAnswer } from './corpus-tools.ts'
 import { addDocumentResources } from './document-resources.ts'
-import type { Corpus } from './services.ts'
+import type { Corpus, RecordChange, Skill } from './services.ts'
+import { addSkillPrompts } from './skill-prompts.ts'
 
 const INSTRUCTIONS =
   'A collection of documents. Use `query` to find passages, `get_document` to read more of a document, and `ask` to have the server’s agent answer a question with citations.'
 
-export interface McpDependencies extends DialectServices {
+export interface McpDependencies extends Pick<DialectServices, 'agent' | 'dialects'> {
   /** The corpus restricted to what a caller may see. */
   corpusFor: (caller: Caller) => Corpus
+  /** Those of the agent that answers at the moment. */
+  skills: () => readonly Skill[]
+  recordChange: RecordChange
   version: string
   log: Pick<Log, 'warn' | 'error'>
+}
+
+/** Who sends a request, and from where. */
+interface Sender {
+  caller: Caller
+  address: string
 }
 
 /** The corpus and the agent as an MCP server for clients of both eras of the protocol; stateless between requests. */
 export function createHandler(dependencies: McpDependencies) {
   const { log } = dependencies
-  const callers = new WeakMap<object, Caller>()
-  const build = ({ authInfo = NOBODY }: { authInfo?: AuthInfo }) => {
-    const caller = callers.get(authInfo)
-    if (!caller) throw new Error('An MCP request without a caller')
-    return createServer(dependencies, caller)
+  const senders = new WeakMap<object, Sender>()
+  const build = ({ authInfo = NOBODY, era }: McpRequestContext) => {
+    const sender = senders.get(authInfo)
+    if (!sender) throw new Error('An MCP request without a caller')
+    return createServer(dependencies, sender, era)
   }
   const handler = createMcpHandler(build, {
     maxSubscriptions: Number.POSITIVE_INFINITY,
@@ -52,10 +50,16 @@ export function createHandler(dependencies: McpDependencies) {
     onerror: ({ name, message }) => log.warn({ name }, `MCP request failed: ${message}`),
   })
   return {
-    fetch(request: Request, parsedBody: unknown, caller: Caller): Promise<Response> {
-      const authInfo = { token: '', clientId: caller.key?.id ?? '', scopes: [...caller.scopes] }
-      callers.set(authInfo, caller)
+    fetch(request: Request, parsedBody: unknown, sender: Sender): Promise<Response> {
+      const { key, scopes } = sender.caller
+      const authInfo = { token: '', clientId: key?.id ?? '', scopes: [...scopes] }
+      senders.set(authInfo, sender)
       return handler.fetch(request, { parsedBody, authInfo })
+    },
+    /** Tells who listens that the agent has other skills, or that there are other agents. */
+    agentChanged(): void {
+      handler.notify.promptsChanged()
+      handler.notify.toolsChanged()
     },
     close: () => handler.close(),
   }
@@ -63,61 +67,45 @@ export function createHandler(dependencies: McpDependencies) {
 
 const NOBODY: AuthInfo = { token: '', clientId: '', scopes: [] }
 
-/** A server with the tools and resources that the caller may use. */
-function createServer(dependencies: McpDependencies, caller: Caller): McpServer {
-  const { version, corpusFor, log } = dependencies
-  const mayRead = caller.scopes.includes('query')
-  const unchanging = { listChanged: false }
+/** A server with the tools, resources and prompts that the caller may use. */
+function createServer(
+  dependencies: McpDependencies,
+  { caller, address }: Sender,
+  era: McpRequestContext['era'],
+): McpServer {
+  const { version, corpusFor, skills, recordChange, log } = dependencies
+  const may = (scope: Scope) => caller.scopes.includes(scope)
+  const guarded: Guard = (work) => answer(work, log)
+  const corpus = corpusFor(caller)
   const server = new McpServer(
     { name: 'agent-server', version },
-    {
-      instructions: INSTRUCTIONS,
-      capabilities: { tools: unchanging, ...(mayRead && { resources: unchanging }) },
-    },
+    { instructions: INSTRUCTIONS, capabilities: capabilitiesFor(caller, era) },
   )
-  const guarded: Guard = (work) => answer(work, log)
-  if (mayRead) {
-    const corpus = corpusFor(caller)
+  if (may('query')) {
     addCorpusTools(server, corpus, guarded)
     addDocumentResources(server, corpus.documents, log)
   }
-  if (caller.scopes.includes('chat')) addAgentTool(server, dependencies, caller, guarded)
+  if (may('chat')) {
+    addAgentTool(server, dependencies, caller, guarded)
+    addSkillPrompts(server, skills)
+  }
+  if (may('ingest')) addChangeTools(server, { corpus, caller, address, recordChange }, guarded)
+  addCompletion(server, {
+    skills: may('chat') ? skills : () => [],
+    corpus: may('query') ? corpus : undefined,
+  })
   return server
 }
 
-const AgentAnswer = z.object({
-  answer: z.string(),
-  sources: z.array(Source).describe('In the order of their citation numbers, from 1.'),
-  files: z.array(z.object({ name: z.string(), mediaType: z.string(), url: z.string() })),
-})
-
-function addAgentTool(
-  server: McpServer,
-  { agent, dialects }: DialectServices,
-  caller: Caller,
-  guarded: Guard,
-): void {
-  server.registerTool(
-    'ask',
-    {
-      title: 'Ask the agent',
-      description:
-        'Has the agent answer a question from the documents, using all of its tools. Returns the answer and the cited sources.',
-      inputSchema: z.object({ question: filledText(MAX_QUESTION), ...SCOPE_FIELDS }),
-      outputSchema: AgentAnswer,
-      annotations: READ_ONLY,
-    },
-    (question, { mcpReq }) => {
-      const progressToken = mcpReq._meta?.progressToken
-      const report = async (progress: number) => {
-        if (progressToken === undefined) return
-        const params = { progressToken, progress }
-        await mcpReq.notify({ method: 'notifications/progress', params })
-      }
-      const request = toAgentRequest(question, caller, dialects)
-      return guarded(() => askAgent(agent.run(request, mcpReq.signal), report))
-    },
-  )
+function capabilitiesFor({ scopes }: Caller, era: McpRequestContext['era']) {
+  // Older clients would listen on a session, which there is not.
+  const listChanged = era === 'modern'
+  return {
+    tools: { listChanged },
+    completions: {},
+    ...(scopes.includes('query') && { resources: { listChanged: false } }),
+    ...(scopes.includes('chat') && { prompts: { listChanged } }),
+  }
 }
 
 /** The client sees errors that this server anticipated; anything else goes only to the log. */
@@ -137,66 +125,3 @@ async function answer(
 }
 
 const inText = (text: string) => [{ type: 'text' as const, text }]
-
-/** The interval between progress notifications; clients give up a call that shows no progress. */
-const PROGRESS_MS = 1_000
-
-interface Question
-  extends Pick<AgentFields, 'topK' | 'minScore' | 'mode' | 'collection' | 'filter'> {
-  question: string
-}
-
-export function toAgentRequest(
-  { question, ...fields }: Question,
-  caller: Caller,
-  settings: DialectServices['dialects'],
-): AgentRequest {
-  return {
-    ...readAgentFields({ ...fields, rewrite: false }, settings),
-    caller,
-    messages: [{ role: 'user', content: question }],
-    instructions: [],
-    sampling: {},
-    clientTools: [],
-  }
-}
-
-/** Returns the agent's answer and the sources that its citation numbers refer to. Throws AppError if the run fails. */
-export async function askAgent(
-  run: AsyncIterable<readonly AgentEvent[]>,
-  report: (progress: number) => Promise<void>,
-): Promise<ToolAnswer> {
-  const collected = new RunCollector()
-  let reportedAt = performance.now()
-  let progress = 0
-  for await (const events of run) {
-    collected.take(events)
-    progress += events.length
-    if (collected.hasEnded || performance.now() - reportedAt < PROGRESS_MS) continue
-    reportedAt = performance.now()
-    await report(progress)
-  }
-  if (!collected.hasEnded) throw new AppError('internal', 'The answer ended unexpectedly')
-  const { text, end } = collected
-  return toAnswer(text + waitingFor(end), end)
-}
-
-function waitingFor({ approval }: RunEnd): string {
-  if (!approval) return ''
-  const tools = approval.calls.map(({ tool }) => tool).join(', ')
-  return `\n\nNot finished: ${tools} is waiting for approval, which can only be given through /chat.`
-}
-
-function toAnswer(text: string, { hits, artifacts }: RunEnd): ToolAnswer {
-  const files = artifacts.map(({ name, mediaType, url }) => ({ name, mediaType, url }))
-  const sources = hits.map((hit, index) => `[${index + 1}] ${sourceOf(hit)}`)
-  const lines = files.map(({ name, mediaType, url }) => `${name} (${mediaType}): ${url}`)
-  return {
-    text: [text, listOf('Sources', sources), listOf('Files', lines)].join(''),
-    structured: { answer: text, sources: hits.map(toSource), files },
-  }
-}
-
-function listOf(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `\n\n${title}:\n${lines.join('\n')}`
-}

@@ -1,5 +1,11 @@
-import type { Document, DocumentList, TextQuery } from '@agent-server/schemas/document.ts'
+import type {
+  Document,
+  DocumentCreated,
+  DocumentList,
+  TextQuery,
+} from '@agent-server/schemas/document.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
+import type { DocumentInput } from '@agent-server/schemas/new-document.ts'
 import type { Caller, Scope } from '@agent-server/schemas/operator/api-key.ts'
 import type { Hit, QueryRequest } from '@agent-server/schemas/query.ts'
 
@@ -24,6 +30,12 @@ export interface Documents {
   get(id: string): Promise<Document>
   list(page: DocumentPage, signal: AbortSignal): Promise<DocumentList>
   text(id: string, range: TextQuery, signal: AbortSignal): Promise<DocumentText>
+  /** The document once the goal is reached or has failed, or after so many seconds. */
+  awaitCompletion(
+    document: DocumentCreated,
+    wait: { seconds: number; goal: 'ready' },
+    signal: AbortSignal,
+  ): Promise<DocumentCreated>
 }
 
 interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'minScore' | 'mode'> {
@@ -32,6 +44,14 @@ interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'minScore' | 'mod
 
 export interface Corpus {
   documents: Documents
+  /** Stores a new document, with its text or the content at its URL. */
+  add(
+    input: DocumentInput,
+    idempotencyKey: string | undefined,
+    signal: AbortSignal,
+  ): Promise<DocumentCreated>
+  /** Names of the collections that the caller sees. */
+  collections(signal: AbortSignal): Promise<string[]>
   retrieval: {
     search(query: Search, signal: AbortSignal): Promise<{ hits: Hit[]; degraded: boolean }>
   }
@@ -72,3 +92,24 @@ export interface KeyStore {
 
 /** Who presents a key; undefined if it is unknown, revoked or expired. */
 export type Identify = (token: string) => Promise<Caller | undefined>
+
+/** A skill of the agent: instructions, and files beside them by their paths. */
+export interface Skill {
+  name: string
+  description: string
+  body: string
+  files: ReadonlyMap<string, Uint8Array>
+}
+
+/** Puts a change into the audit log; resolves once it is durable. */
+export type RecordChange = (change: {
+  caller: Caller
+  address: string
+  /** The operation of the contract that does the same. */
+  action: string
+  status: number
+  params?: unknown
+  body: unknown
+  /** In JSON. */
+  answer?: unknown
+}) => Promise<void>

@@ -4,8 +4,8 @@ import type { AgentEvent, RunEnd } from '@agent-server/wire'
 import { describe, expect, it } from 'vitest'
 import { NOTHING_MORE } from '../../../test/support/artifact.ts'
 import { hitOf } from '../../../test/support/hit.ts'
+import { askAgent, toAgentRequest } from '../src/ask-tool.ts'
 import { readDocument } from '../src/corpus-tools.ts'
-import { askAgent, toAgentRequest } from '../src/server.ts'
 
 const { signal } = new AbortController()
 const delta = (text: string): AgentEvent => ({ type: 'text-delta', text })

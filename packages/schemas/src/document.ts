@@ -86,6 +86,10 @@ export const DocumentCreated = z
     examples: [{ id: 'doc_0198c5f28f2e7c1b', status: 'pending' }],
   })
 
+/** Whether it can be found, by its embeddings too, or has failed. */
+export const isSettled = ({ status, embeddings }: z.output<typeof DocumentCreated>) =>
+  status === 'failed' || (status === 'ready' && !embeddings?.missing)
+
 export const Document = z
   .object({
     id: DocumentId,

@@ -10,7 +10,10 @@ export interface AgentNames {
   /** The first agent's model name; `<name>:<collection>` is the agent over a collection. */
   readonly modelName: string
   /** The further agents by their names, which are models, too, and who may use each. */
-  readonly agents: ReadonlyMap<string, { readonly access?: readonly string[] | undefined }>
+  readonly agents: ReadonlyMap<
+    string,
+    { readonly access?: readonly string[] | undefined; readonly description?: string | undefined }
+  >
 }
 
 /** A model's name is that of an agent, or `<agent>:<collection>`; any other has no agent, as that of a provider's model. */

@@ -35,6 +35,8 @@ export type ReadSource = (
 interface Dependencies {
   settings: SkillSettings
   read: ReadSource
+  /** Called when skills have been read. */
+  changed?: (() => void) | undefined
   log: Pick<Log, 'info' | 'warn'>
 }
 
@@ -42,7 +44,7 @@ type SkillRecord = Capabilities['skills'][number]
 export type Skills = ReturnType<typeof createSkills>
 
 /** The skills of all sources together: those that are used, and why the others are not. */
-export function createSkills({ settings, read, log }: Dependencies) {
+export function createSkills({ settings, read, changed, log }: Dependencies) {
   const bySource = new Map<string, SkillSet>()
   /** The latest reading of each source; an earlier reading that ends later is discarded. */
   const readings = new Map<string, Promise<SkillSet>>()
@@ -93,7 +95,9 @@ export function createSkills({ settings, read, log }: Dependencies) {
       if (sources.length === 0) return
       await Promise.all(sources.map((source) => loadOne(source, options, signal)))
       if (active.length > 0) log.info({ skills: active.map(({ name }) => name) }, 'skills loaded')
+      changed?.()
     },
+    active: () => active,
     ...viewOf(() => active),
     /** What an agent sees that has only the skills with these names; all without names. */
     only(names: readonly string[] | undefined) {

@@ -2,11 +2,34 @@ import { batched } from '@agent-server/lib/batches.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { z } from 'zod'
+import { type Audit, whoOf } from './audit.ts'
 
 interface Request {
-  params: unknown
+  params?: unknown
   body: unknown
   caller: Caller
+}
+
+/** What somebody asked to be changed, in whichever protocol, and how that was answered. */
+export interface Change extends Request {
+  address: string
+  /** The operation of the contract that does the same, if there is one. */
+  action: string
+  status: number
+  /** As it is sent, in JSON. */
+  answer?: unknown
+}
+
+export function changeEntry({ address, action, status, answer, ...request }: Change) {
+  const targets = targetsOf(request, answer)
+  return { who: whoOf(request.caller), address, action, status, targets }
+}
+
+export type RecordChange = ReturnType<typeof createChangeRecord>
+
+/** Records the changes of protocols that have one route for everything, before they are acknowledged. */
+export const createChangeRecord = (audit: Pick<Audit, 'record'>) => async (change: Change) => {
+  if (change.status < 500) await audit.record(changeEntry(change))
 }
 
 const MAX_NAMES = 50
@@ -20,7 +43,7 @@ const Identified = z.object({ id: z.string() })
 const ANSWERED = ['id', 'documentId']
 
 /** What a request was about: ids in its path and answer, and names of the fields that it sent; never their values. */
-export function targetsOf({ params, body, caller }: Request, payload: unknown) {
+function targetsOf({ params, body, caller }: Request, payload: unknown) {
   const answer = typeof payload === 'string' ? parseJson(payload) : undefined
   const { results = [] } = Results.safeParse(answer).data ?? {}
   const documents = idsOf(results).slice(0, MAX_DOCUMENTS)

@@ -8,7 +8,7 @@ import {
   MAX_KEYS,
   type Scope,
 } from '@agent-server/schemas/operator/api-key.ts'
-import type { KeyStore, StoredKey } from '../services.ts'
+import type { KeyStore, RecordChange, StoredKey } from '../services.ts'
 
 /** How long an authorisation code can be exchanged. */
 export const CODE_MS = 60_000
@@ -20,6 +20,7 @@ const MOST = { prefix: GRANT_PREFIX, ofOne: 20, inAll: 100 }
 
 interface Dependencies {
   store: KeyStore
+  recordChange: RecordChange
   log: Pick<Log, 'info'>
   now?: () => number
 }
@@ -30,13 +31,28 @@ interface Grant {
   digest: string
 }
 
+interface Program {
+  name: string
+  scopes: readonly Scope[]
+}
+
+/** Who allows a program, and where they are. */
+interface Granter {
+  caller: Caller
+  address: string
+}
+
+/** As the routes that create and revoke other keys answer. */
+const CREATED = 201
+const REMOVED = 204
+
 export type Grants = ReturnType<typeof createGrants>
 
 /**
  * Keys that a person allows a program by OAuth. A code or a refresh token names the digest of the key's present
  * secret, which the exchange replaces: so each is good for one exchange, on all servers on the store together.
  */
-export function createGrants({ store, log, now = Date.now }: Dependencies) {
+export function createGrants({ store, recordChange, log, now = Date.now }: Dependencies) {
   /** Removes grants that were never exchanged, or not refreshed in time. */
   const removeOld = async (): Promise<void> => {
     for (const { id, createdAt, expiresAt = 0 } of (await store.list()).filter(isGrant)) {
@@ -47,7 +63,8 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
 
   return {
     /** Makes a key for a program, which has no secret yet. Throws `insufficient_scope` and `too_many_keys`. */
-    async begin(name: string, requested: readonly Scope[], caller: Caller): Promise<Grant> {
+    async begin(program: Program, { caller, address }: Granter): Promise<Grant> {
+      const { name, scopes: requested } = program
       const scopes = requested.filter((scope) => caller.scopes.includes(scope))
       if (scopes.length === 0 || !isGranter(caller)) {
         throw new AppError('insufficient_scope', 'This key cannot allow what the program asks for')
@@ -72,6 +89,14 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
       }
       if (!(await store.add(key, MAX_KEYS, MOST)))
         throw new AppError('unauthorized', 'The key was revoked')
+      await recordChange({
+        caller,
+        address,
+        action: 'createApiKey',
+        status: CREATED,
+        params: { id },
+        body: program,
+      })
       log.info({ made: { id, name, scopes }, by: caller.key?.id }, 'access allowed by OAuth')
       return { id, digest }
     },
@@ -80,7 +105,7 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
      * Gives the key a new secret; undefined if it was revoked. Whoever presents an old digest has what somebody else
      * has used already: then the key is revoked.
      */
-    async renew({ id, digest }: Grant) {
+    async renew({ id, digest }: Grant, address: string) {
       const key = await store.find(id)
       if (!key || !isGrant(key)) return undefined
       const maker = key.createdBy === undefined ? undefined : await store.find(key.createdBy)
@@ -89,7 +114,7 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
       const secret = randomBytes(32).toString('base64url')
       const next = { digest: digestOf(secret), expiresAt }
       if (!(await store.renew(id, digest, next))) {
-        await this.revoke(id)
+        await this.revoke(id, address)
         return undefined
       }
       return {
@@ -100,8 +125,18 @@ export function createGrants({ store, log, now = Date.now }: Dependencies) {
       }
     },
 
-    async revoke(id: string): Promise<void> {
-      if (await store.remove(id)) log.info({ revoked: id }, 'access by OAuth revoked')
+    /** Presents a token that is the key's, or was: so whoever does is recorded as the key. */
+    async revoke(id: string, address: string): Promise<void> {
+      const key = await store.find(id)
+      if (!(await store.remove(id))) return
+      const caller = {
+        key: { id, name: key?.name ?? '' },
+        scopes: [],
+        verify: async () => undefined,
+      }
+      const change = { caller, address, params: { id }, body: undefined }
+      await recordChange({ ...change, action: 'revokeApiKey', status: REMOVED })
+      log.info({ revoked: id }, 'access by OAuth revoked')
     },
   }
 }

@@ -20,7 +20,7 @@ const Scopes = z
   .string()
   .max(200)
   .transform((text) => text.split(' ').filter((scope) => scope !== ''))
-  .pipe(z.array(z.enum(['query', 'chat'])))
+  .pipe(z.array(z.enum(['query', 'chat', 'ingest'])))
   .transform((scopes) => (scopes.length > 0 ? scopes : (['query', 'chat'] as const)))
 
 const AuthorizationRequest = z.object({
@@ -32,7 +32,7 @@ const AuthorizationRequest = z.object({
 interface Consent {
   resource: string
   caller: Caller
-  /** That of the person's browser. */
+  /** Of the person's browser, or of the program. */
   address: string
 }
 
@@ -62,8 +62,8 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
     return { name: client.client_name, host, redirect: new URL(redirect_uri) }
   }
 
-  const issue = async (generation: z.output<typeof Generation>) => {
-    const renewal = await grants.renew(generation)
+  const issue = async (generation: z.output<typeof Generation>, address: string) => {
+    const renewal = await grants.renew(generation, address)
     if (!renewal) throw invalidGrant()
     const { grant, token, scopes, seconds } = renewal
     const refresh = { ...grant, client: generation.client }
@@ -76,7 +76,7 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
     }
   }
 
-  const exchange = async (parameters: Parameters) => {
+  const exchange = async (parameters: Parameters, address: string) => {
     const code = await seals.open('code', parameters.code ?? '', Code)
     const isValid =
       code?.client === digestOf(parameters.client_id ?? '') &&
@@ -84,13 +84,13 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
       /^[\w.~-]{43,128}$/.test(parameters.code_verifier ?? '') &&
       isSameSecret(digestOf(parameters.code_verifier ?? ''), code.challenge)
     if (!isValid) throw invalidGrant()
-    return issue(code)
+    return issue(code, address)
   }
 
-  const refresh = async (parameters: Parameters) => {
+  const refresh = async (parameters: Parameters, address: string) => {
     const token = await seals.open('refresh', parameters.refresh_token ?? '', Refresh)
     if (token?.client !== digestOf(parameters.client_id ?? '')) throw invalidGrant()
-    return issue(token)
+    return issue(token, address)
   }
 
   return {
@@ -112,24 +112,25 @@ export function createOAuth(grants: Grants, documents: ClientDocuments, serverAp
     async allow(parameters: Parameters, { resource, caller, address }: Consent): Promise<string> {
       const { name, redirect } = await findClient(parameters, address)
       const { challenge, scopes } = readRequest(parameters, resource)
-      const grant = await grants.begin(`${name} (${redirect.host})`.slice(0, 100), scopes, caller)
+      const program = { name: `${name} (${redirect.host})`.slice(0, 100), scopes }
+      const grant = await grants.begin(program, { caller, address })
       const client = digestOf(parameters.client_id ?? '')
       const code = { ...grant, client, redirect: parameters.redirect_uri, challenge }
       return seals.seal('code', code, CODE_MS)
     },
 
-    async token(parameters: Parameters, resource: string) {
+    async token(parameters: Parameters, { resource, address }: Omit<Consent, 'caller'>) {
       checkResource(parameters, resource)
-      if (parameters.grant_type === 'authorization_code') return exchange(parameters)
-      if (parameters.grant_type === 'refresh_token') return refresh(parameters)
+      if (parameters.grant_type === 'authorization_code') return exchange(parameters, address)
+      if (parameters.grant_type === 'refresh_token') return refresh(parameters, address)
       throw new OAuthRefusal('unsupported_grant_type', 'authorization_code or refresh_token')
     },
 
     /** Revokes the key of a token; either token may be presented (RFC 7009). */
-    async revoke(token: string, identify: Identify) {
+    async revoke(token: string, address: string, identify: Identify) {
       const refreshToken = await seals.open('refresh', token, Refresh)
       const id = refreshToken?.id ?? (await identify(token))?.key?.id
-      if (id !== undefined && isGrant({ id })) await grants.revoke(id)
+      if (id !== undefined && isGrant({ id })) await grants.revoke(id, address)
     },
   }
 }
@@ -144,7 +145,7 @@ export function readRequest(parameters: Parameters, resource: string) {
   }
   checkResource(parameters, resource)
   const scopes = Scopes.safeParse(parameters.scope ?? '')
-  if (!scopes.success) throw new OAuthRefusal('invalid_scope', 'there are query and chat')
+  if (!scopes.success) throw new OAuthRefusal('invalid_scope', 'there are query, chat and ingest')
   return { challenge: request.data.code_challenge, scopes: scopes.data }
 }
 

@@ -36,7 +36,11 @@ export function pageHeaders(formTarget?: URL): Record<string, string> {
   }
 }
 
-const SCOPES = { query: 'search and read documents', chat: 'ask the agent' }
+const SCOPES = {
+  query: 'search and read documents',
+  chat: 'ask the agent',
+  ingest: 'add documents',
+}
 
 interface Consent {
   name: string

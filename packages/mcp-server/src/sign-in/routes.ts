@@ -4,7 +4,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import type { Identify, KeyStore } from '../services.ts'
+import type { Identify, KeyStore, RecordChange } from '../services.ts'
 import { addAuthorization, FORM, MAX_FORM, readForm } from './authorization.ts'
 import { createClientDocuments } from './client-documents.ts'
 import { createGrants } from './grants.ts'
@@ -22,16 +22,21 @@ interface Services {
   keyStore: KeyStore
   /** Private hosts at which documents about clients may be read. */
   outboundAllow?: readonly string[] | undefined
+  recordChange: RecordChange
   log: Pick<Log, 'info'>
 }
 
 /** OAuth 2.1 for `/mcp`; its RFCs describe the routes, so they are not in the contract. */
 export const signInRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
-  const { serverApiKey, publicUrl, keyStore: store, log } = services
+  const { serverApiKey, publicUrl, keyStore: store, recordChange, log } = services
   const identify: Identify = (key) => services.keys.identify(key)
   const clientDocuments = createClientDocuments(services.outboundAllow ?? [])
   app.addHook('onClose', clientDocuments.close)
-  const oauth = createOAuth(createGrants({ store, log }), clientDocuments, serverApiKey)
+  const oauth = createOAuth(
+    createGrants({ store, recordChange, log }),
+    clientDocuments,
+    serverApiKey,
+  )
   const issuerOf = (request: FastifyRequest) => {
     const origin = publicOrigin(request, publicUrl)
     if (origin !== undefined) return origin
@@ -71,11 +76,12 @@ export const signInRoutes: FastifyPluginAsyncZod<Services> = async (app, service
   })
 
   app.post('/oauth/token', bounded(MAX_TOKEN_REQUESTS), async (request) => {
-    return oauth.token(readForm(request.body), resourceOf(request))
+    const place = { resource: resourceOf(request), address: request.ip }
+    return oauth.token(readForm(request.body), place)
   })
 
   app.post('/oauth/revoke', { bodyLimit: MAX_FORM }, async (request) => {
-    await oauth.revoke(readForm(request.body).token ?? '', identify)
+    await oauth.revoke(readForm(request.body).token ?? '', request.ip, identify)
     return {}
   })
 
@@ -92,7 +98,7 @@ function addMetadata(app: FastifyInstance, issuerOf: IssuerOf): void {
     app.get(`/.well-known/oauth-protected-resource${path}`, async (request) => ({
       resource: `${issuerOf(request)}/mcp`,
       authorization_servers: [issuerOf(request)],
-      scopes_supported: ['query', 'chat'],
+      scopes_supported: ['query', 'chat', 'ingest'],
       bearer_methods_supported: ['header'],
     }))
   }
@@ -104,7 +110,7 @@ function addMetadata(app: FastifyInstance, issuerOf: IssuerOf): void {
       token_endpoint: `${issuer}/oauth/token`,
       registration_endpoint: `${issuer}/oauth/register`,
       revocation_endpoint: `${issuer}/oauth/revoke`,
-      scopes_supported: ['query', 'chat'],
+      scopes_supported: ['query', 'chat', 'ingest'],
       response_types_supported: ['code'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
       code_challenge_methods_supported: ['S256'],
