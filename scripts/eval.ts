@@ -134,7 +134,7 @@ function printTables(report: Report): void {
     return [measure, rounded(Object.fromEntries(columns))]
   })
   console.table(Object.fromEntries(rows))
-  for (const { name, measures: compared, questions } of earlier
+  for (const { name, measures: compared, tests, questions } of earlier
     ? compareReports(earlier, report)
     : []) {
     console.log(`Compared with ${values.compare}: ${name}`)
@@ -143,6 +143,10 @@ function printTables(report: Report): void {
       rounded({ ...each }),
     ])
     console.table(Object.fromEntries(changes))
+    for (const [value, { difference, significant, questions: count }] of Object.entries(tests)) {
+      const conclusion = significant ? `differs by ${round(difference)}` : 'no difference'
+      console.log(`${value} of ${count} questions: ${conclusion} (paired test at 5 %)`)
+    }
     for (const { id, text: question, differs } of questions) {
       const values = Object.entries(differs).map(([value, { before, now }]) => {
         return `${value} ${round(before)} → ${round(now)}`

@@ -85,6 +85,7 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     const shown = await done.getByText(/^nDCG@10/).allInnerTexts()
     for (const box of await page.getByLabel(/^Compare .*,/).all()) await box.check()
     const compared = page.getByRole('region', { name: 'Comparison: search' })
+    await compared.getByText('MRR: no difference beyond chance').waitFor()
     await compared.getByText('Every question came out the same.').waitFor()
     await page.getByText('Mode: default → lexical').waitFor()
     await page

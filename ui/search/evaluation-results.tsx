@@ -62,6 +62,7 @@ export function Comparison() {
       {rows.map((row) => (
         <section key={row.name} class="stack" aria-label={`Comparison: ${row.name}`}>
           <Measures row={row} />
+          <Conclusions tests={row.tests} />
           <p>
             {row.questions.length === 0
               ? 'Every question came out the same.'
@@ -81,6 +82,24 @@ export function Comparison() {
 }
 
 type Row = EvaluationComparison['rows'][number]
+
+/** Which measures differ by more than chance. */
+function Conclusions({ tests }: Pick<Row, 'tests'>) {
+  return (
+    <ul class="stack">
+      {Object.entries(tests).map(([name, { questions, difference, significant }]) => (
+        <li key={name}>
+          {labelOf(name)}:{' '}
+          {significant
+            ? `${difference > 0 ? 'higher' : 'lower'} by ${shown(name, Math.abs(difference))}, more than chance`
+            : 'no difference beyond chance'}{' '}
+          <span class="hint">(paired test of {counted(questions, 'question')})</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 type ChangedQuestion = Row['questions'][number]
 
 function Changed({

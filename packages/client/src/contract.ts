@@ -2743,6 +2743,17 @@ export interface components {
                     /** @description The question. */
                     text: string;
                 }[];
+                /** @description A paired test of each measure that questions have of their own. */
+                tests: {
+                    [key: string]: {
+                        /** @description The mean of `now` minus `before` over them. */
+                        difference: number;
+                        /** @description How many questions both runs asked. */
+                        questions: number;
+                        /** @description Whether the difference is more than chance, by a paired randomization test at a level of 5 %. */
+                        significant: boolean;
+                    };
+                };
             }[];
         };
         EvaluationReport: {

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { mean } from './measures.ts'
+import { isSignificant } from './paired-test.ts'
 import { type EvaluationComparison, Outcome, Values } from './schema.ts'
 
 const Row = z.object({ measures: Values, asked: z.array(Outcome).readonly() })
@@ -30,6 +32,7 @@ export function compareReports(earlier: Report, later: Report): EvaluationCompar
           return old === undefined ? [] : [[measure, { before: old, now, difference: now - old }]]
         }),
       ),
+      tests: pairedTests(outcomes, own.asked),
       questions: own.asked.flatMap(({ id, text, values, answer: now }) => {
         const earlier = outcomes.get(id)
         const differs = differencesOf(earlier?.values ?? {}, values)
@@ -48,5 +51,27 @@ function differencesOf(earlier: Outcome['values'], later: Outcome['values']) {
       const before = earlier[name]
       return before === undefined || before === now ? [] : [[name, { before, now }]]
     }),
+  )
+}
+
+/** Of each measure that both reports have for the same questions. */
+function pairedTests(earlier: ReadonlyMap<string, Outcome>, later: readonly Outcome[]) {
+  const pairs = later.flatMap(({ id, values }) =>
+    Object.entries(values).flatMap(([measure, now]) => {
+      const before = earlier.get(id)?.values[measure]
+      return before === undefined ? [] : [{ measure, difference: now - before }]
+    }),
+  )
+  return Object.fromEntries(
+    Map.groupBy(pairs, ({ measure }) => measure)
+      .entries()
+      .map(([measure, own]) => {
+        const differences = own.map(({ difference }) => difference)
+        const difference = mean(differences)
+        return [
+          measure,
+          { questions: own.length, difference, significant: isSignificant(differences) },
+        ]
+      }),
   )
 }

@@ -228,6 +228,20 @@ export const EvaluationComparison = z
               Difference.extend({ difference: z.number().describe('`now` minus `before`.') }),
             )
             .describe('Each measure that both runs have.'),
+          tests: z
+            .record(
+              z.string(),
+              z.object({
+                questions: z.int().describe('How many questions both runs asked.'),
+                difference: z.number().describe('The mean of `now` minus `before` over them.'),
+                significant: z
+                  .boolean()
+                  .describe(
+                    'Whether the difference is more than chance, by a paired randomization test at a level of 5 %.',
+                  ),
+              }),
+            )
+            .describe('A paired test of each measure that questions have of their own.'),
           questions: z
             .array(
               z.object({

@@ -20,6 +20,7 @@ it('two reports are compared by measure, and question by question', () => {
         mrr: { before: 0.5, now: 0.75, difference: 0.25 },
         queries: { before: 2, now: 2, difference: 0 },
       },
+      tests: { mrr: { questions: 2, difference: 0.25, significant: false } },
       questions: [{ id: '1', text: 'Q1', differs: { mrr: { before: 0.5, now: 1 } } }],
     },
   ])

@@ -1096,6 +1096,12 @@ class Measures(TypedDict):
     difference: float
 
 
+class Tests(TypedDict):
+    questions: int
+    difference: float
+    significant: bool
+
+
 class Differs(TypedDict):
     before: float
     now: float
@@ -1116,6 +1122,7 @@ class Question(TypedDict):
 class Row(TypedDict):
     name: str
     measures: dict[str, Measures]
+    tests: dict[str, Tests]
     questions: list[Question]
 
 
