@@ -33,7 +33,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   }
 
   return {
-    read(chunk: unknown): ModelEvent[] {
+    *read(chunk: unknown) {
       const whole = objectOf(chunk)
       if (isError(whole)) throw failureInStream(chunk)
       const [first = {}] = Array.isArray(whole.choices) ? whole.choices : []
@@ -46,10 +46,8 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       const delta = objectOf(first.delta ?? first.message ?? { content: first.text })
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
       reasoning.keep(delta)
-      return [
-        ...readProgress(whole),
-        ...text.read({ thought: thoughtOf(delta), text: textOf(delta) }),
-      ]
+      yield* readProgress(whole)
+      yield* text.read({ thought: thoughtOf(delta), text: textOf(delta) })
     },
     get finished() {
       return finishReason !== undefined

@@ -19,12 +19,14 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     stopSequence = nonEmptyString(sequence) ?? stopSequence
   }
   /** The answer of a server that does not stream. */
-  const readWhole = ({ content, usage: counts, ...ending }: JsonObject) => {
+  const readWhole = function* ({ content, usage: counts, ...ending }: JsonObject) {
     if (!Array.isArray(content)) throw unreadable('a message without content')
     usage.add(counts)
     stop(ending)
     isStopped = true
-    return content.flatMap((block, index) => written.read(blocks.begin(index, objectOf(block))))
+    for (const [index, block] of content.entries()) {
+      yield* written.read(blocks.begin(index, objectOf(block)))
+    }
   }
 
   return {

@@ -42,15 +42,15 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
   let seen: 'text' | 'summary' | undefined
   let hasStreamed = false
 
-  const readText = (text: string): ModelEvent[] => {
+  const readText = (text: string): Iterable<ModelEvent> => {
     hasStreamed ||= text !== ''
     return written.read({ text })
   }
-  const readThought = (form: 'text' | 'summary', thought: string): ModelEvent[] => {
+  const readThought = (form: 'text' | 'summary', thought: string): Iterable<ModelEvent> => {
     seen = form
     return written.read({ thought })
   }
-  const end = (whole: JsonObject): ModelEvent[] => {
+  const end = (whole: JsonObject): Iterable<ModelEvent> => {
     const error = objectOf(whole.error)
     if (whole.status === 'failed' || nonEmptyString(error.message)) throw failureInStream(error)
     response = whole
@@ -58,7 +58,7 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
     return hasStreamed ? [] : readText(textIn(whole.output) || items.text())
   }
 
-  const readDelta = (form: DeltaForm, fields: JsonObject): ModelEvent[] => {
+  const readDelta = (form: DeltaForm, fields: JsonObject): Iterable<ModelEvent> => {
     const delta = nonEmptyString(fields.delta) ?? ''
     if (form === 'answer') return readText(delta)
     if (form !== 'arguments') return readThought(form, delta)
@@ -66,7 +66,7 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
     return []
   }
 
-  const readOther = (type: string, fields: JsonObject): ModelEvent[] => {
+  const readOther = (type: string, fields: JsonObject): Iterable<ModelEvent> => {
     if (type === 'error') throw failureInStream(fields.error ?? fields)
     items.note(type, fields)
     // A summary has parts, which nothing else separates.
@@ -76,7 +76,7 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
   }
 
   return {
-    read(event: unknown): ModelEvent[] {
+    read(event: unknown): Iterable<ModelEvent> {
       const fields = objectOf(event)
       const type = String(fields.type ?? fields.object)
       const form = DELTAS[type]

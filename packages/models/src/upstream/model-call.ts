@@ -116,7 +116,9 @@ export class ModelCall implements Disposable {
       for (const event of bytes ? this.#events.read(bytes) : this.#events.end()) {
         this.#hasEndMark = isEnd(event.data)
         if (this.#hasEndMark) break
-        events.push(...this.#answer.read(jsonOf(event)))
+        for (const part of this.#answer.read(jsonOf(event))) {
+          if (events.push(part) > 1) await this.#rest()
+        }
       }
       this.#isRead = !bytes || this.#hasEndMark || this.#answer.closed
     } catch (error) {

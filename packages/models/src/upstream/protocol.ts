@@ -29,8 +29,8 @@ export interface ReaderOptions {
 }
 
 export interface AnswerReader {
-  /** Reads the next event. Throws UpstreamFailure if it is invalid or reports an error. */
-  read(event: unknown): ModelEvent[]
+  /** Reads the next event, of a long text a piece at each step. Throws UpstreamFailure if it is invalid or reports an error. */
+  read(event: unknown): Iterable<ModelEvent>
   /** True once the answer is whole; only its usage may still follow. */
   readonly finished: boolean
   /** Whether it looks whole without that, if the stream has its mark of the end; some servers never give more. */

@@ -1,4 +1,5 @@
 import { newId } from '@agent-server/lib/new-id.ts'
+import { piecesOf, SHORT_PIECE } from '@agent-server/lib/text/slices.ts'
 import type { FinishReason, ModelEvent, ModelToolCall } from '../chat-model.ts'
 import { StopCutter, ThinkingSplitter } from './answer-text.ts'
 import { whyEmpty } from './finish-reason.ts'
@@ -26,11 +27,14 @@ export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderO
   }
 
   return {
-    /** Reads the next reasoning and text, as the protocol tells them apart. */
-    read({ thought = '', text = '' }: { thought?: string; text?: string }): ModelEvent[] {
+    /** Reads the next reasoning and text, as the protocol tells them apart; of a long text a piece at each step. */
+    *read({ thought = '', text = '' }: { thought?: string; text?: string }): Generator<ModelEvent> {
       if (thought !== '') thinking.noteThinkingApart()
-      const parts = thinking.write(text)
-      return toEvents(thought + parts.reasoning, cutter.write(written.write(parts.text)))
+      yield* toEvents(thought, '')
+      for (const piece of piecesOf(text, SHORT_PIECE)) {
+        const parts = thinking.write(piece)
+        yield* toEvents(parts.reasoning, cutter.write(written.write(parts.text)))
+      }
     },
     /** What was held back because it might have been the beginning of something else than text. */
     rest(): ModelEvent[] {
