@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ConversationStore, NewItem } from '../../src/stores/conversation-store.ts'
+import { processorMs } from '../support/processor-time.ts'
 import { type StoreData, useStores } from './open-store.ts'
 
 const MASTER = undefined
@@ -71,6 +72,25 @@ export function describeConversationStore(
       await conversations.removeItem(itemOf('a', '2'))
       expect(await list({ search: 'at night' })).toEqual([])
       expect(idsOf(await conversations.list('k', { limit: 9 }))).toEqual(['other'])
+    })
+
+    it('searches texts that nearly match everywhere in no more time than others', async () => {
+      const { conversations } = await openData()
+      await create(conversations, 'a')
+      const text = 'a'.repeat(10_000)
+      const items = Array.from({ length: 300 }, (_, place) => ({
+        id: `${place}`,
+        json: '{}',
+        text,
+      }))
+      await conversations.add(of('a'), { items })
+      // The first one starts what the next finds ready.
+      for (const end of ['c', 'b']) {
+        const began = processorMs()
+        const found = await conversations.list(MASTER, { limit: 9, search: 'a'.repeat(199) + end })
+        expect(found).toEqual([])
+        if (end === 'b') expect(processorMs() - began).toBeLessThan(300)
+      }
     })
 
     it('lists those of others that a reader is named in, and none of the reader’s own', async () => {

@@ -51,14 +51,13 @@ const searchedOf = (text = '') =>
 
 const FIND = 'SELECT * FROM conversations WHERE id = $1 AND owner = $2'
 const FIND_SHARED = 'SELECT * FROM conversations WHERE id = $1 AND access IS NOT NULL'
-const PAGE = `
-    AND (CAST($2 AS text) IS NULL OR searched_title LIKE $2 ESCAPE '!' OR EXISTS (
+const pageIn = ({ contains }: Dialect) => `
+    AND (CAST($2 AS text) IS NULL OR ${contains('searched_title', '$2')} OR EXISTS (
       SELECT 1 FROM conversation_items
-      WHERE conversation = conversations.number AND searched_text LIKE $2 ESCAPE '!'))
+      WHERE conversation = conversations.number AND ${contains('searched_text', '$2')}))
     AND (CAST($3 AS text) IS NULL OR (updated_at, number) < (
       SELECT updated_at, number FROM conversations WHERE id = $3))
   ORDER BY updated_at DESC, number DESC LIMIT $4`
-const LIST = `SELECT * FROM conversations WHERE owner = $1 ${PAGE}`
 // Of a JSON list, quotes begin and end an entry alone, and case counts.
 const SHARED_WITH = (place: number) => `replace(access, $${place}, '') <> access`
 
@@ -92,7 +91,13 @@ type ReadName =
   | 'item'
 
 /** Queries for conversations; each sees what was committed before. */
-export function createConversationReads(read: Read): Pick<ConversationStore, ReadName> {
+export function createConversationReads(
+  read: Read,
+  dialect: Dialect,
+): Pick<ConversationStore, ReadName> {
+  const page = pageIn(dialect)
+  const own = `SELECT * FROM conversations WHERE owner = $1 ${page}`
+
   return {
     async find(of) {
       const [row] = await read(FIND, [of.id, ownerOf(of)])
@@ -105,7 +110,7 @@ export function createConversationReads(read: Read): Pick<ConversationStore, Rea
       return { conversation, ref: { id, owner: text(row, 'owner') || undefined } }
     },
     async list(owner, query) {
-      const rows = await read(LIST, [ownerOf({ owner }), ...pageOf(query)], LONG_MS)
+      const rows = await read(own, [ownerOf({ owner }), ...pageOf(query)], LONG_MS)
       return rows.map((row) => readAll(CONVERSATION, row))
     },
     async listShared({ owner, principals }, query) {
@@ -113,7 +118,7 @@ export function createConversationReads(read: Read): Pick<ConversationStore, Rea
       const values = [ownerOf({ owner }), ...pageOf(query)]
       const isShared = principals.map((_, i) => SHARED_WITH(values.length + 1 + i)).join(' OR ')
       const unprepared = `SELECT * FROM conversations
-        WHERE owner <> $1 AND access IS NOT NULL AND (${isShared}) ${PAGE}`
+        WHERE owner <> $1 AND access IS NOT NULL AND (${isShared}) ${page}`
       const entries = principals.map((entry) => JSON.stringify(entry))
       const rows = await read({ unprepared }, [...values, ...entries], LONG_MS)
       return rows.map((row) => readAll(CONVERSATION, row))
@@ -138,8 +143,7 @@ export function createConversationReads(read: Read): Pick<ConversationStore, Rea
 }
 
 function pageOf({ search, after, limit }: Parameters<ConversationStore['list']>[1]) {
-  const pattern = search && `%${folded(search).replaceAll(/[!%_]/g, '!$&')}%`
-  return [pattern, after, limit]
+  return [search && folded(search), after, limit]
 }
 
 const toOutline = (row: Row): ItemOutline => ({ id: text(row, 'id'), size: integer(row, 'size') })

@@ -298,8 +298,8 @@ function toListCondition(
     parts.push(`status IN (${names.join(', ')})`)
   }
   if (title !== undefined) {
-    const pattern = `$${values.push(`%${title.replaceAll(/[\\%_]/g, '\\$&')}%`)}`
-    parts.push(`${dialect.fold(shownTitle(dialect))} LIKE ${dialect.fold(pattern)} ESCAPE '\\'`)
+    const part = dialect.fold(`$${values.push(title)}`)
+    parts.push(dialect.contains(dialect.fold(shownTitle(dialect)), part))
   }
   if (mediaType !== undefined) {
     const beginning = mediaType.endsWith('*') ? mediaType.slice(0, -1) : undefined

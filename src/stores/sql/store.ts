@@ -141,7 +141,7 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
       unfinished,
       chunksWithout,
     },
-    ...createServerStores(write, read),
+    ...createServerStores(write, read, dialect),
     outbox: {
       enable: (isEnabled) => write.enableOutbox(owner, isEnabled),
       takeEvents: write.takeEvents,
@@ -183,6 +183,7 @@ const createCheck = (write: WriteCalls, read: Read) => async (signal: AbortSigna
 function createServerStores(
   write: WriteCalls,
   read: Read,
+  dialect: Dialect,
 ): Pick<
   OpenedStore,
   | 'keys'
@@ -210,7 +211,7 @@ function createServerStores(
     runs: createArtifacts(read, write, 'run'),
     runRecords: { ...createRunReads(read), add: write.addRun },
     conversations: {
-      ...createConversationReads(read),
+      ...createConversationReads(read, dialect),
       create: write.addConversation,
       change: write.changeConversation,
       remove: write.removeConversation,

@@ -35,7 +35,7 @@ function open(): DatabaseSync {
 
 const lookup = createLookup((statement, values) => read(statement, values), SQLITE)
 type Lookup = typeof lookup
-const conversations = createConversationReads(read)
+const conversations = createConversationReads(read, SQLITE)
 type Listing<Name extends 'list' | 'listShared'> = Parameters<(typeof conversations)[Name]>
 /** What a query takes; its signal stays in the thread that asks. */
 type Input<Name extends keyof Lookup> = [Visibility, Parameters<Lookup[Name]>[1]]

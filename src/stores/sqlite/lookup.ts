@@ -25,9 +25,10 @@ interface Lookups extends Pick<DocumentStore, 'visibleKeys' | 'list' | 'countLis
  * Runs queries that may have to scan a large corpus, outside this thread. `refuse` throws while no queries are allowed.
  */
 export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS): Lookups {
-  // Two threads, so that no search waits for a slow lookup.
+  // Three threads, so that no search waits for a slow lookup, and neither for what was said in many conversations.
   const filters = createAsker('filters', { file, refuse, idleMs })
   const lookups = createAsker('look-ups', { file, refuse, idleMs })
+  const conversations = createAsker('searches of conversations', { file, refuse, idleMs })
   const { ask } = lookups
 
   return {
@@ -54,12 +55,16 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
     },
     conversations: {
       list: (owner, query) =>
-        ask({ reader: owner }, ({ call }) => call('listConversations', [owner, query])),
+        conversations.ask({ reader: owner }, ({ call }) =>
+          call('listConversations', [owner, query]),
+        ),
       listShared: (of, query) =>
-        ask({ reader: of.owner }, ({ call }) => call('listSharedConversations', [of, query])),
+        conversations.ask({ reader: of.owner }, ({ call }) =>
+          call('listSharedConversations', [of, query]),
+        ),
     },
     async close() {
-      await Promise.all([filters.close(), lookups.close()])
+      await Promise.all([filters.close(), lookups.close(), conversations.close()])
     },
   }
 }

@@ -52,7 +52,9 @@ async function open() {
     /** Begins another conversation, which deletes expired ones, and says whether the first is there. */
     async keeps(id: string) {
       await this.begin(`${id}-${conversations++}`)
-      return (await createConversationReads(read).find({ id, owner: undefined })) !== undefined
+      return (
+        (await createConversationReads(read, SQLITE).find({ id, owner: undefined })) !== undefined
+      )
     },
     artifacts: (maximumAgeMs: number) =>
       createArtifacts(read, { ...write }, 'artifact', { maximumAgeMs }),

@@ -6,7 +6,7 @@ import { toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import { Patience } from './patience.ts'
 import type { AnswerReader, Protocol } from './protocol.ts'
 import { calledTool, namesOf } from './request-parts.ts'
-import { EventReader, isEnd, jsonOf } from './server-sent-events.ts'
+import { EventReader, isEnd, jsonOf, type ServerSentEvent } from './server-sent-events.ts'
 
 export interface ChatServer extends ModelServer {
   /** Idle timeout: the longest silence of the server, including that before the first byte. */
@@ -113,13 +113,7 @@ export class ModelCall implements Disposable {
       if (this.#answer.finished) patience.limit(USAGE_MS)
       this.#body ??= await patience.wait(this.#send())
       const bytes = await patience.wait(this.#body.read())
-      for (const event of bytes ? this.#events.read(bytes) : this.#events.end()) {
-        this.#hasEndMark = isEnd(event.data)
-        if (this.#hasEndMark) break
-        for (const part of this.#answer.read(jsonOf(event))) {
-          if (events.push(part) > 1) await this.#rest()
-        }
-      }
+      await this.#addTo(events, bytes ? this.#events.read(bytes) : this.#events.end())
       this.#isRead = !bytes || this.#hasEndMark || this.#answer.closed
     } catch (error) {
       this.#isRead = true
@@ -130,6 +124,17 @@ export class ModelCall implements Disposable {
     if (events.length > 0) patience.begin()
     this.#writing.note(events)
     return events
+  }
+
+  /** Adds what is sent, and leaves others a turn between the pieces of a long text. */
+  async #addTo(events: ModelEvent[], sent: readonly ServerSentEvent[]): Promise<void> {
+    for (const event of sent) {
+      this.#hasEndMark = isEnd(event.data)
+      if (this.#hasEndMark) return
+      for (const part of this.#answer.read(jsonOf(event))) {
+        if (events.push(part) > 1) await this.#rest()
+      }
+    }
   }
 
   async #send(): Promise<AnswerBody> {
