@@ -131,9 +131,8 @@ export class ModelCall implements Disposable {
     for (const event of sent) {
       this.#hasEndMark = isEnd(event.data)
       if (this.#hasEndMark) return
-      for (const part of this.#answer.read(jsonOf(event))) {
+      for (const part of this.#answer.read(jsonOf(event)))
         if (events.push(part) > 1) await this.#rest()
-      }
     }
   }
 

@@ -21,8 +21,6 @@ const CALL_KEY = /^\{\s*"(?:name|function|tool|type|id|arguments|parameters)"\s*
 const UNDECIDED = 24
 /** Longer ones are shown as text. */
 const MAX_CALL = 100_000
-/** By how much an open call must have grown to be looked through again: otherwise each piece would cost the whole. */
-const LOOK_GROWTH = 9 / 8
 /** What is looked through at once: each place where a call may begin costs as much as there is text. */
 const MAX_PIECE = 1_000
 
@@ -35,7 +33,7 @@ export class WrittenCalls {
   readonly #offered: ReadonlySet<string>
   readonly #calls: WrittenCall[] = []
   #held = ''
-  /** How much must be held for an open call to be looked through again. */
+  /** How much must be held for an open call to be looked through again: an eighth more, or each piece would cost the whole. */
   #lookAt = 0
   #isLineStart = true
   /** Whether what closes a call may still follow. */
@@ -97,7 +95,7 @@ export class WrittenCalls {
     if (!isEnd && this.#held.length < this.#lookAt) return undefined
     const found = findCall(this.#held)
     const isOpen = typeof found === 'string'
-    this.#lookAt = isOpen ? this.#held.length * LOOK_GROWTH : 0
+    this.#lookAt = isOpen ? this.#held.length * 1.125 : 0
     if (isOpen) return isEnd ? this.#cutShort(found) : undefined
     if (typeof found === 'number') return this.#show(found)
     this.#takeCall(found)
