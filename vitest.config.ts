@@ -15,13 +15,14 @@ const PATIENT = { testTimeout: 120_000, hookTimeout: 300_000 }
 
 /** Looks at the memory of its process, in which other files may hold what they have begun. */
 const BEFORE_ALL = /closed-server\.test\.ts$/
-const CONTRACT = /\.contract\.test\.ts$/
+/** A few lines that take long: a contract's suite, programs of others that compile, every format through the server. */
+const LONGEST = /(?:\.contract|clients\/generated|e2e\/files|api\/rights-matrix)\.test\.ts$/
 
-/** Until durations are known, the largest files run first; but a contract's suite is a few lines that take long. */
-class ContractsFirst extends BaseSequencer {
+/** Until durations are known, the largest files run first. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const orderOf = ({ moduleId }: TestSpecification) =>
-      BEFORE_ALL.test(moduleId) ? 0 : CONTRACT.test(moduleId) ? 1 : 2
+      BEFORE_ALL.test(moduleId) ? 0 : LONGEST.test(moduleId) ? 1 : 2
     return (await super.sort(files)).toSorted((a, b) => orderOf(a) - orderOf(b))
   }
 }
@@ -48,7 +49,7 @@ export default defineConfig({
     },
     expect: { poll: { timeout: 20_000 } },
     restoreMocks: true,
-    sequence: { sequencer: ContractsFirst },
+    sequence: { sequencer: LongestFirst },
     // See test/support/long.ts.
     tags: [
       { name: 'long', description: 'Does more in the long form (TEST_LONG=1).' },
