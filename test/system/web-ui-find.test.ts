@@ -8,6 +8,7 @@ const TURNS = 200
 /** What the server takes at once. */
 const ITEMS = 20
 
+const Items = z.object({ data: z.array(z.object({ id: z.string() })) })
 const Created = z.object({ id: z.string() })
 
 /** A conversation with these answers, without a model. */
@@ -20,11 +21,14 @@ async function talked(server: TestServer, answers: readonly string[]): Promise<s
     { role: 'assistant', content },
   ])
   for (let from = 0; from < items.length; from += ITEMS) {
-    const body = { items: items.slice(from, from + ITEMS) }
-    const added = await server.request(`/v1/conversations/${id}/items`, { body })
-    expect(added.status).toBe(200)
+    await add(server, id, items.slice(from, from + ITEMS))
   }
   return id
+}
+
+async function add(server: TestServer, id: string, items: readonly object[]): Promise<void> {
+  const added = await server.request(`/v1/conversations/${id}/items`, { body: { items } })
+  expect(added.status).toBe(200)
 }
 
 describe.skipIf(!hasBrowser)('In a conversation (needs Chromium)', () => {
@@ -97,5 +101,41 @@ describe.skipIf(!hasBrowser)('In a conversation (needs Chromium)', () => {
       .toBeGreaterThan(0)
     await page.getByRole('link', { name: 'Documents', exact: true }).first().click()
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
+  })
+
+  it('a link leads to one turn, marks it, and shows the version that it is in', async () => {
+    const server = await startServer()
+    const id = await talked(
+      server,
+      Array.from({ length: TURNS }, (_, turn) => `Answer of turn ${turn + 1}.`),
+    )
+    const { page, context } = await openWebUi(browser, server.url, `chat/${id}`)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const third = page.getByRole('article', { name: 'Question 3', exact: true })
+    await third.getByText('More').click()
+    await third.getByRole('button', { name: 'Copy link' }).click()
+    await third.getByText('Copied').waitFor()
+    const link = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(link).toContain(`${server.url}/#/chat/${id}?turn=`)
+    // Another version of the third question is shown from now on.
+    const listed = await server.request(`/v1/conversations/${id}/items?limit=10&order=asc`)
+    const { data } = Items.parse(await listed.json())
+    expect(link).toContain(`?turn=${data[4]?.id}`)
+    const before = { last_item_id: data[3]?.id }
+    expect((await server.request(`/v1/conversations/${id}`, { body: before })).status).toBe(200)
+    await add(server, id, [{ role: 'user', content: 'Another third question' }])
+    const other = await context.newPage()
+    await other.goto(page.url())
+    await other.getByText('Another third question').waitFor()
+    await other.goto(link)
+    const linked = other.locator('.turn.linked')
+    const top = () => linked.evaluate((one) => one.getBoundingClientRect().top)
+    await expect.poll(top).toBeLessThan(200)
+    expect(await top()).toBeGreaterThanOrEqual(0)
+    expect(await linked.getByText('Answer of turn 3.').count()).toBe(1)
+    await other.getByText('1 / 2').waitFor()
+    await expectAccessible(other, 'linked')
+    await other.goto(link.replace(/turn=.*/, 'turn=msg_nothing'))
+    await other.getByText('The link leads to a message that is not in this').waitFor()
   })
 })

@@ -47,6 +47,11 @@ it.skipIf(!hasBrowser)(
     await press(ada, 'Save')
     await dialog.waitFor({ state: 'detached' })
     const { hash } = new URL(ada.url())
+    await ada.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await ada.locator('.turn').getByText('More').click()
+    await press(ada, 'Copy link')
+    await ada.getByText('Copied').waitFor()
+    const link = await ada.evaluate<string>('navigator.clipboard.readText()')
 
     const bob = await open('bob', 'chat')
     const shared = bob.getByRole('region', { name: 'Shared with me' })
@@ -60,6 +65,8 @@ it.skipIf(!hasBrowser)(
       expect(await bob.getByRole('button', { name }).count()).toBe(0)
     }
     await expectAccessible(bob, 'shared')
+    await bob.goto(link)
+    await bob.locator('.turn.linked').getByText('When do owls hunt?').waitFor()
     // A new conversation is one's own again.
     await press(bob, 'New conversation')
     await bob.getByLabel('Question', { exact: true }).waitFor()

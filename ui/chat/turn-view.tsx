@@ -9,15 +9,21 @@ import { may } from '../session.ts'
 import { AnswerFeedback } from './answer-feedback.tsx'
 import { ENDINGS, WholeAnswer } from './answer-view.tsx'
 import { ask, decide } from './answering.ts'
-import { isAnswering, isReadOnly, requestFor, turns } from './conversation.ts'
+import { conversationId, isAnswering, isReadOnly, requestFor, turns } from './conversation.ts'
 import { withSources } from './export.ts'
+import { linkedTurn, linkTo } from './linked-turn.ts'
 import { Question } from './question-view.tsx'
 import type { Turn } from './turns.ts'
 
 /** A question and its answer, with all that led to it. */
 export function TurnView({ turn, place }: { turn: Turn; place: number }) {
+  const isLinked = turn.id === linkedTurn.value
   return (
-    <article class="turn" aria-label={`Question ${place + 1}`}>
+    <article
+      class={isLinked ? 'turn linked' : 'turn'}
+      aria-label={`Question ${place + 1}`}
+      tabIndex={isLinked ? -1 : undefined}
+    >
       {/* Headings of the answer stand below it. */}
       <h2 class="visually-hidden">Question {place + 1}</h2>
       <Question turn={turn} place={place} />
@@ -35,6 +41,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
   const { state, failure, finishReason, milliseconds, tokens } = turn
   if (state === 'answering') return null
   const facts = [formatSeconds(milliseconds), tokens && `${formatNumber(tokens)} tokens`]
+  const { value: id } = conversationId
   const request = () => requestFor(turn, turns.value.slice(0, place))
   return (
     <div class="stack turn-foot">
@@ -46,6 +53,9 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
         place={place}
         more={
           <>
+            {id !== undefined && turn.last && (
+              <CopyButton text={linkTo(id, turn)} label="Copy link" icon="link" />
+            )}
             <CopyButton text={() => curlOf('/chat', request(), '-N ')} label="Copy as curl" />
             <CopyButton text={() => codeOf('chat', request())} label="Copy as code" icon="code" />
           </>

@@ -17,6 +17,7 @@ import { refreshList } from '../chat/conversations.ts'
 import { refreshFiles } from '../chat/files.ts'
 import { isFinding } from '../chat/find.ts'
 import { FindBar } from '../chat/find-bar.tsx'
+import { isLinkBroken, useLinkedTurn } from '../chat/linked-turn.ts'
 import { watchTabs } from '../chat/other-tabs.ts'
 import { add } from '../chat/pictures.tsx'
 import { ShareDialog } from '../chat/share-dialog.tsx'
@@ -40,6 +41,8 @@ export function ChatPage({ id }: { id?: string | undefined }) {
   useShown(id)
   useEscapeToStop()
   useReadingAlong()
+  // After what scrolls to the end.
+  useLinkedTurn()
   const cited = reading.value
   useLayoutEffect(keepPlace, [cited])
   const isNew = turns.value.length === 0 && opening.value === undefined
@@ -54,6 +57,9 @@ export function ChatPage({ id }: { id?: string | undefined }) {
         <Head id={id} />
         {isFinding.value && turns.value.length > 0 && <FindBar />}
         <ErrorNote message={openFailure.value} />
+        {isLinkBroken.value && (
+          <p class="note">The link leads to a message that is not in this conversation.</p>
+        )}
         {opening.value !== undefined && <Status tone="busy">Opening the conversation</Status>}
         {isEmpty && (
           <Empty title="Ask about your documents">
