@@ -43,15 +43,15 @@ const PRIVATE_UMASK = 0o077
 const CLOSING_MS = 15_000
 
 const rebuilding = () => import('./commands/rebuild.ts')
-const transfer = () => import('./commands/transfer.ts')
+const backup = () => import('./commands/backup.ts')
 
 /** The other commands of `npm run`; the server itself does not load them. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['re-embed', async () => (await rebuilding()).runReEmbed],
   ['rebuild-index', async () => (await rebuilding()).runRebuildIndex],
-  ['migrate', async () => (await transfer()).runMigrate],
-  ['export', async () => (await transfer()).runExport],
-  ['import', async () => (await transfer()).runImport],
+  ['migrate', async () => (await import('./commands/transfer.ts')).runMigrate],
+  ['backup', async () => (await backup()).runBackup],
+  ['restore', async () => (await backup()).runRestore],
   ['doctor', async () => (await import('./commands/doctor.ts')).runDoctor],
   ['deploy', async () => (await import('./commands/deploy.ts')).runDeploy],
   ['prebuild-web-ui', async () => (await import('./commands/prebuild.ts')).runPrebuildWebUi],

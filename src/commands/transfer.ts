@@ -1,48 +1,12 @@
 import { parseArgs } from 'node:util'
-import { chosenVectors } from '../compose/models.ts'
 import { fillIndex } from '../compose/rebuild.ts'
 import { openCorpus } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
-import { readCorpusFile, writeCorpusFile } from '../documents/transfer/corpus-file.ts'
-import { fittingCorpus, moveCorpus, type Watch } from '../documents/transfer/move-corpus.ts'
+import { moveCorpus, type Watch } from '../documents/transfer/move-corpus.ts'
 import { SHARED_INDEXES } from '../index-drivers.ts'
 import type { CorpusRecord } from '../stores/corpus.ts'
 import type { Command } from './command.ts'
 import { createProgressBar, type ProgressTarget } from './command.ts'
-
-/** `npm run export -- <file>`: writes a snapshot of the whole document store, while the server may keep running. */
-export const runExport: Command = async ({ parameters, config, stderr, signal }) => {
-  const file = onlyFile(parameters)
-  if (file === undefined) return refuse(stderr, 'Usage: npm run export -- <file.zst>')
-  const counts = { documents: 0, chunks: 0 }
-  const corpus = await openCorpus(config())
-  const records = watched(corpus.readCorpus(signal), counts, stderr, 'exporting')
-  await writeCorpusFile(file, records, signal)
-  stderr.write(`${file} holds ${describe(counts)}\n`)
-  return 0
-}
-
-/** `npm run import -- <file>`: reads a whole export into an empty document store. */
-export const runImport: Command = async ({ parameters, config: load, stderr, signal }) => {
-  const file = onlyFile(parameters)
-  if (file === undefined) return refuse(stderr, 'Usage: npm run import -- <file.zst>')
-  const config = load()
-  const counts = { documents: 0, chunks: 0 }
-  const records = fittingCorpus(readCorpusFile(file, signal), chosenVectors(config))
-  const corpus = await openCorpus(config)
-  await corpus.writeCorpus(watched(records, counts, stderr, 'importing'), signal)
-  stderr.write(`Imported ${describe(counts)}\n`)
-  return 0
-}
-
-function onlyFile([file, ...more]: readonly string[]): string | undefined {
-  return more.length > 0 || file?.startsWith('-') ? undefined : file
-}
-
-function refuse(stderr: ProgressTarget, usage: string): number {
-  stderr.write(`${usage}\n`)
-  return 2
-}
 
 const USAGE = 'Usage: npm run migrate -- --to postgres://… --index http://…'
 
@@ -58,7 +22,10 @@ export const runMigrate: Command = async ({
   ...context
 }) => {
   const destination = readDestination(context.parameters)
-  if (!destination) return refuse(stderr, USAGE)
+  if (!destination) {
+    stderr.write(`${USAGE}\n`)
+    return 2
+  }
   const config = load()
   const targetConfig: Config = { ...config, ...destination }
   await copy(config, targetConfig, stderr, signal)
@@ -95,7 +62,7 @@ async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: Ab
     if (after) stderr.write(`Continuing after ${describe(counts)}\n`)
     else if (isGoingOn) stderr.write('The documents have changed since: starting again\n')
     isGoingOn = after !== undefined
-    return watched(records, counts, stderr, 'copying')
+    return watched(records, counts, stderr)
   }
   const isCopied = await moveCorpus(source, await openCorpus(to), watch, signal)
   const outcome = isCopied ? `Copied ${describe(counts)}` : 'The documents were already copied'
@@ -116,9 +83,8 @@ async function* watched(
   records: AsyncIterable<CorpusRecord>,
   counts: Counts,
   stderr: ProgressTarget,
-  label: string,
 ): AsyncGenerator<CorpusRecord> {
-  using bar = createProgressBar(stderr, label)
+  using bar = createProgressBar(stderr, 'copying')
   const before = counts.documents
   let total = 0
   for await (const record of records) {

@@ -2,9 +2,11 @@ import { join } from 'node:path'
 import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
+import type { Backup } from '../stores/backup.ts'
 import type { Corpus } from '../stores/corpus.ts'
 import type { OpenedStore, SharedStore } from '../stores/opened-store.ts'
 import type { StartDeadline } from '../stores/postgres/connection.ts'
+import { createSqliteBackup } from '../stores/sqlite/backup.ts'
 import { checkDatabaseFile } from '../stores/sqlite/check-file.ts'
 import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
@@ -70,4 +72,13 @@ export async function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Promise<Co
     return createPostgresCorpus(DATABASE_URL)
   }
   return createSqliteCorpus({ directory: DATA_DIR, derived: [join(DATA_DIR, 'index')] })
+}
+
+/** Everything in the configured store. */
+export async function openBackup({ DATABASE_URL, DATA_DIR }: Config): Promise<Backup> {
+  if (DATABASE_URL !== undefined) {
+    const { createPostgresBackup } = await import('../stores/postgres/backup.ts')
+    return createPostgresBackup(DATABASE_URL)
+  }
+  return createSqliteBackup({ directory: DATA_DIR, derived: [join(DATA_DIR, 'index')] })
 }

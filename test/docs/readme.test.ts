@@ -131,8 +131,8 @@ const NOT_RUN = new Map([
     'agent-server-client add <folder> --metadata language=en',
     'a pattern; test/e2e/ingest.test.ts fills it in',
   ],
-  ['npm run export -- backup.zst', 'needs a corpus; test/e2e/transfer.test.ts has one'],
-  ['npm run import -- backup.zst', 'as above'],
+  ['npm run backup -- backup.zst', 'needs data; test/e2e/transfer.test.ts has some'],
+  ['npm run restore -- backup.zst', 'as above'],
   ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],
   [
     'npm ci --prefix test/e2e/clients',

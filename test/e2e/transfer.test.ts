@@ -1,18 +1,32 @@
-import { writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { DocumentList } from '@agent-server/schemas/document.ts'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { checkBackupFile } from '../../src/documents/transfer/backup-file.ts'
 import { verifies } from '../requirements.ts'
-import { search } from '../support/knowledge.ts'
-import { onlyLong } from '../support/long.ts'
+import { isLong, long, onlyLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
-import { startServer, type TestServer } from '../support/server.ts'
-import { defaults, type Exit, launch, startServerProcess } from '../support/server-process.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt } from '../support/server.ts'
+import {
+  defaults,
+  type Exit,
+  type Launched,
+  launch,
+  MAIN,
+  type ServerProcess,
+  startServerProcess,
+} from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
+import { textReply } from '../support/upstream-replies.ts'
+import { fillWhole, seenWhole } from '../support/whole-server.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const DONE: Exit = { code: 0, signal: null }
+const FAILED: Exit = { code: 1, signal: null }
+/** A backup and a restore of little data take about a second, most of it the start of the process. */
+const KILLS = isLong ? 10 : 1
+const KILL_MS = 1_500
+const { signal } = new AbortController()
 
 function run(directory: string, environment: Record<string, string>, ...command: string[]) {
   return launch({
@@ -22,103 +36,136 @@ function run(directory: string, environment: Record<string, string>, ...command:
   })
 }
 
-/** What clients see of a corpus. */
-async function seen(server: TestServer) {
-  const list = await server.request('/documents?limit=100')
-  const { documents } = DocumentList.parse(await list.json())
-  const chunks = documents.map(async ({ id }) =>
-    (await server.request(`/documents/${id}/chunks`)).json(),
-  )
-  return {
-    documents,
-    chunks: await Promise.all(chunks),
-    hits: await Promise.all(
-      ['car', 'automobile', 'doctor of patients'].map((q) => search(server, q, 3)),
-    ),
+const LATE = 9
+const lateDocument = (n: number) => `/documents/late-${n % LATE}`
+/** Whether a document was there before the backup began. */
+const isEarly = (id: string) => !id.startsWith('late-')
+
+async function startWhole() {
+  const embedder = await startScriptedEmbedder()
+  const upstream = await startScriptedUpstream()
+  upstream.always(textReply('Fuel and four wheels [1].'))
+  const environment = {
+    ...modelAt(upstream),
+    EMBEDDING_MODEL: 'model-a',
+    EMBEDDING_BASE_URL: embedder.url,
+    EMBEDDING_API_KEY: 'any-key-1234',
   }
+  const from = await startServerProcess(environment)
+  await fillWhole(from)
+  return { from, environment, embedder }
 }
 
-describe('npm run export and npm run import', () => {
+/** Kills a command at a random moment. Returns how it ended. */
+async function kill(launched: Launched): Promise<Exit> {
+  await pause(Math.random() * KILL_MS)
+  launched.send('SIGKILL')
+  return launched.exited
+}
+
+/** A backup after some that were killed, none of which has left half a file under its name. */
+async function backupWhileWriting(from: ServerProcess, environment: Record<string, string>) {
+  const folder = await temporaryDirectory()
+  for (let n = 0; n < KILLS; n += 1) {
+    await kill(run(from.directory, environment, 'backup', join(folder, `killed-${n}.zst`)))
+  }
+  const file = join(folder, 'whole.zst')
+  const backup = run(from.directory, environment, 'backup', file)
+  const over = new AbortController()
+  void backup.exited.then(() => over.abort())
+  for (let n = 0; !over.signal.aborted; n += 1) {
+    await from.request(lateDocument(n), { method: 'PUT', body: { text: `Late ${n}` } })
+  }
+  expect(await backup.exited).toEqual(DONE)
+  expect(backup.stderr).toMatch(/was read back.*keep SERVER_API_KEY, .*EMBEDDING_API_KEY/)
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.zst'))
+  for (const name of names) await checkBackupFile(join(folder, name), signal)
+  return file
+}
+
+/** Restores, after some attempts that were killed, unless one of them has got to the end. */
+async function restoreKilled(directory: string, environment: Record<string, string>, file: string) {
+  const isThere = async () => {
+    const names: string[] = await readdir(join(directory, 'data')).catch(() => [])
+    return names.includes('agent-server.db')
+  }
+  for (let n = 0; n < KILLS && !(await isThere()); n += 1) {
+    await kill(run(directory, environment, 'restore', file))
+  }
+  if (await isThere()) return
+  const restore = run(directory, environment, 'restore', file)
+  expect(await restore.exited).toEqual(DONE)
+  expect(restore.stderr).toMatch(/Restored .*\nNext: npm start/)
+}
+
+describe('npm run backup and npm run restore', () => {
   it.each([
-    ['import', 'data.zst', 'data.zst does not exist'],
-    ['export', 'nowhere/data.zst', 'nowhere/data.zst.part does not exist'],
-    ['import', '.', '. is a folder: nothing was imported'],
-    ['import', 'file/data.zst', 'file/data.zst is not inside a folder'],
-    ['export', 'file/data.zst', 'file/data.zst is not inside a folder'],
+    ['restore', 'data.zst', 'data.zst does not exist'],
+    ['backup', 'nowhere/data.zst', 'nowhere/data.zst.part does not exist'],
+    ['restore', '.', '. is a folder: nothing was restored'],
+    ['restore', 'file/data.zst', 'file/data.zst is not inside a folder'],
+    ['backup', 'file/data.zst', 'file/data.zst is not inside a folder'],
   ])('say in words what is wrong with a path: %s %s', onlyLong, async (command, path, words) => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'file'), '')
-    if (command === 'export') {
+    if (command === 'backup') {
       const server = await startServerProcess({}, { directory })
       await server.stop()
     }
     const ended = run(directory, {}, command, path)
-    expect(await ended.exited).toEqual({ code: 1, signal: null })
+    expect(await ended.exited).toEqual(FAILED)
     expect(ended.stderr).toBe(`${words}\n`)
   })
 
-  it(
-    'carry a corpus from a running server into a new directory, where it is the same and nothing is embedded again',
-    verifies('transfer.round-trip'),
-    async () => {
-      const embedder = await startScriptedEmbedder()
-      const environment = {
-        EMBEDDING_MODEL: 'model-a',
-        EMBEDDING_BASE_URL: embedder.url,
-        EMBEDDING_API_KEY: 'any',
-      }
-      const from = await startServerProcess(environment)
-      for (const [title, text] of [
-        ['Vehicles', 'A car needs fuel and four wheels.'],
-        ['Medicine', 'The doctor sees patients.'],
-        ['Lang', `${'Ein Satz über Autos und Ärzte. '.repeat(400)}`],
-      ] as const) {
-        await from.ingest({ title, text })
-      }
-      const file = join(await temporaryDirectory(), 'corpus.zst')
-      const exporting = run(from.directory, environment, 'export', file)
-      expect(await exporting.exited).toEqual(DONE)
-      expect(exporting.stderr).toMatch(/holds 3 documents with \d+ chunks\n$/)
-      const before = await seen(from)
-      await from.stop()
+  it('carry everything from a server that is written to into an empty directory, also when they are killed, and embed nothing again', {
+    ...long,
+    ...verifies('transfer.round-trip'),
+    timeout: 180_000,
+  }, async () => {
+    const { from, environment, embedder } = await startWhole()
+    const before = await seenWhole(from, isEarly)
+    const file = await backupWhileWriting(from, environment)
+    await from.stop()
+    const embedded = embedder.requests.length
+    const directory = await temporaryDirectory()
+    await restoreKilled(directory, environment, file)
+    expect(embedder.requests).toHaveLength(embedded)
+    const to = await startServerProcess(environment, { directory })
+    for (let n = 0; n < LATE; n += 1) await to.request(lateDocument(n), { method: 'DELETE' })
+    expect(await seenWhole(to, isEarly)).toEqual(before)
+    await to.ingest({ text: 'A document that comes later.' })
+  })
 
-      const directory = await temporaryDirectory()
-      embedder.reply = ({ input }) =>
-        input.some((text) => text.includes('wheels')) ? { status: 500, body: {} } : undefined
-      const importing = run(directory, environment, 'import', file)
-      expect(await importing.exited).toEqual(DONE)
-      expect(importing.stderr).toMatch(/^Imported 3 documents with \d+ chunks\n$/)
-      const to = await startServer({ ...environment, DATA_DIR: join(directory, 'data') })
-      expect(await seen(to)).toEqual(before)
-      await to.ingest({ text: 'A document that comes later.' })
-    },
-  )
-
-  it('refuse what does not fit, and change nothing', {
-    ...onlyLong,
+  it('refuse what does not fit, or is damaged, and change nothing', {
     ...verifies('transfer.refused'),
+    timeout: 180_000,
   }, async () => {
     const from = await startServerProcess()
     await from.ingest({ text: 'Some words.' })
-    const file = join(await temporaryDirectory(), 'corpus.zst')
-    expect(await run(from.directory, {}, 'export', file).exited).toEqual(DONE)
-    const refused = async (directory: string, environment: Record<string, string>) => {
-      const importing = run(directory, environment, 'import', file)
-      expect(await importing.exited).toEqual({ code: 1, signal: null })
-      return importing.stderr
+    const file = join(await temporaryDirectory(), 'backup.zst')
+    expect(await run(from.directory, {}, 'backup', file).exited).toEqual(DONE)
+    const refused = async (directory: string, path = file) => {
+      const restoring = run(directory, {}, 'restore', path)
+      expect(await restoring.exited).toEqual(FAILED)
+      return restoring.stderr
     }
-    expect(await refused(from.directory, {})).toMatch(/^Another server is using/)
+    expect(await refused(from.directory)).toMatch(/^Another server is using/)
     await from.stop()
-    expect(await refused(from.directory, {})).toMatch(
-      /agent-server\.db already contains 1 documents\./,
-    )
+    expect(await refused(from.directory)).toMatch(/^There is data already \(.*documents.*\)/)
 
-    const again = run(from.directory, {}, 'export', file)
-    expect(await again.exited).toEqual({ code: 1, signal: null })
+    const again = run(from.directory, {}, 'backup', file)
+    expect(await again.exited).toEqual(FAILED)
     expect(again.stderr).toMatch(/^The file .* already exists\n$/)
+
+    const whole = await readFile(file)
+    const half = `${file}.half`
+    await writeFile(half, whole.subarray(0, whole.length / 2))
+    const empty = await temporaryDirectory()
+    expect(await refused(empty, half)).toMatch(/after line \d+.*nothing was restored/)
+    expect(await readdir(join(empty, 'data'))).toEqual(['agent-server.lock'])
   })
 
-  it.each(['export', 'import'])('say how %s is called', onlyLong, async (name) => {
+  it.each(['backup', 'restore'])('say how %s is called', onlyLong, async (name) => {
     const running = run(await temporaryDirectory(), {}, name)
     expect(await running.exited).toEqual({ code: 2, signal: null })
     expect(running.stderr).toBe(`Usage: npm run ${name} -- <file.zst>\n`)

@@ -136,11 +136,11 @@ export const DECISIONS = {
     're-embed.resume':
       'A reindex that was interrupted goes on, and the old vectors stay until then.',
   },
-  'design: moving a corpus': {
+  'design: backups': {
     'transfer.round-trip':
-      'npm run export, while the server runs, then npm run import into a new directory gives the same documents, chunks and hits, and embeds nothing.',
+      'npm run backup, while the server is written to, then npm run restore into an empty directory gives the same documents, conversations, feedback, keys and agents, and embeds nothing.',
     'transfer.refused':
-      'An import is refused, and changes nothing, where there are documents or the model does not fit.',
+      'A restore is refused, and changes nothing, where there is data, a server runs or the file is damaged.',
   },
   'design: webhook': {
     'webhook.ready': 'WEBHOOK_URL is told of each document that became ready, or failed.',

@@ -78,24 +78,3 @@ function isSame(source: CorpusStart, target: CorpusStart): boolean {
     source.nextChunkKey === target.nextChunkKey
   )
 }
-
-/** Throws an Error, before anything is written, if the corpus was embedded with another model. */
-export async function* fittingCorpus(
-  records: AsyncIterable<CorpusRecord>,
-  model: string | undefined,
-): AsyncGenerator<CorpusRecord> {
-  for await (const record of records) {
-    if (record.kind === 'start' && model !== undefined && record.chunks > 0) {
-      refuseOther(record.embedding?.model, model)
-    }
-    yield record
-  }
-}
-
-function refuseOther(current: string | undefined, model: string): void {
-  if (current === undefined || current === model) return
-  const remedy = `set EMBEDDING_MODEL=none, import, and run npm run re-embed with "${model}"`
-  throw new Error(
-    `The corpus was embedded with "${current}", but EMBEDDING_MODEL is "${model}": set it to "${current}", or ${remedy}`,
-  )
-}

@@ -54,7 +54,7 @@ export function createPostgresCorpus(url: string): Corpus {
   }
 }
 
-async function refuseOtherVersions(session: Session): Promise<void> {
+export async function refuseOtherVersions(session: Session): Promise<void> {
   const row = await session.one(VERSION).catch((error: unknown) => {
     if (codeOf(error) !== UNDEFINED_TABLE) throw error
     throw unavailable('This database contains no documents: check DATABASE_URL')

@@ -45,20 +45,31 @@ export async function migrate(
   url: string,
   steps: readonly URL[] = STEPS,
 ): Promise<{ from: number; to: number }> {
-  const texts = await Promise.all(steps.map((step) => readFile(step, 'utf8')))
   const session = await openSession(url)
   try {
     await session.run('BEGIN')
-    await session.run(`SELECT pg_advisory_xact_lock(${LOCK}, 0)`)
-    const from = await readVersion(session, texts.length)
-    if (from < texts.length) await apply(session, texts.slice(from), texts.length)
+    const from = await lockSchema(session, steps.length)
+    await applySteps(session, steps)
     await session.run('COMMIT')
-    return { from, to: texts.length }
+    return { from, to: steps.length }
   } catch (error) {
     throw toStoreError(error)
   } finally {
     await session.close()
   }
+}
+
+/** Makes other servers wait until the transaction ends. Returns the version; throws like `migrate`. */
+export async function lockSchema(session: Session, newest = STEPS.length): Promise<number> {
+  await session.run(`SELECT pg_advisory_xact_lock(${LOCK}, 0)`)
+  return readVersion(session, newest)
+}
+
+/** Takes the steps that the schema has not taken yet, within the transaction. */
+export async function applySteps(session: Session, steps: readonly URL[]): Promise<void> {
+  const from = await readVersion(session, steps.length)
+  const texts = await Promise.all(steps.slice(from).map((step) => readFile(step, 'utf8')))
+  if (texts.length > 0) await apply(session, texts, steps.length)
 }
 
 async function readVersion(session: Session, newest: number): Promise<number> {

@@ -19,7 +19,7 @@ import { toStoreError, unavailable } from './error.ts'
 import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
 
 /** The new database is built beside the one in use until it is complete, and then replaces it. */
-const UNFINISHED_SUFFIX = '.importing'
+export const UNFINISHED_SUFFIX = '.importing'
 const LOGS = ['-wal', '-shm', '-journal']
 const RECORDS_PER_TRANSACTION = 200
 
@@ -94,7 +94,7 @@ export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions):
 }
 
 /** Throws `store_unavailable` unless there is a database of this server's own schema version. */
-function openWhole(file: string): DatabaseSync {
+export function openWhole(file: string): DatabaseSync {
   const database = openExisting(file)
   if (!database) throw unavailable(`There is no database ${file}: check DATA_DIR`)
   try {
@@ -108,7 +108,7 @@ function openWhole(file: string): DatabaseSync {
   }
 }
 
-function openExisting(file: string): DatabaseSync | undefined {
+export function openExisting(file: string): DatabaseSync | undefined {
   try {
     return openForReading(file)
   } catch (error) {
@@ -200,11 +200,11 @@ async function fill(
   }
 }
 
-async function removeDatabase(file: string): Promise<void> {
+export async function removeDatabase(file: string): Promise<void> {
   for (const suffix of ['', ...LOGS]) await rm(`${file}${suffix}`, { force: true })
 }
 
-function createTx(database: DatabaseSync): Tx {
+export function createTx(database: DatabaseSync): Tx {
   const { all, run } = createRunner(database)
   return {
     all: async (statement, values) => all(statement, values),

@@ -16,7 +16,7 @@ export const downloadDocuments: Command = {
 Writes every document that queries find as one line of JSON, which POST /documents/batch accepts
 (application/x-ndjson): its id, title, url, metadata, access and text. Writes to standard output, or to FILE,
 which appears only once it is complete. Uploaded files are not included: for a backup of everything, use
-npm run export on the server.
+npm run backup on the server.
 
 Example:
   agent-server-client download documents.ndjson`,

@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { runBackup, runRestore } from '../../../src/commands/backup.ts'
+import type { Command } from '../../../src/commands/command.ts'
+import { loadConfig } from '../../../src/config.ts'
+import { startQdrant } from '../../support/qdrant/nodes.ts'
+import { startScriptedUpstream } from '../../support/scripted-upstream.ts'
+import { modelAt, startServer, TEST_KEY } from '../../support/server.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { textReply } from '../../support/upstream-replies.ts'
+import { fillWhole, seenWhole } from '../../support/whole-server.ts'
+import { createPostgresData, hasPostgres } from './store-data.ts'
+
+const { signal } = new AbortController()
+
+async function run(command: Command, environment: Record<string, string>, file: string) {
+  let output = ''
+  const stderr = {
+    write(text: string) {
+      output += text
+    },
+  }
+  const given = { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment }
+  const createLog = () => pino({ level: 'silent' })
+  const config = () => loadConfig(given)
+  const code = await command({
+    parameters: [file],
+    environment: given,
+    config,
+    createLog,
+    stderr,
+    signal,
+  })
+  expect([code, output]).toEqual([0, output])
+  return output
+}
+
+async function places() {
+  const directory = await temporaryDirectory()
+  const qdrant = await startQdrant()
+  const data = await createPostgresData()
+  onTestFinished(() => data.remove())
+  const files = { AGENT_CONFIG: join(directory, 'agent.json'), DATA_DIR: directory }
+  return { ...files, DATABASE_URL: data.url, QDRANT_URL: qdrant.url }
+}
+
+async function onDisk() {
+  const directory = await temporaryDirectory()
+  return { AGENT_CONFIG: join(directory, 'agent.json'), DATA_DIR: directory }
+}
+
+describe.skipIf(!hasPostgres)('Backup and restore (needs PostgreSQL)', () => {
+  it('carry everything from one database into another, from there to a disk, and back', async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.always(textReply('Fuel and four wheels [1].'))
+    const chat = modelAt(upstream)
+    const folder = await temporaryDirectory()
+    const all = [await places(), await places(), await onDisk(), await places()]
+    let before: Awaited<ReturnType<typeof seenWhole>> | undefined
+    for (const [n, place] of all.entries()) {
+      const environment = { ...chat, ...place }
+      if (n > 0) await run(runRestore, environment, join(folder, `${n - 1}.zst`))
+      const server = await startServer(environment)
+      if (n === 0) await fillWhole(server)
+      before ??= await seenWhole(server)
+      expect(await seenWhole(server)).toEqual(before)
+      await run(runBackup, environment, join(folder, `${n}.zst`))
+      await server.ingest({ text: `Later than the backup ${n}.` })
+      await server.close()
+    }
+  })
+
+  it('is refused where there is data', async () => {
+    const place = await places()
+    const server = await startServer(place)
+    await server.ingest({ text: 'Words' })
+    const file = join(await temporaryDirectory(), 'one.zst')
+    await run(runBackup, place, file)
+    await server.close()
+    await expect(run(runRestore, place, file)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(/There is data already \(.*documents/),
+    })
+  })
+})
