@@ -17,6 +17,7 @@ import {
 import { draftOf, picturesOf, putBack } from './draft.ts'
 import { FileChips } from './file-chips.tsx'
 import { awaitsFiles } from './files.ts'
+import { CollectionChip, useMentions } from './mentions.tsx'
 import { add, PictureChips } from './pictures.tsx'
 import { QuestionField } from './question-field.tsx'
 
@@ -25,6 +26,7 @@ export function Composer() {
   const question = draftOf(conversationId.value)
   const pictures = picturesOf(conversationId.value)
   const field = useRef<HTMLTextAreaElement>(null)
+  const mentions = useMentions(question, field)
   // Before it is painted: who types at once loses no letter.
   useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [])
   const send = async () => {
@@ -50,6 +52,7 @@ export function Composer() {
     >
       <FileChips />
       <PictureChips pictures={pictures} />
+      <CollectionChip />
       <ErrorNote message={refusal.value} />
       <div class="composer-field">
         <QuestionField
@@ -58,7 +61,9 @@ export function Composer() {
           question={question}
           field={field}
           onAsk={() => void send()}
+          mentions={mentions}
         />
+        {mentions.list}
         <div class="composer-bar">
           <ClipButton />
           <ChosenAgent />

@@ -209,7 +209,7 @@ function useEscapeToStop(): void {
     const look = ({ key }: KeyboardEvent) => {
       const isOver =
         reading.value !== undefined ||
-        document.querySelector('dialog[open], .find-bar:focus-within') !== null
+        document.querySelector('dialog[open], .find-bar:focus-within, .mentions') !== null
       if (key === 'Escape' && isAnswering.value && !isOver) void stop()
     }
     // Before those that close something.

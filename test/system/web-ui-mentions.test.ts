@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
+import { textReply } from '../support/upstream-replies.ts'
+
+const browser = useBrowser()
+
+async function open() {
+  const upstream = await startScriptedUpstream()
+  upstream.always(textReply('At ten.'))
+  const server = await startServer(modelAt(upstream))
+  await server.ingest({ title: 'Opening hours', text: 'The library opens at ten.' })
+  await server.ingest({
+    title: 'Handbook',
+    text: 'Staff begin at nine.',
+    metadata: { collection: 'handbooks' },
+  })
+  return { upstream, server, ...(await openWebUi(browser, server.url, 'chat')) }
+}
+
+const field = (page: Page) => page.getByLabel('Question', { exact: true })
+const suggestions = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' })
+const chosen = (page: Page) => suggestions(page).getByRole('option', { selected: true })
+
+describe.skipIf(!hasBrowser)('In a question (needs Chromium)', () => {
+  it('# names a document by its title, and the keyboard is enough for it', async () => {
+    const { page, complaints } = await open()
+    await field(page).pressSequentially('What does #ope')
+    await expect.poll(() => chosen(page).innerText()).toMatch(/^Opening hours\s+Document$/)
+    await expectAccessible(page, 'mentions')
+    const described = await field(page).getAttribute('aria-activedescendant')
+    expect(await chosen(page).getAttribute('id')).toBe(described)
+    await page.keyboard.press('Enter')
+    await suggestions(page).waitFor({ state: 'detached' })
+    expect(await field(page).inputValue()).toBe('What does “Opening hours” ')
+    await page.keyboard.type('say?')
+    expect(await field(page).inputValue()).toBe('What does “Opening hours” say?')
+    // Escape leaves what is typed as it is, and Enter sends it then.
+    await field(page).fill('')
+    await field(page).pressSequentially('Who is #hand')
+    await suggestions(page).waitFor()
+    await page.keyboard.press('Escape')
+    await suggestions(page).waitFor({ state: 'detached' })
+    await page.keyboard.press('Enter')
+    await page.locator('.question', { hasText: 'Who is #hand' }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('# limits the search to a collection, which a chip names and removes', async () => {
+    const { page } = await open()
+    await field(page).pressSequentially('When does it open? #')
+    await suggestions(page).getByRole('option', { name: 'handbooks Collection' }).click()
+    const chip = page.locator('.chip.scope')
+    await chip.getByText('handbooks').waitFor()
+    await expectAccessible(page, 'mentions scope')
+    expect(await field(page).inputValue()).toBe('When does it open? ')
+    const limited = page.waitForRequest((request) => request.url().endsWith('/chat'))
+    await page.keyboard.press('Enter')
+    expect((await limited).postDataJSON()).toMatchObject({ collection: 'handbooks' })
+    await page.locator('.turn-foot').waitFor()
+    await page.getByRole('button', { name: 'Remove handbooks' }).click()
+    await chip.waitFor({ state: 'detached' })
+    await field(page).fill('And now?')
+    const all = page.waitForRequest((request) => request.url().endsWith('/chat'))
+    await page.keyboard.press('Enter')
+    expect((await all).postDataJSON()).not.toHaveProperty('collection')
+  })
+})

@@ -1,0 +1,177 @@
+import { type Signal, useSignal } from '@preact/signals'
+import type { RefObject } from 'preact'
+import { useEffect, useId } from 'preact/hooks'
+import { client } from '../api.ts'
+import { chosenCollection, collections, namesToChoose } from '../collections/collections.ts'
+import { titleOf } from '../documents/one-document.tsx'
+import { counted } from '../format.ts'
+import { RemoveButton } from './file-chips.tsx'
+import { type Mention, mentionAt, withChosen } from './mention-text.ts'
+
+/** Of each kind. */
+const MAX_ENTRIES = 5
+const REST_MS = 150
+const STEPS = new Map([
+  ['ArrowDown', 1],
+  ['ArrowUp', -1],
+])
+
+interface Entry {
+  kind: 'Collection' | 'Document'
+  name: string
+  /** What takes the place of what was typed. */
+  choose: () => string
+}
+
+/**
+ * Offers what is being named in a question, of which a collection limits what is searched. The field keeps the focus, as
+ * a combobox does; a field of several lines has no such role.
+ */
+export function useMentions(
+  question: Signal<string>,
+  field: RefObject<HTMLTextAreaElement | null>,
+) {
+  const id = useId()
+  const mention = useSignal<Mention | undefined>(undefined)
+  const place = useSignal(0)
+  const entries = useEntries(mention.value, () => (place.value = 0))
+  const isOpen = mention.value !== undefined && entries.length > 0
+  const close = () => {
+    mention.value = undefined
+  }
+  const choose = (entry: Entry | undefined) => {
+    if (!entry || !mention.value) return
+    const { text, caret } = withChosen(question.value, mention.value, entry.choose())
+    question.value = text
+    close()
+    // The field has the text first.
+    requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret))
+  }
+  /** Whether the key was meant for the list. */
+  const takesKey = ({ key, isComposing, shiftKey }: KeyboardEvent): boolean => {
+    if (!isOpen || isComposing || shiftKey) return false
+    const step = STEPS.get(key)
+    if (step !== undefined) place.value = (place.value + step + entries.length) % entries.length
+    else if (key === 'Escape') close()
+    else if (key === 'Enter' || key === 'Tab') choose(entries[place.value])
+    else return false
+    return true
+  }
+  const attributes = {
+    'aria-autocomplete': 'list' as const,
+    'aria-haspopup': 'listbox' as const,
+    'aria-controls': isOpen ? id : undefined,
+    'aria-activedescendant': isOpen ? `${id}-${place.value}` : undefined,
+    onInput: ({ currentTarget }: { currentTarget: HTMLTextAreaElement }) => {
+      question.value = currentTarget.value
+      mention.value = mentionAt(currentTarget.value, currentTarget.selectionStart)
+    },
+    onBlur: close,
+  }
+  const list = (
+    <>
+      <p class="visually-hidden" role="status">
+        {isOpen && `${counted(entries.length, 'suggestion')}. Choose with the arrow keys.`}
+      </p>
+      {isOpen && <MentionList id={id} entries={entries} place={place.value} onChoose={choose} />}
+    </>
+  )
+  return { attributes, takesKey, list }
+}
+
+export type Mentions = ReturnType<typeof useMentions>
+
+/** What is offered after a short rest. */
+function useEntries(mention: Mention | undefined, onChange: () => void): readonly Entry[] {
+  const entries = useSignal<readonly Entry[]>([])
+  const { sign, words } = mention ?? {}
+  useEffect(() => {
+    let isWanted = true
+    const read = async () => {
+      const next = sign === '#' ? await entriesFor(words ?? '') : []
+      if (!isWanted) return
+      entries.value = next
+      onChange()
+    }
+    const timer = setTimeout(() => void read(), words === undefined ? 0 : REST_MS)
+    return () => {
+      isWanted = false
+      clearTimeout(timer)
+    }
+  }, [sign, words])
+  return entries.value
+}
+
+function MentionList({
+  id,
+  entries,
+  place,
+  onChoose,
+}: {
+  id: string
+  entries: readonly Entry[]
+  place: number
+  onChoose: (entry: Entry) => void
+}) {
+  useEffect(
+    () => document.getElementById(`${id}-${place}`)?.scrollIntoView({ block: 'nearest' }),
+    [place],
+  )
+  return (
+    <div role="listbox" id={id} aria-label="Suggestions" class="palette mentions">
+      {entries.map((entry, at) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys
+        // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
+        <div
+          key={`${entry.kind} ${at}`}
+          id={`${id}-${at}`}
+          role="option"
+          aria-selected={at === place}
+          // The field keeps the focus.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onChoose(entry)}
+        >
+          <span dir="auto">{entry.name}</span> <span class="hint">{entry.kind}</span>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+async function entriesFor(words: string): Promise<Entry[]> {
+  const title = words.trim()
+  const named = namesToChoose(collections.value ?? [], '')
+    .filter((name) => name.toLowerCase().includes(title.toLowerCase()))
+    .slice(0, MAX_ENTRIES)
+    .map((name) => ({ kind: 'Collection' as const, name, choose: () => limitTo(name) }))
+  try {
+    const query = { status: 'ready', limit: MAX_ENTRIES, title: title || undefined } as const
+    const { items } = await client.documents.list(query).page()
+    const titles = [...new Set(items.map(titleOf))]
+    return [
+      ...named,
+      ...titles.map((name) => ({ kind: 'Document' as const, name, choose: () => `“${name}”` })),
+    ]
+  } catch {
+    // One can ask all the same.
+    return named
+  }
+}
+
+function limitTo(collection: string): string {
+  chosenCollection.value = collection
+  return ''
+}
+
+/** The collection that is searched, if it is one. */
+export function CollectionChip() {
+  const { value: name } = chosenCollection
+  if (name === '') return null
+  return (
+    <p class="chip scope">
+      <span class="hint">Only from the collection</span>
+      <span class="file-name">{name}</span>
+      <RemoveButton name={name} onRemove={() => (chosenCollection.value = '')} />
+    </p>
+  )
+}
