@@ -48,8 +48,6 @@ const UNTESTABLE = new Map([
       'sep-2575-server-no-log-without-loglevel',
     ],
   ],
-  // There are no prompts.
-  ['caching', ['sep-2549-prompts-list-caching-hints']],
 ])
 
 const OLDER = [
@@ -57,12 +55,14 @@ const OLDER = [
   'ping',
   'tools-list',
   'resources-list',
+  'prompts-list',
   'dns-rebinding-protection',
 ]
 const CURRENT = [
   'server-stateless',
   'tools-list',
   'resources-list',
+  'prompts-list',
   'sep-2164-resource-not-found',
   'caching',
   'dns-rebinding-protection',
