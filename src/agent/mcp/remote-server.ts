@@ -148,7 +148,7 @@ export class RemoteServer {
   async #run(
     tool: string,
     input: unknown,
-    { artifacts, answered }: Pick<ToolContext, 'artifacts' | 'answered'>,
+    { artifacts, showImage, answered }: Pick<ToolContext, 'artifacts' | 'showImage' | 'answered'>,
     signal: AbortSignal,
   ): Promise<string> {
     const parsed = Input.safeParse(input)
@@ -162,7 +162,7 @@ export class RemoteServer {
       if ('elicited' in outcome) throw new ElicitationRequired(hideIn(outcome.elicited, hide))
       const { result } = outcome
       const readResource = (uri: string) => this.connection.readResource(uri, signal)
-      const text = hide(await readResult(result, { artifacts, readResource }, signal))
+      const text = hide(await readResult(result, { artifacts, showImage, readResource }, signal))
       if (result.isError) throw new Refusal(text)
       return text
     } catch (error) {

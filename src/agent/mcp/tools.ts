@@ -94,18 +94,20 @@ const MAX_NAME = 100
 
 interface Dependencies {
   artifacts: Pick<Artifacts, 'add'>
+  showImage?: ((bytes: Uint8Array) => void) | undefined
   readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>
 }
 
-/** Renders the result of a call for the model; images, audio and large resources become files. */
+/** Renders the result of a call for the model; images, which it is shown too, audio and large resources become files. */
 export async function readResult(
   { content, structuredContent }: CallToolResult,
-  { artifacts, readResource }: Dependencies,
+  { artifacts, showImage, readResource }: Dependencies,
   signal: AbortSignal,
 ): Promise<string> {
   let links = 0
 
   async function keep(name: string, mediaType: string, bytes: Uint8Array): Promise<string> {
+    if (/^image\//i.test(mediaType)) showImage?.(bytes)
     try {
       const fileName = withExtension(lastPart(name), mediaType)
       const artifact = await artifacts.add({ name: fileName, mediaType, bytes })

@@ -10,7 +10,8 @@ import {
   textDelta,
 } from '@agent-server/wire'
 import { checkStatements } from '../citations/cited-statements.ts'
-import { parseCall, type ToolCall } from '../tools/registry.ts'
+import { parseCall, type ToolCall, type ToolResult } from '../tools/registry.ts'
+import { showImages } from '../tools/shown-images.ts'
 import { LIMIT_REASONS } from './budget.ts'
 import {
   clientCalls,
@@ -23,7 +24,14 @@ import {
 import type { PausedRun } from './pause.ts'
 import type { FittedPrompt } from './prompt.ts'
 import type { Dependencies, RunContext } from './run-context.ts'
-import { callEvents, type RanCall, resultEvents, resultMessages, runCalls } from './tool-calls.ts'
+import {
+  callEvents,
+  type RanCall,
+  resultEvents,
+  resultImages,
+  resultMessages,
+  runCalls,
+} from './tool-calls.ts'
 
 /** Maximum requests per model call, each with a shorter prompt than the one that was refused. */
 const MAX_FITS = 4
@@ -91,6 +99,7 @@ export class Rounds {
     if (waiting.length > 0) return [...events, ...(await this.#pause(waiting, results))]
     answerText.part()
     prompt.added.push(...resultMessages(results))
+    if (this.#parts.model.supportsImages) showImages(prompt.added, resultImages(results))
     return events
   }
 
@@ -203,7 +212,11 @@ export class Rounds {
     waiting: readonly ToolCall[],
     results: readonly RanCall[] = [],
   ): Promise<AgentEvent[]> {
-    const paused = { ...this.#toPaused(), results: results.map(({ result }) => result) }
+    const shown = resultImages(results)
+    const keptOf = (result: ToolResult): ToolResult => {
+      return { ...result, images: result.images?.filter((image) => shown.includes(image)) }
+    }
+    const paused = { ...this.#toPaused(), results: results.map(({ result }) => keptOf(result)) }
     const calls = waiting.map((call) => {
       const { callId, name: tool, input } = call
       const asking = results.find((ran) => ran.call === call)?.result.elicited

@@ -41,6 +41,8 @@ export interface ToolContext {
   activeSkills: Set<string>
   /** Receives the files that the tool creates. */
   artifacts: Artifacts
+  /** Shows the model a picture besides the text of the result, if it is one that models read. */
+  showImage?(bytes: Uint8Array): void
   /** Called with the query and the hits of each search, and the matches with the score of each stage. */
   searched?(query: string, hits: readonly NumberedHit[], cached?: readonly Hit[]): void
   /** For model calls that the tool makes itself. */

@@ -8,6 +8,7 @@ import type { ToolRecord } from '@agent-server/schemas/agent.ts'
 import { type Tool, type ToolContext, ToolInputError } from './define-tool.ts'
 import { createDiscovery } from './discover-tools.ts'
 import { type AnsweredCall, ElicitationRequired, type Elicited } from './elicitation.ts'
+import { type ShownImage, toShownImage } from './shown-images.ts'
 
 const DEADLINE_MS = 60_000
 const BUILT_IN = 'builtin'
@@ -117,9 +118,14 @@ export class RunTools {
     const milliseconds = tool.deadlineMs ?? deadlineMs
     using deadline = startDeadline(milliseconds, signal)
     try {
-      const running = tool.run(input, contextOf(this.#context, answered), deadline.signal)
-      const output = await untilAborted(running, deadline.signal)
-      return { output: bounded(output), isError: false }
+      const images: ShownImage[] = []
+      const showImage = (bytes: Uint8Array) => {
+        const image = toShownImage(bytes)
+        if (image) images.push(image)
+      }
+      const context = { ...this.#context, showImage, ...(answered && { answered }) }
+      const output = await untilAborted(tool.run(input, context, deadline.signal), deadline.signal)
+      return { output: bounded(output), isError: false, ...(images.length > 0 && { images }) }
     } catch (error) {
       signal.throwIfAborted()
       if (deadline.isOver) return failed(`The tool did not answer in ${milliseconds} ms`)
@@ -169,6 +175,8 @@ const MAX_OUTPUT = 60_000
 export interface ToolResult {
   output: string
   isError: boolean
+  /** What the model is shown besides, if it sees. */
+  images?: readonly ShownImage[] | undefined
   /** The call is not done: its server asks this first, in the words of `output`. */
   elicited?: Elicited | undefined
 }
@@ -202,9 +210,6 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
 }
 
 /** The context of a call that resumes after a question, or that of the whole run. */
-const contextOf = (context: ToolContext, answered: ToolCall['answered']) =>
-  answered ? { ...context, answered } : context
-
 /** What a tool that threw asks, or its failure. */
 function toResult(error: unknown, tool: Tool, log: Dependencies['log']): ToolResult {
   if (!(error instanceof ElicitationRequired)) return failed(explain(error, tool, log))
