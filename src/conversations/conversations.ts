@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
@@ -167,8 +168,13 @@ function createItems(
     async addItems(id: string, newItems: NewItems, caller: Caller): Promise<StoredItem[]> {
       await append(id, newItems, caller)
       const ref = refOf(id, caller)
-      const stored = newItems.items.map(({ id }) => store.item({ ...ref, item: id }))
-      return (await Promise.all(stored)).flatMap((item) => item ?? [])
+      const stored: (StoredItem | undefined)[] = []
+      for (const { id: item } of newItems.items) {
+        stored.push(await store.item({ ...ref, item }))
+        // They may have 10 MB together.
+        await nextTurn()
+      }
+      return stored.flatMap((item) => item ?? [])
     },
     /** A page of the items of the current branch or, with `branches`, of all, in the order in which they were added. */
     async listItems(id: string, { branches, ...query }: ItemsQuery, caller: Caller) {

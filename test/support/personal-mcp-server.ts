@@ -21,7 +21,7 @@ export interface PersonalMcpServer {
   expireAfter(seconds: number): void
   /** Waits before tools answer. */
   holdCalls(until: Promise<unknown>): void
-  /** Waits before tokens are given. */
+  /** Waits before tokens are given, or a client is registered. */
   hold(until: Promise<unknown>): void
 }
 
@@ -86,7 +86,8 @@ export async function startPersonalServer(logins: readonly string[]): Promise<Pe
     incoming.resume()
     if (pathname === '/register') {
       registrations.push(pathname)
-      return void json(response, { client_id: 'registered', redirect_uris: [] }, 201)
+      const registered = { client_id: 'registered', redirect_uris: [] }
+      return void held.then(() => json(response, registered, 201))
     }
     if (pathname === '/authorize') {
       const code = randomUUID()

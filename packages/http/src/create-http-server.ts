@@ -1,10 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { whyTooComplex } from '@agent-server/lib/text/json.ts'
 import { installErrorMessages, refusal } from '@agent-server/schemas/invalid-request.ts'
 import sensible from '@fastify/sensible'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import { createBrokenRequestHandler, sendError } from './error-handler.ts'
 import { formRouting } from './multipart.ts'
@@ -124,13 +130,32 @@ function ignoreTypesOfNothing(app: FastifyInstance): void {
  * U+FFFD in documents, unnoticed.
  */
 function parseJsonBodies(app: FastifyInstance): void {
-  const parseJson = app.getDefaultJsonParser('error', 'error')
+  const parseDefault = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
+  const parse = (request: FastifyRequest, text: string) =>
+    new Promise<unknown>((resolve, reject) => {
+      const done = (error: Error | null, value?: unknown) =>
+        error ? reject(error) : resolve(value)
+      void parseDefault(request, text, done)
+    })
   const bytes = { parseAs: 'buffer' } as const
-  app.addContentTypeParser<Buffer>('application/json', bytes, (request, body, done) => {
-    const refused = whyTooComplex(body, request.routeOptions.config.maxJsonValues)
-    if (refused !== undefined) return done(refusal('', `The body ${refused}`))
-    if (isUtf8(body)) return parseJson(request, body.toString(), done)
-    done(app.httpErrors.badRequest('The body is not valid UTF-8'))
-  })
+  app.addContentTypeParser(
+    'application/json',
+    bytes,
+    async (request: FastifyRequest, body: Buffer) => {
+      const refused = whyTooComplex(body, request.routeOptions.config.maxJsonValues)
+      if (refused !== undefined) throw refusal('', `The body ${refused}`)
+      if (!isUtf8(body)) throw app.httpErrors.badRequest('The body is not valid UTF-8')
+      if (body.length <= SHORT_BODY) return parse(request, body.toString())
+      await nextTurn()
+      const text = body.toString()
+      await nextTurn()
+      const value = await parse(request, text)
+      await nextTurn()
+      return value
+    },
+  )
 }
+
+/** In bytes. Of a longer body each step takes milliseconds, so that others get a turn between them. */
+const SHORT_BODY = 262_144

@@ -103,7 +103,8 @@ export function beginSignIn(
           response_types: ['code'],
           ...(scope !== undefined && { scope }),
         },
-        fetchFn,
+        // Others wait for it, too, and go on if this person leaves.
+        fetchFn: fetchWithin(target, AbortSignal.timeout(WAIT_MS)),
       })),
       isRegistered: true,
     })

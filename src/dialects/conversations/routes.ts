@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sendEvents } from '@agent-server/http/event-stream.ts'
 import { groupRoutes } from '@agent-server/http/reference.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
@@ -137,7 +138,9 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
     },
     async handler({ params, body, caller }) {
       const items = await conversations.addItems(params.id, toNewItems(body.items), caller)
-      return toList(items.map(toItem), false)
+      const list = toList(items.map(toItem), false)
+      await nextTurn()
+      return list
     },
   })
 

@@ -1,7 +1,7 @@
 import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { beginSignIn, finishSignIn } from '../../../src/agent/mcp/account-sign-in.ts'
 import { createMcpAccounts } from '../../../src/agent/mcp/accounts.ts'
 import { toSessionTarget } from '../../../src/agent/mcp/session.ts'
@@ -64,6 +64,25 @@ async function open(more: Record<string, string> = {}) {
 function raise(): never {
   throw new Error('There is none')
 }
+
+it('Who leaves while this server registers itself takes nobody with them', async () => {
+  const { server, at } = await open()
+  const released = Promise.withResolvers<void>()
+  server.hold(released.promise)
+  const registrations = new Map()
+  const looks = vi.spyOn(registrations, 'get')
+  const begin = (until: AbortSignal) =>
+    beginSignIn(at().target(), { redirectUri, state: 's', registrations }, until)
+  const leaving = new AbortController()
+  const left = begin(leaving.signal)
+  await expect.poll(() => registrations.size).toBe(1)
+  const other = begin(signal)
+  await expect.poll(() => looks.mock.calls).toHaveLength(2)
+  leaving.abort(new Error('She left'))
+  await expect(left).rejects.toThrow('She left')
+  released.resolve()
+  expect((await other).client).toMatchObject({ client_id: 'registered' })
+})
 
 it('Tokens that expire are renewed once, however many calls of two servers need them', async () => {
   const { server, one, other, at, connectedAt } = await open()
