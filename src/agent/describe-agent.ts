@@ -69,8 +69,11 @@ export function describeAgent(dependencies: Dependencies) {
 
   return {
     agent(caller: Caller): AgentRecord {
-      const { named, configuration } = current()
+      const { named, configuration, skills } = current()
       const { name, description } = configuration
+      const usable = model.supportsTools
+        ? skills.records().filter(({ state }) => state === 'on')
+        : []
       const others = [...named]
         .filter(([, { access }]) => isIncluded(caller, access))
         .map(([name, { description }]) => ({ name, description }))
@@ -81,6 +84,9 @@ export function describeAgent(dependencies: Dependencies) {
           .filter(({ state }) => state === 'on')
           .map((tool) => ({ name: tool.name, source: tool.source })),
         ...(others.length > 0 && { agents: others }),
+        ...(usable.length > 0 && {
+          skills: usable.map(({ name, description }) => ({ name, description })),
+        }),
       }
     },
     tools: (): ToolList => ({ tools: records() }),

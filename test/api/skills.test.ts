@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Capabilities, ToolList } from '@agent-server/schemas/agent.ts'
+import { AgentRecord, Capabilities, ToolList } from '@agent-server/schemas/agent.ts'
 import { describe, expect, it } from 'vitest'
 import { folderOf, plainSkill, skillText } from '../agent/skills/skill-for-test.ts'
 import { verifies } from '../requirements.ts'
@@ -39,6 +39,12 @@ describe('the skills that come with the server', () => {
         ['compare-documents', 'on'],
         ['timeline', 'on'],
       ])
+      const told = AgentRecord.parse(await (await server.request('/agent')).json())
+      expect(told.skills).toHaveLength(3)
+      expect(told.skills?.[0]).toEqual({
+        name: 'briefing',
+        description: expect.stringMatching(/\w/),
+      })
 
       upstream.script(
         toolCallReply({ name: 'activate_skill', arguments: { name: 'timeline' } }),

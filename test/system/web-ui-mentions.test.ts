@@ -1,16 +1,20 @@
+import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
+import { writeAgentFile } from '../support/temporary-files.ts'
 import { textReply } from '../support/upstream-replies.ts'
 
 const browser = useBrowser()
+const SKILLS = fileURLToPath(new URL('../../skills', import.meta.url))
 
-async function open() {
+async function open(agent: object = {}) {
   const upstream = await startScriptedUpstream()
   upstream.always(textReply('At ten.'))
-  const server = await startServer(modelAt(upstream))
+  const AGENT_CONFIG = await writeAgentFile(agent)
+  const server = await startServer(modelAt(upstream, { AGENT_CONFIG }))
   await server.ingest({ title: 'Opening hours', text: 'The library opens at ten.' })
   await server.ingest({
     title: 'Handbook',
@@ -66,5 +70,28 @@ describe.skipIf(!hasBrowser)('In a question (needs Chromium)', () => {
     const all = page.waitForRequest((request) => request.url().endsWith('/chat'))
     await page.keyboard.press('Enter')
     expect((await all).postDataJSON()).not.toHaveProperty('collection')
+  })
+
+  it('/ at its beginning lists the skills, and tells the model to use one', async () => {
+    const { page, upstream } = await open({ skills: { sources: [SKILLS] } })
+    await field(page).pressSequentially('/')
+    await suggestions(page)
+      .getByRole('option', { name: /^briefing .+ Skill$/ })
+      .waitFor()
+    await expectAccessible(page, 'mentions skills')
+    await page.keyboard.type('comp')
+    await expect.poll(() => suggestions(page).getByRole('option').count()).toBe(1)
+    await page.keyboard.press('Tab')
+    expect(await field(page).inputValue()).toBe('Use the skill “compare-documents”: ')
+    await page.keyboard.type('hours')
+    await page.keyboard.press('Enter')
+    await page.locator('.turn-foot').waitFor()
+    expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain(
+      'Use the skill “compare-documents”: hours',
+    )
+    // A path is no skill.
+    await field(page).pressSequentially('See /')
+    await page.keyboard.press('Enter')
+    await page.locator('.question', { hasText: 'See /' }).waitFor()
   })
 })

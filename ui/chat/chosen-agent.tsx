@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { client } from '../api.ts'
 import { Field } from '../parts/controls.tsx'
 import { onSignOut } from '../session.ts'
@@ -8,11 +8,26 @@ interface NamedAgent {
   description?: string | undefined
 }
 
+interface Skill {
+  name: string
+  description: string
+}
+
+interface Agents {
+  first: string
+  others: readonly NamedAgent[]
+  /** Of the first. */
+  skills: readonly Skill[]
+}
+
 /** The first agent, and those besides it that the reader may use; undefined until they were read. */
-const agents = signal<{ first: string; others: readonly NamedAgent[] } | undefined>(undefined)
+const agents = signal<Agents | undefined>(undefined)
 
 /** Who answers; empty for the first agent. */
 export const chosenAgent = signal('')
+
+/** Those of the agent that answers, as far as they are known. */
+export const skills = computed(() => (chosenAgent.value === '' ? (agents.value?.skills ?? []) : []))
 
 onSignOut(() => {
   agents.value = undefined
@@ -20,8 +35,8 @@ onSignOut(() => {
 })
 
 export async function refreshAgents(): Promise<void> {
-  const { name, agents: others = [] } = await client.agent.get()
-  agents.value = { first: name, others }
+  const { name, agents: others = [], skills = [] } = await client.agent.get()
+  agents.value = { first: name, others, skills }
   if (!others.some((other) => other.name === chosenAgent.value)) chosenAgent.value = ''
 }
 

@@ -5,10 +5,11 @@ import { client } from '../api.ts'
 import { chosenCollection, collections, namesToChoose } from '../collections/collections.ts'
 import { titleOf } from '../documents/one-document.tsx'
 import { counted } from '../format.ts'
+import { skills } from './chosen-agent.tsx'
 import { RemoveButton } from './file-chips.tsx'
 import { type Mention, mentionAt, withChosen } from './mention-text.ts'
 
-/** Of each kind. */
+/** Of collections and of documents. */
 const MAX_ENTRIES = 5
 const REST_MS = 150
 const STEPS = new Map([
@@ -17,8 +18,10 @@ const STEPS = new Map([
 ])
 
 interface Entry {
-  kind: 'Collection' | 'Document'
+  kind: 'Collection' | 'Document' | 'Skill'
   name: string
+  /** What it is for. */
+  description?: string
   /** What takes the place of what was typed. */
   choose: () => string
 }
@@ -88,7 +91,7 @@ function useEntries(mention: Mention | undefined, onChange: () => void): readonl
   useEffect(() => {
     let isWanted = true
     const read = async () => {
-      const next = sign === '#' ? await entriesFor(words ?? '') : []
+      const next = await entriesFor(sign, words?.trim().toLowerCase() ?? '')
       if (!isWanted) return
       entries.value = next
       onChange()
@@ -131,30 +134,50 @@ function MentionList({
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onChoose(entry)}
         >
-          <span dir="auto">{entry.name}</span> <span class="hint">{entry.kind}</span>
+          <span dir="auto">
+            {entry.name}
+            {entry.description && <span class="hint description">{entry.description}</span>}
+          </span>{' '}
+          <span class="hint">{entry.kind}</span>
         </div>
       ))}
     </div>
   )
 }
 
-async function entriesFor(words: string): Promise<Entry[]> {
-  const title = words.trim()
-  const named = namesToChoose(collections.value ?? [], '')
-    .filter((name) => name.toLowerCase().includes(title.toLowerCase()))
+async function entriesFor(sign: Mention['sign'] | undefined, words: string): Promise<Entry[]> {
+  if (sign === undefined) return []
+  return sign === '/'
+    ? skillsNamed(words)
+    : [...collectionsNamed(words), ...(await documentsNamed(words))]
+}
+
+/** The model is told in words to use a skill, and gets its instructions by a tool. */
+const skillsNamed = (words: string): Entry[] =>
+  skills.value
+    .filter(({ name }) => name.toLowerCase().includes(words))
+    .map(({ name, description }) => ({
+      kind: 'Skill',
+      name,
+      description,
+      choose: () => `Use the skill “${name}”:`,
+    }))
+
+const collectionsNamed = (words: string): Entry[] =>
+  namesToChoose(collections.value ?? [], '')
+    .filter((name) => name.toLowerCase().includes(words))
     .slice(0, MAX_ENTRIES)
-    .map((name) => ({ kind: 'Collection' as const, name, choose: () => limitTo(name) }))
+    .map((name) => ({ kind: 'Collection', name, choose: () => limitTo(name) }))
+
+async function documentsNamed(words: string): Promise<Entry[]> {
+  const query = { status: 'ready', limit: MAX_ENTRIES, title: words || undefined } as const
   try {
-    const query = { status: 'ready', limit: MAX_ENTRIES, title: title || undefined } as const
     const { items } = await client.documents.list(query).page()
     const titles = [...new Set(items.map(titleOf))]
-    return [
-      ...named,
-      ...titles.map((name) => ({ kind: 'Document' as const, name, choose: () => `“${name}”` })),
-    ]
+    return titles.map((name) => ({ kind: 'Document', name, choose: () => `“${name}”` }))
   } catch {
     // One can ask all the same.
-    return named
+    return []
   }
 }
 

@@ -31,6 +31,13 @@ export interface components {
                  */
                 retrieval: "lexical" | "hybrid";
             };
+            /** @description The skills that the agent can use now. Absent if there are none. */
+            skills?: {
+                /** @description What the skill is for, as the model is told. */
+                description: string;
+                /** @description Name of the skill, by which a question may ask for it. */
+                name: string;
+            }[];
             /** @description The tools that the agent can use now. */
             tools: {
                 /** @description Name of the tool, as the model sees it. */

@@ -40,6 +40,15 @@ export const AgentRecord = z
       )
       .optional()
       .describe('Further agents that the caller may use. Absent if there are none.'),
+    skills: z
+      .array(
+        z.object({
+          name: z.string().describe('Name of the skill, by which a question may ask for it.'),
+          description: z.string().describe('What the skill is for, as the model is told.'),
+        }),
+      )
+      .optional()
+      .describe('The skills that the agent can use now. Absent if there are none.'),
   })
   .meta({ id: 'Agent' })
 

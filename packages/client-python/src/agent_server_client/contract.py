@@ -24,11 +24,17 @@ class Agent1(TypedDict):
     description: NotRequired[str]
 
 
+class Skill(TypedDict):
+    name: str
+    description: str
+
+
 class Agent(TypedDict):
     name: str
     profile: Profile
     tools: list[Tool]
     agents: NotRequired[list[Agent1]]
+    skills: NotRequired[list[Skill]]
 
 
 class Prompt(TypedDict):
@@ -421,7 +427,7 @@ class AuditPage(TypedDict):
     nextCursor: NotRequired[str]
 
 
-class Skill(TypedDict):
+class Skill1(TypedDict):
     name: str
     description: str
     state: Literal['on', 'off', 'unavailable']
@@ -2269,7 +2275,7 @@ SiteLine: TypeAlias = SiteLine1 | SiteLine2 | SiteLine3
 
 
 class SkillList(TypedDict):
-    skills: list[Skill]
+    skills: list[Skill1]
 
 
 class SkillReload(TypedDict):
@@ -3146,7 +3152,7 @@ class AnthropicMessage(TypedDict):
 
 
 class Capabilities(TypedDict):
-    skills: list[Skill]
+    skills: list[Skill1]
     sandbox: Sandbox
     mcp: list[McpItem]
     plugins: list[Plugin]
