@@ -5,10 +5,13 @@ import { expect, it } from 'vitest'
 import {
   ConflictError,
   IngestionError,
+  NotFoundError,
   TimeoutError,
+  UpstreamError,
 } from '../../packages/client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
 import { startServer } from '../support/server.ts'
+import { startSite } from '../support/site.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const server = await startServer()
@@ -211,8 +214,32 @@ it('A collection is made, shared otherwise and deleted, but not while it has doc
   const shared = await documents.patchCollection('handbook', { access: ['public'] })
   expect(shared.access).toEqual(['public'])
   await documents.replace('leave', { text: 'Thirty days.', collection: 'handbook' })
+  expect(await documents.collection('handbook')).toMatchObject({ access: ['public'] })
+  await expect(documents.collection('unknown')).rejects.toBeInstanceOf(NotFoundError)
   await expect(documents.deleteCollection('handbook')).rejects.toBeInstanceOf(ConflictError)
   await documents.delete('leave')
   await documents.deleteCollection('handbook')
   expect((await documents.collections()).map(({ name }) => name)).not.toContain('handbook')
+})
+
+it('The pages of a sitemap become documents, each with its result, and are refreshed the next time', async () => {
+  const { documents } = clientOf(await startServer({ OUTBOUND_ALLOW: '127.0.0.1' }))
+  const site = await startSite()
+  const pages = ['/herons', '/lost'].map((path) => `${site.url}${path}`)
+  const headers = { 'content-type': 'text/plain' }
+  site.serve('/sitemap.txt', { headers, body: pages.join('\n') })
+  site.serve('/herons', { body: '<html><body><p>Herons wait in the reeds.</p></body></html>' })
+  const add = async () => {
+    const url = `${site.url}/sitemap.txt`
+    return Array.fromAsync(documents.addSite({ url, collection: 'birds' }))
+  }
+  const [first, ...results] = await add()
+  expect(first).toEqual({ pages: 2, left: 0 })
+  const [herons, lost] = results.toSorted((a, b) => Object(a).page - Object(b).page)
+  expect(herons).toMatchObject({ url: pages[0], unchanged: false })
+  expect(lost).toMatchObject({ url: pages[1], error: { code: 'fetch_failed' } })
+  await documents.waitUntilReady(Object(herons).id)
+  expect(await add()).toContainEqual(expect.objectContaining({ url: pages[0], unchanged: true }))
+  const nowhere = documents.addSite({ url: `${site.url}/none.xml` })
+  await expect(nowhere.next()).rejects.toBeInstanceOf(UpstreamError)
 })

@@ -28,7 +28,7 @@ class RunningServer:
 
 def start_server(directory: str, port: str = "0") -> RunningServer:
     environment = {**os.environ, "SERVER_API_KEY": KEY, "CHAT_MODEL": "extractive", "PORT": port}
-    environment["EMBEDDING_MODEL"] = "none"
+    environment |= {"EMBEDDING_MODEL": "none", "OUTBOUND_ALLOW": "127.0.0.1"}
     process = subprocess.Popen(
         [NODE, ROOT / "src/main.ts"],
         cwd=directory,

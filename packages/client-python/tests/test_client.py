@@ -6,10 +6,12 @@ import io
 import pickle
 import socket
 import tempfile
+import threading
 from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from agent_server_client import (
@@ -23,6 +25,7 @@ from agent_server_client import (
     NotFoundError,
     StreamInterruptedError,
     TimeoutError,
+    UpstreamError,
     protocol,
 )
 from agent_server_client.contract import AgentQuestion, EvaluationRun
@@ -102,6 +105,39 @@ def test_small_files_are_uploaded_together(client: AgentServer, tmp_path: Path) 
     assert refused.value.param == "file"
     with path.open() as text, pytest.raises(TypeError, match="reading bytes"):
         client.documents.upload_batch([{"file": text}])  # type: ignore[typeddict-item]
+
+
+class Site(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        place = f"http://127.0.0.1:{self.server.server_address[1]}"
+        body = {"/sitemap.txt": f"{place}/cranes\n{place}/lost", "/cranes": "Cranes dance."}.get(self.path)
+        self.send_response(404 if body is None else 200)
+        self.send_header("content-type", "text/plain")
+        self.end_headers()
+        self.wfile.write((body or "").encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_the_pages_of_a_sitemap_become_documents_in_a_collection_that_can_be_read(client: AgentServer) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{site.server_address[1]}"
+        first, *results = client.documents.add_site({"url": f"{url}/sitemap.txt", "collection": "cranes"})
+        assert first == {"pages": 2, "left": 0}
+        added = {line["url"]: line for line in results if "url" in line}
+        assert client.documents.wait_until_ready(cast(Any, added[f"{url}/cranes"])["id"])["status"] == "ready"
+        assert cast(Any, added[f"{url}/lost"])["error"]["code"] == "fetch_failed"
+        assert client.documents.collection("cranes")["documents"] == 1
+        with pytest.raises(UpstreamError):
+            next(iter(client.documents.add_site({"url": f"{url}/none.xml"})))
+        site.shutdown()
+
+
+def test_somebody_who_is_not_there_cannot_be_removed(client: AgentServer) -> None:
+    with pytest.raises(NotFoundError):
+        client.admin.people.delete("user:nobody", dry_run=True, hand_to="user:ada")
 
 
 def test_documents_are_selected_by_their_files(client: AgentServer) -> None:

@@ -8,6 +8,7 @@ import type {
   CreateCollection,
   CreateDocument,
   CreateDocumentItem,
+  CreateSite,
   Deletion,
   Document,
   DocumentBatchResult,
@@ -16,11 +17,14 @@ import type {
   DocumentPatch,
   DocumentSort,
   DocumentStatus,
+  ErrorDetail,
   Filter,
+  SiteLine,
 } from './contract.ts'
 import { pause } from './deadline.ts'
-import { IngestionError, TimeoutError } from './errors.ts'
+import { IngestionError, TimeoutError, toError } from './errors.ts'
 import { randomKey } from './retry.ts'
+import { readLines } from './streams.ts'
 import type { Request, RequestOptions, Transport } from './transport.ts'
 import {
   formOfFiles,
@@ -201,6 +205,11 @@ export class Documents {
     )
   }
 
+  /** Reads one of them. Throws `NotFoundError`. */
+  collection(name: string, options?: RequestOptions): Call<Collection> {
+    return this.#transport.json({ method: 'GET', path: pathOfCollection(name) }, options)
+  }
+
   /** Makes a collection that people share. Throws `ConflictError` if the name is taken. */
   createCollection(collection: CreateCollection, options?: RequestOptions): Call<Collection> {
     return this.#transport.json({ method: 'POST', path: '/collections', json: collection }, options)
@@ -289,6 +298,21 @@ export class Documents {
   /** Fetches a document again from its web address; `revision` grows if the content has changed. */
   refresh(id: string, options?: RequestOptions): Call<Document> {
     return this.#transport.json({ method: 'POST', path: `${pathOf(id)}/refresh` }, options)
+  }
+
+  /**
+   * Adds the pages that a sitemap lists: yields how many there are, then the result of each. Sent again, it adds new
+   * pages and refreshes the others. The request is sent when a loop starts to read.
+   */
+  async *addSite(site: CreateSite, options?: RequestOptions): AsyncGenerator<SiteLine> {
+    const request: Request = { method: 'POST', path: '/documents/sitemap', json: site }
+    const { body } = await this.#transport.stream({ ...request, accept: '*/*' }, options)
+    if (!body) return
+    for await (const text of readLines(body)) {
+      const line: SiteLine | { error: ErrorDetail } = JSON.parse(text)
+      if ('page' in line || 'pages' in line) yield line
+      else throw toError(line.error)
+    }
   }
 
   /**

@@ -1,5 +1,5 @@
 import { type Call, mapCall, Pages } from './call.ts'
-import type { KnownPerson, PeopleList, PersonChange } from './contract.ts'
+import type { KnownPerson, PeopleList, PersonChange, PersonRemoved } from './contract.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
 /** The people who were here, for whoever runs the server. */
@@ -25,5 +25,18 @@ export class People {
   update(id: string, change: PersonChange, options?: RequestOptions): Call<KnownPerson> {
     const path = `/admin/people/${encodeURIComponent(id)}`
     return this.#transport.json({ method: 'PATCH', path, json: change }, options)
+  }
+
+  /**
+   * Removes somebody and what is theirs alone, or with `dryRun` only says how much that is. Their documents go to
+   * `handTo`, or to nobody. Throws `NotFoundError`.
+   */
+  delete(
+    id: string,
+    { dryRun, handTo, ...options }: RequestOptions & { dryRun?: boolean; handTo?: string } = {},
+  ): Call<PersonRemoved> {
+    const path = `/admin/people/${encodeURIComponent(id)}`
+    const query = { dryRun: dryRun ? 'true' : undefined, handTo }
+    return this.#transport.json({ method: 'DELETE', path, query }, options)
   }
 }

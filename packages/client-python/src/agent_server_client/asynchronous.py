@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from copy import copy
@@ -29,6 +30,7 @@ from .contract import (
     CreateCollection,
     CreateDocument,
     CreateDocumentItem,
+    CreateSite,
     Deletion,
     Document,
     DocumentCreated,
@@ -45,11 +47,12 @@ from .contract import (
     QueryOptions,
     QueryRequest,
     SandboxReport,
+    SiteLine,
     SkillList,
     SkillReload,
     ToolList,
 )
-from .errors import IngestionError, TimeoutError
+from .errors import IngestionError, TimeoutError, to_error
 from .protocol import TRIAL, Progress, Request, SmallFile, Source
 from .results import Outcome, QueryResult
 
@@ -256,6 +259,10 @@ class AsyncDocuments:
         answer = await self._transport.json(Request("GET", "/collections"))
         return cast("Sequence[Collection]", answer["collections"])
 
+    async def collection(self, name: str) -> Collection:
+        """One of them. Throws NotFoundError."""
+        return cast(Collection, await self._transport.json(Request("GET", protocol.path_of_collection(name))))
+
     async def create_collection(self, collection: CreateCollection) -> Collection:
         """Makes a collection that people share. Throws ConflictError where the name is taken."""
         return cast(Collection, await self._transport.json(Request("POST", "/collections", json=collection)))
@@ -330,6 +337,19 @@ class AsyncDocuments:
         """Fetches a document again from the web address that it came from; ``revision`` grows where that has changed."""
         request = Request("POST", protocol.path_of(id, "/refresh"))
         return cast(Document, await self._transport.json(request))
+
+    async def add_site(self, site: CreateSite) -> AsyncIterator[SiteLine]:
+        """Adds the pages that a sitemap lists: says how many there are, then the result of each.
+
+        Sent again, it adds new pages and refreshes the others.
+        """
+        request = Request("POST", "/documents/sitemap", json=site, accept="*/*")
+        async with self._transport.open(request, stream=True) as response:
+            async for text in response.aiter_lines():
+                line = json.loads(text)
+                if "page" not in line and "pages" not in line:
+                    raise to_error(line["error"])
+                yield cast(SiteLine, line)
 
     async def wait_until_ready(self, id: str, *, max_wait: float = 600) -> Document:
         """The document once it is ready. Throws IngestionError if it fails, TimeoutError after ``max_wait`` seconds."""

@@ -34,6 +34,7 @@ from .contract import (
     ModelTest,
     ModelTestRequest,
     PersonChange,
+    PersonRemoved,
     ProviderModels,
     Readiness,
     Restarting,
@@ -331,3 +332,12 @@ class AsyncPeople:
         """Sets or clears a person's limits. Throws NotFoundError."""
         request = Request("PATCH", f"/admin/people/{quote(id, safe='')}", json=change)
         return cast(KnownPerson, await self._transport.json(request))
+
+    async def delete(self, id: str, *, dry_run: bool = False, hand_to: str | None = None) -> PersonRemoved:
+        """Removes somebody and what is theirs alone, or with ``dry_run`` only says how much that is.
+
+        Their documents go to ``hand_to``, or to nobody. Throws NotFoundError.
+        """
+        query = {"dryRun": "true" if dry_run else None, "handTo": hand_to}
+        request = Request("DELETE", f"/admin/people/{quote(id, safe='')}", query)
+        return cast(PersonRemoved, await self._transport.json(request))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from time import monotonic, sleep
@@ -28,6 +29,7 @@ from .contract import (
     CreateCollection,
     CreateDocument,
     CreateDocumentItem,
+    CreateSite,
     Deletion,
     Document,
     DocumentCreated,
@@ -44,11 +46,12 @@ from .contract import (
     QueryOptions,
     QueryRequest,
     SandboxReport,
+    SiteLine,
     SkillList,
     SkillReload,
     ToolList,
 )
-from .errors import IngestionError, TimeoutError
+from .errors import IngestionError, TimeoutError, to_error
 from .protocol import TRIAL, Progress, Request, SmallFile, Source
 from .results import Outcome, QueryResult
 
@@ -255,6 +258,10 @@ class Documents:
         answer = self._transport.json(Request("GET", "/collections"))
         return cast("Sequence[Collection]", answer["collections"])
 
+    def collection(self, name: str) -> Collection:
+        """One of them. Throws NotFoundError."""
+        return cast(Collection, self._transport.json(Request("GET", protocol.path_of_collection(name))))
+
     def create_collection(self, collection: CreateCollection) -> Collection:
         """Makes a collection that people share. Throws ConflictError where the name is taken."""
         return cast(Collection, self._transport.json(Request("POST", "/collections", json=collection)))
@@ -329,6 +336,19 @@ class Documents:
         """Fetches a document again from the web address that it came from; ``revision`` grows where that has changed."""
         request = Request("POST", protocol.path_of(id, "/refresh"))
         return cast(Document, self._transport.json(request))
+
+    def add_site(self, site: CreateSite) -> Iterator[SiteLine]:
+        """Adds the pages that a sitemap lists: says how many there are, then the result of each.
+
+        Sent again, it adds new pages and refreshes the others.
+        """
+        request = Request("POST", "/documents/sitemap", json=site, accept="*/*")
+        with self._transport.open(request, stream=True) as response:
+            for text in response.iter_lines():
+                line = json.loads(text)
+                if "page" not in line and "pages" not in line:
+                    raise to_error(line["error"])
+                yield cast(SiteLine, line)
 
     def wait_until_ready(self, id: str, *, max_wait: float = 600) -> Document:
         """The document once it is ready. Throws IngestionError if it fails, TimeoutError after ``max_wait`` seconds."""
