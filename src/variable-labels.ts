@@ -11,6 +11,7 @@ export const LABELS: Labels<typeof Variables.shape> = {
   DATA_DIR: 'Data folder',
   DATABASE_URL: 'PostgreSQL database',
   DATABASE_POOL: 'Database connections',
+  BACKUP_BEFORE_UPGRADE: 'Copy before an upgrade',
   SERVER_MODE: 'Mode',
   FAILED_START: 'After a failed start',
   UI: 'Web UI',

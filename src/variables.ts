@@ -69,6 +69,10 @@ export const Variables = z.object({
     number(2, 1_000).prefault('10'),
     'PostgreSQL connections of this server, besides one that waits for notifications.',
   ),
+  BACKUP_BEFORE_UPGRADE: server(
+    oneOf(['try', 'require', 'off']).default('try'),
+    'Copy of the database in DATA_DIR before a new version migrates it: `try` makes one if the disk has room, `require` does not start without one (with PostgreSQL: before you have made one), `off` makes none. See docs/guides/operations.md.',
+  ),
   SERVER_MODE: server(
     oneOf(['agent', 'knowledge']).default('agent'),
     '`knowledge` offers documents, search and cited answers, without tools, skills, MCP and sandbox.',

@@ -35,13 +35,14 @@ async function openConfigured(
   onFatal: (error: Error) => void,
   deadline?: StartDeadline,
 ): Promise<AnyStore> {
-  const queueLimit = config.INGEST_QUEUE_LIMIT
-  if (config.DATABASE_URL !== undefined) {
-    const { DATABASE_URL: url, DATABASE_POOL: poolSize } = config
+  const { INGEST_QUEUE_LIMIT: queueLimit, BACKUP_BEFORE_UPGRADE: copyPolicy } = config
+  const { DATABASE_URL: url, DATA_DIR: directory } = config
+  if (url !== undefined) {
+    const { DATABASE_POOL: poolSize } = config
     const { createPostgresStore } = await import('../stores/postgres/postgres-store.ts')
-    return createPostgresStore({ url, poolSize, queueLimit, deadline, log })
+    return createPostgresStore({ url, poolSize, queueLimit, deadline, copyPolicy, log })
   }
-  return createSqliteStore({ directory: config.DATA_DIR, queueLimit, onCrash: onFatal, log })
+  return createSqliteStore({ directory, queueLimit, copyPolicy, onCrash: onFatal, log })
 }
 
 /** For commands: opens the document store for `work`, and closes it afterwards. */

@@ -57,6 +57,9 @@ export interface OpenedStore extends DocumentStore {
   readonly usage: UsageStore
 }
 
+/** Whether data of an earlier version are copied before an upgrade: where there is room, always, or never. */
+export type CopyPolicy = 'try' | 'require' | 'off'
+
 /** Adding vectors, contexts or descriptions of pictures; or following one folder of files. */
 export type LockName = 'vectors' | 'contexts' | 'pictures' | `folder:${string}`
 

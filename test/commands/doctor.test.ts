@@ -113,6 +113,19 @@ it('reads the whole database, and says what to do if it is damaged', async () =>
   await data.remove()
 })
 
+it('says which version wrote newer data, and changes nothing', async () => {
+  const data = await createSqliteData()
+  onTestFinished(() => data.remove())
+  await (await data.open()).close()
+  const database = data.database()
+  database.exec(`PRAGMA user_version = 99; UPDATE schema_version SET program = '0.9.0'`)
+  database.close()
+  const environment = { ...(await settings(9)), DATA_DIR: data.directory }
+  expect((await examine(environment)).said).toMatch(
+    /^FAILED database +cannot be read\n +→ .*a newer server, version 0\.9\.0 .*is unchanged: start the newer server again, or restore a backup/m,
+  )
+})
+
 it('tells another program on the port from the server', async () => {
   const other = createServer((_request, response) => response.end('Hello.'))
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))

@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { integer, text } from '../sql/query.ts'
+import type { CopyPolicy } from '../opened-store.ts'
+import { PROGRAM } from '../program.ts'
+import { newerThan } from '../sql/newer.ts'
+import { integer, optionalText, text } from '../sql/query.ts'
 import { LOCK, openSession, type Session } from './connection.ts'
 import { toStoreError, unavailable } from './error.ts'
 
@@ -44,11 +47,15 @@ const NEW = 0
 export async function migrate(
   url: string,
   steps: readonly URL[] = STEPS,
+  copyPolicy: CopyPolicy = 'try',
 ): Promise<{ from: number; to: number }> {
   const session = await openSession(url)
   try {
     await session.run('BEGIN')
     const from = await lockSchema(session, steps.length)
+    if (copyPolicy === 'require' && from > NEW && from < steps.length) {
+      throw unavailable(COPY_FIRST)
+    }
     await applySteps(session, steps)
     await session.run('COMMIT')
     return { from, to: steps.length }
@@ -58,6 +65,9 @@ export async function migrate(
     await session.close()
   }
 }
+
+const COPY_FIRST =
+  'The database is of an earlier version. Back it up with that version (npm run backup) or with pg_dump, then start this one with BACKUP_BEFORE_UPGRADE=off.'
 
 /** Makes other servers wait until the transaction ends. Returns the version; throws like `migrate`. */
 export async function lockSchema(session: Session, newest = STEPS.length): Promise<number> {
@@ -87,12 +97,14 @@ async function readVersion(session: Session, newest: number): Promise<number> {
       'The schema agent_server belongs to another program. Set DATABASE_URL to a separate database.',
     )
   }
-  const row = await session.one('SELECT version FROM agent_server.schema_version')
-  const from = integer(row, 'version')
-  if (from <= newest) return from
-  throw unavailable(
-    `The document store was written by a newer server (schema ${from}; this one knows up to ${newest}). Start the newer server again, or restore a backup made before the upgrade.`,
+  // One that was made before the program was noted has no such column.
+  const row = await session.one(
+    `SELECT version, to_jsonb(schema_version) ->> 'program' AS program FROM agent_server.schema_version`,
   )
+  const version = integer(row, 'version')
+  if (version <= newest) return version
+  const program = optionalText(row, 'program')
+  throw unavailable(newerThan(newest, { version, program }))
 }
 
 async function apply(
@@ -103,9 +115,10 @@ async function apply(
   const schema = await one(`SELECT to_regnamespace('agent_server') IS NULL AS missing`)
   if (schema?.missing === true) await run('CREATE SCHEMA agent_server')
   await run('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)')
+  await run('ALTER TABLE schema_version ADD COLUMN IF NOT EXISTS program text')
   for (const text of texts) await run({ unprepared: text })
   await run('DELETE FROM schema_version')
-  await run(`INSERT INTO schema_version VALUES (${version})`)
+  await run('INSERT INTO schema_version (version, program) VALUES ($1, $2)', [version, PROGRAM])
 }
 
 interface ServerFacts {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { LockName, SharedStore } from '../opened-store.ts'
+import type { CopyPolicy, LockName, SharedStore } from '../opened-store.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { noteChange } from '../sql/counts.ts'
 import { createLookup } from '../sql/lookup.ts'
@@ -13,7 +13,7 @@ import { refuseHalfCorpus } from './corpus.ts'
 import { openDatabase } from './database.ts'
 import { POSTGRES } from './dialect.ts'
 import { createLeases } from './leases.ts'
-import { migrate } from './migrate.ts'
+import { migrate, STEPS } from './migrate.ts'
 import { createChangeNotifications } from './notifications.ts'
 
 const LOOKUP_MS = 30_000
@@ -58,6 +58,7 @@ interface PostgresStoreOptions {
   leaseMs?: number
   /** How long to wait for a database that is down; without it, the database must be up. */
   deadline?: StartDeadline | undefined
+  copyPolicy?: CopyPolicy
   log: Pick<Log, 'info' | 'warn'>
 }
 
@@ -66,9 +67,9 @@ interface PostgresStoreOptions {
  * schema if necessary. Throws `store_unavailable`, with the remedy.
  */
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
-  const { url, poolSize, queueLimit, leaseMs, deadline, log } = options
+  const { url, poolSize, queueLimit, leaseMs, deadline, copyPolicy, log } = options
   await awaitDatabase({ url, log, deadline })
-  const migration = await migrate(url)
+  const migration = await migrate(url, STEPS, copyPolicy)
   await refuseHalfCorpus(url)
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })

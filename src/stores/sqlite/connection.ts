@@ -90,7 +90,7 @@ export function requireRoom(directory: string, bytes: number): void {
 }
 
 /** Throws `store_unavailable` if the directory is gone. */
-function hasRoom(directory: string, bytes: number): boolean {
+export function hasRoom(directory: string, bytes: number): boolean {
   try {
     const { bavail, bsize } = statfsSync(directory)
     return bavail * bsize >= bytes

@@ -154,6 +154,7 @@ const OF_CORPUS = new Set([
   'metadata',
   'next_vectors',
   'replacements',
+  'schema_version',
   'sources',
   'vectors',
 ])

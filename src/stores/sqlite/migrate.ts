@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { integer } from '../sql/query.ts'
+import { PROGRAM } from '../program.ts'
+import { newerThan } from '../sql/newer.ts'
+import { integer, text } from '../sql/query.ts'
 import { unavailable } from './error.ts'
 
 /** Marks a file as ours ("AgSv"), so that another program's database is never migrated by mistake. */
@@ -31,14 +33,35 @@ export interface Migration {
   to: number
 }
 
-/** Migrates the database to the newest version, each step in its own transaction. Throws like `schemaVersion`. */
+/** Migrates the database to the newest version, in one transaction. Throws like `schemaVersion`. */
 export function migrate(database: DatabaseSync, steps: readonly string[] = MIGRATIONS): Migration {
   const from = schemaVersion(database, steps.length)
-  for (const [version, step] of steps.entries()) {
-    if (version >= from) apply(database, step, version + 1)
+  const to = steps.length
+  if (from === to) return { from, to }
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    for (const step of steps.slice(from)) database.exec(step)
+    database.exec(`CREATE TABLE IF NOT EXISTS schema_version (program TEXT NOT NULL) STRICT;
+      DELETE FROM schema_version;
+      PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${to}`)
+    database.prepare('INSERT INTO schema_version VALUES (?)').run(PROGRAM)
+    database.exec('COMMIT')
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
   }
-  return { from, to: steps.length }
+  return { from, to }
 }
+
+/** The version of the program that made the schema. */
+export function programOf(database: DatabaseSync): string | undefined {
+  const table = database.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'schema_version'`).get()
+  const row = table && database.prepare('SELECT program FROM schema_version').get()
+  return row && text(row, 'program')
+}
+
+/** Beside the database, the last one that was made before an upgrade. */
+export const COPY_SUFFIX = '.before-upgrade'
 
 /**
  * Reads the version without changing anything. Throws `store_unavailable` for a database of a newer server or of
@@ -53,21 +76,12 @@ export function schemaVersion(database: DatabaseSync, newest: number = MIGRATION
     throw unavailable('It belongs to another program. Set DATA_DIR to a directory of its own.')
   }
   if (version > newest) {
-    throw unavailable(
-      `It was written by a newer server (schema ${version}; this one knows up to ${newest}). Start the newer server again, or restore a backup made before the upgrade.`,
-    )
+    const file = database.location() ?? ''
+    const copy = `${file}${COPY_SUFFIX}`
+    const back = existsSync(copy)
+      ? `go back to the copy made before the upgrade: remove ${file} with its -wal and -shm, and give ${copy} its name.`
+      : undefined
+    throw unavailable(newerThan(newest, { version, program: programOf(database) }, back))
   }
   return version
-}
-
-function apply(database: DatabaseSync, step: string, version: number): void {
-  database.exec('BEGIN IMMEDIATE')
-  try {
-    database.exec(step)
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`)
-    database.exec('COMMIT')
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
-  }
 }

@@ -4,7 +4,7 @@ import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { startThread } from '@agent-server/lib/processes/thread.ts'
-import type { OpenedStore, VectorReplacement } from '../opened-store.ts'
+import type { CopyPolicy, OpenedStore, VectorReplacement } from '../opened-store.ts'
 import type { Read } from '../sql/query.ts'
 import { type Claims, createStore } from '../sql/store.ts'
 import { createVisibleKeys } from '../sql/visible-keys.ts'
@@ -33,6 +33,8 @@ interface SqliteStoreOptions {
   directory: string
   /** The most documents that may be queued for ingestion or in progress. */
   queueLimit: number
+  /** `try` if absent. */
+  copyPolicy?: CopyPolicy
   log?: Pick<Log, 'info' | 'warn'>
   /** Called once if the writer thread crashes; from then on every call throws `store_unavailable`. */
   onCrash: (error: Error) => void
@@ -43,7 +45,7 @@ interface SqliteStoreOptions {
  * `store_unavailable`, with the remedy, if the directory is in use or of a newer server.
  */
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
-  const { directory, queueLimit, log, onCrash } = options
+  const { directory, queueLimit, copyPolicy = 'try', log, onCrash } = options
   const file = join(directory, DATABASE_FILE)
   await makeDirectory(directory)
   const lock = lockDirectory(directory)
@@ -57,8 +59,14 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Op
   })
 
   try {
-    const migration = await writer.call('open', { file, queueLimit })
-    log?.info({ file, schema: migration }, 'document store opened')
+    const { copy, isWithoutCopy, ...schema } = await writer.call('open', {
+      file,
+      queueLimit,
+      copyPolicy,
+    })
+    if (copy) log?.info({ copy }, 'the document store was copied before its upgrade')
+    if (isWithoutCopy) log?.warn({ file }, 'the disk had no room for a copy before the upgrade')
+    log?.info({ file, schema }, 'document store opened')
     await keepPrivate(file, log)
     const queue = createWriteQueue({ send: (group) => writer.call('write', group) })
     const write = callsOf(createWrites(SQLITE, queueLimit), queue.write)

@@ -1,17 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { serveThread } from '@agent-server/lib/processes/thread.ts'
+import type { CopyPolicy } from '../opened-store.ts'
 import { createWrites, type Write } from '../sql/writes.ts'
 import { emptyLog, openForWriting, withRoom } from './connection.ts'
 import { SQLITE } from './dialect.ts'
 import { toStoreError } from './error.ts'
-import { type Migration, migrate } from './migrate.ts'
+import { type Upgrade, upgrade } from './upgrade.ts'
 import { createGroupRunner, type Outcome } from './writes.ts'
 
 interface WriterOptions {
   file: string
   /** The most documents that may be queued for ingestion or in progress. */
   queueLimit: number
+  copyPolicy: CopyPolicy
 }
 
 export type WriterMethods = typeof methods
@@ -38,10 +40,10 @@ function emptyLogWhenQuiet(): void {
 }
 
 const methods = {
-  async open({ file, queueLimit }: WriterOptions): Promise<Migration> {
+  async open({ file, queueLimit, copyPolicy }: WriterOptions): Promise<Upgrade> {
     try {
       database = openForWriting(file)
-      const migration = migrate(database)
+      const migration = await upgrade(database, copyPolicy)
       // Uploads that were interrupted when an earlier process ended; no new ones are possible yet.
       const opened = database
       await withRoom(opened, () => opened.exec('DELETE FROM files WHERE document IS NULL'))
