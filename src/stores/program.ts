@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
 
-const Manifest = z.object({ version: z.string() })
-const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+const file = new URL('../../package.json', import.meta.url)
+const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'))
+const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest
 
 /** The version of this program. */
-export const PROGRAM: string = Manifest.parse(JSON.parse(manifest)).version
+export const PROGRAM: string = hasVersion ? String(manifest.version) : 'unknown'
