@@ -50,29 +50,6 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
-  it.each([1_280, 390])('leaves no row empty between turns, %d pixels wide', async (width) => {
-    const upstream = await startScriptedUpstream()
-    const server = await startServer(modelAt(upstream))
-    const viewport = { width, height: 844 }
-    const { page } = await openWebUi(browser, server.url, 'chat', { viewport })
-    upstream.always(textReply('An answer.'))
-    for (const question of ['Short', 'A long question, '.repeat(20)]) {
-      await askOn(page, question)
-      await page.locator('.turn:last-child .turn-foot').waitFor()
-    }
-    await page.mouse.move(0, 0)
-    const gaps = await page.evaluate<number[]>(`[...document.querySelectorAll('.turn')]
-      .map((turn) => turn.querySelector('.answer').getBoundingClientRect().top
-        - turn.querySelector('.question > .stack').getBoundingClientRect().bottom)`)
-    expect(gaps).toHaveLength(2)
-    for (const gap of gaps) expect(gap).toBeLessThan(24)
-    const edit = page.getByRole('button', { name: 'Edit question 2' })
-    await edit.hover()
-    const opacity = `getComputedStyle(document.querySelector('.turn:last-child [title=Edit]')).opacity`
-    await expect.poll(() => page.evaluate(opacity)).toBe('1')
-    await upstream.close()
-  })
-
   it('says what it waits for and how long, and stops with Escape', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))

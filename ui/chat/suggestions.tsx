@@ -5,8 +5,10 @@ import { chosenCollection } from '../collections/collections.ts'
 import { titleOf } from '../documents/one-document.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ask } from './answering.ts'
+import { isReadOnly, turns } from './conversation.ts'
+import { COUNT, followUps, questionAbout } from './follow-ups.ts'
+import type { Turn } from './turns.ts'
 
-const COUNT = 3
 /** Several may have one title. */
 const READ = 10
 
@@ -27,19 +29,46 @@ export function Suggestions() {
         () => undefined,
       )
   }, [chosen])
+  const questions = titles.value.map((title) => questionAbout(title))
+  return <Questions class="suggestions" label="Suggested questions" questions={questions} />
+}
+
+/** Questions that go on from the last answer. */
+export function FollowUps({ turn }: { turn: Turn }) {
+  if (turn.state !== 'done' || turn.approval || isReadOnly.value) return null
+  const questions = followUps(
+    turn,
+    turns.value.map(({ question }) => question),
+  )
+  if (questions.length === 0) return null
   return (
-    <ul class="suggestions" aria-label="Suggested questions">
-      {titles.value.map((title) => {
-        const question = `What does “${title}” say?`
-        return (
-          <li key={title}>
-            <button type="button" class="quiet" onClick={() => void ask(question)}>
-              <Icon name="ask" />
-              <span dir="auto">{question}</span>
-            </button>
-          </li>
-        )
-      })}
+    <Questions
+      class="suggestions follow-ups"
+      label="Suggested follow-up questions"
+      questions={questions}
+    />
+  )
+}
+
+function Questions({
+  label,
+  questions,
+  class: name,
+}: {
+  label: string
+  questions: readonly string[]
+  class: string
+}) {
+  return (
+    <ul class={name} aria-label={label}>
+      {questions.map((question) => (
+        <li key={question}>
+          <button type="button" class="quiet" onClick={() => void ask(question)}>
+            <Icon name="ask" />
+            <span dir="auto">{question}</span>
+          </button>
+        </li>
+      ))}
     </ul>
   )
 }

@@ -13,6 +13,7 @@ import { conversationId, isAnswering, isReadOnly, requestFor, turns } from './co
 import { withSources } from './export.ts'
 import { linkedTurn, linkTo } from './linked-turn.ts'
 import { Question } from './question-view.tsx'
+import { FollowUps } from './suggestions.tsx'
 import type { Turn } from './turns.ts'
 
 /** A question and its answer, with all that led to it. */
@@ -33,6 +34,7 @@ export function TurnView({ turn, place }: { turn: Turn; place: number }) {
         onDecide={(decision) => void decide(turn, decision)}
       />
       <Foot turn={turn} place={place} />
+      {place === turns.value.length - 1 && <FollowUps turn={turn} />}
     </article>
   )
 }

@@ -1,14 +1,11 @@
 import type { Citation, Hit } from '../../packages/client/src/agent-server.ts'
+import { headingAbove } from './headings.ts'
 
 type Place = Pick<
   Hit,
   'text' | 'start' | 'heading' | 'page' | 'pageEnd' | 'sheet' | 'row' | 'pictureDescription'
 >
 type Quotes = Citation['quotes']
-
-const HEADING = /^#{1,6} +(.+?)(?: +#+)?$/gm
-/** Lines in it are no headings. */
-const CODE = /^(```|~~~)[\s\S]*?(?:^\1|$(?![\s\S]))/gm
 
 /** The position of a chunk in its document; or its quote, if that is at one place. */
 export function placeOf(chunk: Place, quotes: Quotes = []): string {
@@ -23,12 +20,10 @@ export function placeOf(chunk: Place, quotes: Quotes = []): string {
   return facts.filter(Boolean).join(' · ')
 }
 
-function headingOf({ heading, text, start }: Place, quotes: Quotes): string | undefined {
+function headingOf(chunk: Place, quotes: Quotes): string | undefined {
+  const { heading } = chunk
   if (heading === undefined || quotes.length === 0) return heading
-  const above = quotes.map((quote) => {
-    const before = quote.start === undefined ? '' : text.slice(0, quote.start - start)
-    return [...before.replaceAll(CODE, '').matchAll(HEADING)].at(-1)?.[1] ?? heading
-  })
+  const above = quotes.map((quote) => headingAbove(chunk, quote))
   return new Set(above).size === 1 ? above[0] : undefined
 }
 
