@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { pause } from '@agent-server/lib/abort.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
@@ -94,12 +95,19 @@ export class LanguageNotice {
     }
   }
 
+  /** Of chunks from all parts of the corpus, with turns for others between them. */
   async #languagesOfDocuments(): Promise<string[]> {
     const keys = await this.#dependencies.store.chunkKeys()
-    const step = Math.max(1, Math.floor(keys.length / MAX_CHUNKS))
-    const sample = [...keys.filter((_, place) => place % step === 0)].slice(0, MAX_CHUNKS)
+    const step = Math.ceil(keys.length / MAX_CHUNKS)
+    const sample = [...keys.filter((_, place) => place % step === 0)]
     const { chunks } = await this.#dependencies.store.readChunks(everything(), sample)
-    return chunks.flatMap(({ text }) => detectLanguage(text, this.#expected) ?? [])
+    const languages: string[] = []
+    for (const { text } of chunks) {
+      const language = detectLanguage(text, this.#expected)
+      if (language) languages.push(language)
+      await setImmediate()
+    }
+    return languages
   }
 
   #ofDocuments(language: string, share: number): string | undefined {

@@ -1263,10 +1263,10 @@ export interface components {
             /** @description Position of `[n]` in the answer, in UTF-16 code units. */
             at: number;
             /**
-             * @description Who wrote the mark: `server` where it was added, or put in the place of the model’s.
+             * @description Who wrote the mark: `server` where it was added, or put in the place of the model’s. Absent in answers that an earlier version stored.
              * @enum {string}
              */
-            by: "model" | "server";
+            by?: "model" | "server";
             /** @description The number: the position of the cited hit, from 1. */
             number: number;
             /** @description Up to three sentences of the hit that are closest to the statement before the citation, in the order of the text. Empty if none shares a word with it. */
@@ -2983,10 +2983,10 @@ export interface components {
         };
         FileCitation: {
             /**
-             * @description Who wrote the mark: `server` where it was added, or put in the place of the model’s.
+             * @description Who wrote the mark: `server` where it was added, or put in the place of the model’s. Absent in answers that an earlier version stored.
              * @enum {string}
              */
-            by: "model" | "server";
+            by?: "model" | "server";
             /** @description End offset (exclusive). */
             end: number;
             /** @description Identifier of the document. */

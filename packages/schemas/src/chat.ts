@@ -165,8 +165,9 @@ export const Citation = z
     number: z.int().describe('The number: the position of the cited hit, from 1.'),
     by: z
       .enum(['model', 'server'])
+      .optional()
       .describe(
-        'Who wrote the mark: `server` where it was added, or put in the place of the model’s.',
+        'Who wrote the mark: `server` where it was added, or put in the place of the model’s. Absent in answers that an earlier version stored.',
       ),
     quotes: z
       .array(Quote)

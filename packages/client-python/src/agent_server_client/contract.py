@@ -524,7 +524,7 @@ class Quote(TypedDict):
 class Citation(TypedDict):
     at: int
     number: int
-    by: Literal['model', 'server']
+    by: NotRequired[Literal['model', 'server']]
     quotes: list[Quote]
     supported: NotRequired[bool]
 
@@ -1185,7 +1185,7 @@ class FileCitation(TypedDict):
     start: int
     end: int
     url: NotRequired[str]
-    by: Literal['model', 'server']
+    by: NotRequired[Literal['model', 'server']]
     quotes: list[Quote]
     supported: NotRequired[bool]
 
