@@ -33,19 +33,23 @@ interface CoalescingQueueOptions<Input, Output> {
   /** The maximum weight of a batch; only a single heavier input may exceed it. */
   maxWeight: number
   maxCount?: number
+  /** The maximum weight of what passes heavier inputs, all but the first of them; nothing passes any by default. */
+  maxShort?: number
   /** What the first input of a batch waits for, so that others can join it; by default only the current microtask. */
   gather?: () => Promise<unknown>
 }
 
 /**
- * A queue that processes inputs in batches: those that arrive while a batch is in flight share the next one, in order.
+ * A queue that processes inputs in batches: those that arrive while a batch is in flight share the next one, in order,
+ * except that short ones pass long ones.
  */
 export function createCoalescingQueue<Input, Output>(
   options: CoalescingQueueOptions<Input, Output>,
 ) {
   const { work, weightOf, maxWeight, maxCount = Number.POSITIVE_INFINITY } = options
   const { concurrency = 1, gather = () => Promise.resolve() } = options
-  const waiting: Queued<Input, Output>[] = []
+  const { maxShort = Number.POSITIVE_INFINITY } = options
+  const waiting: (Queued<Input, Output> & { isLong: boolean })[] = []
   const workers = new Set<Promise<void>>()
 
   const takeBatch = () => {
@@ -72,6 +76,13 @@ export function createCoalescingQueue<Input, Output>(
     end()
   }
 
+  /** Behind the first long one, which the next batch takes, and before all others. */
+  const placeOfShort = () => {
+    let longs = 0
+    const place = waiting.findIndex(({ isLong }) => isLong && ++longs > 1)
+    return place === -1 ? waiting.length : place
+  }
+
   const startWorker = () => {
     if (workers.size >= concurrency) return
     const worker: Promise<void> = workThrough(() => workers.delete(worker))
@@ -83,8 +94,8 @@ export function createCoalescingQueue<Input, Output>(
     async submit(input: Input, signal?: AbortSignal): Promise<Output> {
       signal?.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<Output>()
-      const queued = { input, signal, resolve, reject }
-      waiting.push(queued)
+      const queued = { input, signal, resolve, reject, isLong: weightOf(input) > maxShort }
+      waiting.splice(queued.isLong ? waiting.length : placeOfShort(), 0, queued)
       startWorker()
       if (!signal) return promise
       try {

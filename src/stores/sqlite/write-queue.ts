@@ -17,6 +17,8 @@ const MAX_CHARACTERS_PER_GROUP = 8 * 2 ** 20
 // The limits of what waits in memory; ingestion's own writes are bounded by its number of jobs.
 const MAX_WRITES_WAITING = 4_096
 const MAX_CHARACTERS_WAITING = 64 * 2 ** 20
+/** What is no longer is not held up by what others have written that is. */
+const MAX_SHORT_CHARACTERS = 16_384
 const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
   'add',
   'put',
@@ -88,10 +90,12 @@ export function createWriteQueue({
     weightOf: charactersOf,
     maxWeight: MAX_CHARACTERS_PER_GROUP,
     maxCount: MAX_WRITES_PER_GROUP,
+    maxShort: MAX_SHORT_CHARACTERS,
   })
 
   const isFullFor = (characters: number) => {
-    const tooLong = waitingCharacters + characters > MAX_CHARACTERS_WAITING
+    const isLong = characters > MAX_SHORT_CHARACTERS
+    const tooLong = isLong && waitingCharacters + characters > MAX_CHARACTERS_WAITING
     return queue.waiting() >= MAX_WRITES_WAITING || (tooLong && queue.waiting() > 0)
   }
 
@@ -127,11 +131,17 @@ function charactersOf({ name, input }: Write): number {
   if (name === 'addPiece') return input[2].length
   if (name === 'addArtifact') return input[0].size
   if (name === 'addVectors') return input[0].values.length
+  if (name === 'addItems')
+    return sumOf(input[1].items, ({ json, text }) => json.length + (text?.length ?? 0))
+  if (name === 'writeAnswer') return input[1].length
+  if (name === 'endAnswer') return input[1].json.length + (input[1].text?.length ?? 0)
   if (name !== 'completeJob') return 0
   const [, chunks, text = ''] = input
-  const ofChunks = chunks.reduce((sum, chunk) => sum + chunk.text.length + chunk.heading.length, 0)
-  return ofChunks + text.length
+  return sumOf(chunks, (chunk) => chunk.text.length + chunk.heading.length) + text.length
 }
+
+const sumOf = <Part>(parts: readonly Part[], lengthOf: (part: Part) => number): number =>
+  parts.reduce((sum, part) => sum + lengthOf(part), 0)
 
 function backlogFull(): AppError {
   return new AppError('queue_full', 'Too many writes wait for the disk', {

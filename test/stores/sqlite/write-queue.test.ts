@@ -98,7 +98,7 @@ describe('The write queue', () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
     const large = write(queue).add(textOf(100_000_000))
-    await expect(write(queue).add(textOf(1))).rejects.toMatchObject({ code: 'queue_full' })
+    await expect(write(queue).add(textOf(20_000))).rejects.toMatchObject({ code: 'queue_full' })
     await Promise.resolve()
     disk.confirm(0)
     await large
@@ -106,6 +106,33 @@ describe('The write queue', () => {
     await Promise.resolve()
     disk.confirm(1)
     await next
+  })
+
+  it('holds nothing short up by long texts that others have sent, of any kind', async () => {
+    const disk = createHeldDisk()
+    const queue = createWriteQueue(disk)
+    const item = { id: 'i', json: 'x'.repeat(4_000_000), text: 'x'.repeat(4_000_000) }
+    const additions = Array.from({ length: 10 }, () =>
+      write(queue).addItems({ id: 'c', owner: 'greedy' }, { items: [item] }),
+    )
+    await Promise.resolve()
+    const refused = write(queue).add(textOf(20_000))
+    await expect(refused).rejects.toMatchObject({ code: 'queue_full' })
+    const sent = [
+      write(queue).add(textOf(1)),
+      write(queue).addConversation({ id: 'm', owner: 'modest', metadata: {} }),
+    ]
+    for (let position = 0; position < 10; position += 1) {
+      await expect.poll(() => disk.groups.length).toBe(position + 1)
+      disk.confirm(position)
+    }
+    await Promise.all([...additions, ...sent])
+    const names = disk.groups.map(({ writes }) => writes.map(({ name }) => name))
+    expect(names.slice(0, 3)).toEqual([
+      ['addItems'],
+      ['addItems', 'add', 'addConversation'],
+      ['addItems'],
+    ])
   })
 
   it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
