@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import type { Visibility } from '@agent-server/lib/visibility.ts'
+import { createTurns, searchedIn } from '../look-ups-in-turn.ts'
 import type { CopyPolicy, LockName, SharedStore } from '../opened-store.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { noteChange } from '../sql/counts.ts'
@@ -12,6 +14,7 @@ import { awaitDatabase, holdLock, type StartDeadline } from './connection.ts'
 import { refuseHalfCorpus } from './corpus.ts'
 import { openDatabase } from './database.ts'
 import { POSTGRES } from './dialect.ts'
+import { unavailable } from './error.ts'
 import { createLeases } from './leases.ts'
 import { migrate, STEPS } from './migrate.ts'
 import { createChangeNotifications } from './notifications.ts'
@@ -99,6 +102,20 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     (statement, values, signal) => unlessAborted(() => read(statement, values, LOOKUP_MS), signal),
     POSTGRES,
   )
+  // What is short finds a connection, whoever looks through everything.
+  const capacity = Math.ceil(poolSize / 4)
+  const inTurn = createTurns({ name: 'look-ups', capacity, unavailable })
+  const turnFor =
+    <Input, Output>(lookUp: (of: Visibility, input: Input) => Promise<Output>) =>
+    (of: Visibility, input: Input, signal?: AbortSignal) =>
+      inTurn(of, () => lookUp(of, input), signal)
+  const { conversations } = store
+  const searches: typeof conversations = {
+    ...conversations,
+    list: (reader, query) => inTurn({ reader }, () => conversations.list(reader, query)),
+    listShared: (of, query) =>
+      inTurn({ reader: of.owner }, () => conversations.listShared(of, query)),
+  }
   let closing: Promise<void> | undefined
 
   const close = async () => {
@@ -115,9 +132,18 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
       ...replacement,
       exclusively: (work, signal) => holdLock({ url, lock: REPLACEMENT_LOCK }, work, signal),
     },
-    lookup,
-    list,
-    countListed,
+    lookup: {
+      ...lookup,
+      findDocuments: turnFor(lookup.findDocuments),
+      countDocuments: turnFor(lookup.countDocuments),
+      collections: turnFor(lookup.collections),
+      goneConversations: turnFor(lookup.goneConversations),
+      metadataFields: turnFor(lookup.metadataFields),
+      metadataValues: turnFor(lookup.metadataValues),
+    },
+    list: turnFor(list),
+    countListed: turnFor(countListed),
+    conversations: { ...conversations, ...searchedIn(searches, conversations) },
     subscribe: notifications.subscribe,
     close: () => (closing ??= close()),
   }

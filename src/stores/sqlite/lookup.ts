@@ -1,17 +1,13 @@
-import { untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
-import { createLimiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import { createOnDemand } from '@agent-server/lib/on-demand.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { ConversationStore } from '../conversation-store.ts'
 import type { DocumentStore } from '../document-store.ts'
+import { createTurns } from '../look-ups-in-turn.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import { unavailable } from './error.ts'
 import type { LookupMethods } from './lookup-thread.ts'
 
-const DEADLINE_MS = 30_000
-/** The most that may wait for a thread; each owner has a share of the places. */
-const MAX_WAITING = 1_000
 /** A thread idle for this long is ended: it holds about 8 MB. */
 const IDLE_MS = 60_000
 
@@ -77,7 +73,7 @@ interface AskerOptions {
 
 /** Sends queries to a thread that is started by the first one, one at a time; those who ask take turns. */
 function createAsker(name: string, { file, refuse, idleMs }: AskerOptions) {
-  const turns = createLimiter({ name, capacity: 1, maxWaiting: MAX_WAITING })
+  const inTurn = createTurns({ name, capacity: 1, unavailable })
   const start = (): Thread<LookupMethods> => {
     const thread = startThread<LookupMethods>(new URL('./lookup-thread.ts', import.meta.url), {
       data: { file },
@@ -90,29 +86,17 @@ function createAsker(name: string, { file, refuse, idleMs }: AskerOptions) {
 
   return {
     async ask<T>(
-      { reader }: Pick<Visibility, 'reader'>,
+      of: Pick<Visibility, 'reader'>,
       question: (lookups: Thread<LookupMethods>) => Promise<T>,
       signal?: AbortSignal,
     ): Promise<T> {
       refuse()
-      signal?.throwIfAborted()
-      const inTurn = async () => {
+      const answer = async () => {
         refuse()
         return threads.use(question)
       }
-      // The turn lasts until the thread has answered, also where the caller has left.
-      const answer = (limit: AbortSignal) =>
-        untilAborted(turns.run(reader, inTurn, limit).catch(refused), limit)
-      const late = (cause: unknown) =>
-        unavailable('The document store did not answer the look-up in time', cause)
-      return withDeadline(DEADLINE_MS, answer, late, signal)
+      return inTurn(of, answer, signal)
     },
     close: threads.stop,
   }
-}
-
-function refused(error: unknown): never {
-  throw error instanceof TooManyWaiting
-    ? unavailable('Too many look-ups are waiting', error)
-    : error
 }

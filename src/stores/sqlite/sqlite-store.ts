@@ -4,6 +4,7 @@ import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { startThread } from '@agent-server/lib/processes/thread.ts'
+import { searchedIn } from '../look-ups-in-turn.ts'
 import type { CopyPolicy, OpenedStore, VectorReplacement } from '../opened-store.ts'
 import type { Read } from '../sql/query.ts'
 import { type Claims, createStore } from '../sql/store.ts'
@@ -122,14 +123,6 @@ const OWN_CLAIMS: Claims = {
 }
 
 /** The queries; they see every commit at once. `refuse` throws while no queries are allowed. */
-type Lists = Pick<OpenedStore['conversations'], 'list' | 'listShared'>
-
-/** Searches read all that was said, outside this thread; lists alone are short. */
-const searchedIn = (searches: Lists, lists: Lists): Lists => ({
-  list: (owner, query) => (query.search === undefined ? lists : searches).list(owner, query),
-  listShared: (of, query) => (query.search === undefined ? lists : searches).listShared(of, query),
-})
-
 function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   const reader = openForReading(file)
   // A separate connection, because files would fill the cache.
