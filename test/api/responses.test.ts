@@ -186,6 +186,30 @@ describe('A response', () => {
     })
   })
 
+  it('has every field that Open Responses requires, also where it was not sent', async () => {
+    upstream.always(textReply('At ten.'))
+    const tools = [{ type: 'function' as const, name: 'look_up', parameters: {}, strict: null }]
+    const { data } = await client.responses
+      .create({
+        ...ask,
+        tools: tools.map(({ strict: _strict, ...tool }) => tool as (typeof tools)[0]),
+      })
+      .withResponse()
+    expect(data).toMatchObject({
+      background: false,
+      frequency_penalty: 0,
+      max_tool_calls: null,
+      presence_penalty: 0,
+      prompt_cache_key: null,
+      safety_identifier: null,
+      service_tier: 'default',
+      temperature: 1,
+      tools: [{ type: 'function', name: 'look_up', description: null, strict: false }],
+      top_logprobs: 0,
+      top_p: 1,
+    })
+  })
+
   it('that is cut is incomplete', async () => {
     upstream.always(textReply('Bea', { finishReason: 'length' }))
     expect(await client.responses.create(ask)).toMatchObject({

@@ -193,6 +193,8 @@ export interface components {
                 /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
                 unknownCitations?: number[];
             };
+            /** @description Always false. */
+            background: boolean;
             /** @description When it was completed, in seconds since 1970; otherwise null. */
             completed_at: number | null;
             /** @description The stored conversation that it belongs to; null if none. */
@@ -209,6 +211,8 @@ export interface components {
                 /** @description What went wrong and how to fix it. */
                 message: string;
             } | null;
+            /** @description Always 0. */
+            frequency_penalty: number;
             /** @description Identifier of the response. */
             id: string;
             /** @description Why it is incomplete; null if it is not. */
@@ -220,6 +224,8 @@ export interface components {
             instructions: string | null;
             /** @description As requested. */
             max_output_tokens: number | null;
+            /** @description Always null. */
+            max_tool_calls: string | null;
             /** @description As requested. */
             metadata: {
                 [key: string]: string;
@@ -232,8 +238,12 @@ export interface components {
             output: components["schemas"]["ResponseOutputItem"][];
             /** @description Always true. */
             parallel_tool_calls: boolean;
+            /** @description Always 0. */
+            presence_penalty: number;
             /** @description As requested. */
             previous_response_id: string | null;
+            /** @description Always null. */
+            prompt_cache_key: string | null;
             /** @description As requested. */
             reasoning: {
                 /** @description As requested. */
@@ -241,6 +251,10 @@ export interface components {
                 /** @description Always null. */
                 summary: string | null;
             };
+            /** @description Always null. */
+            safety_identifier: string | null;
+            /** @description Always `default`. */
+            service_tier: string;
             /**
              * @description Whether it is complete; `incomplete` if it was cut off.
              * @enum {string}
@@ -248,8 +262,8 @@ export interface components {
             status: "in_progress" | "completed" | "incomplete" | "failed";
             /** @description As requested. */
             store: boolean;
-            /** @description As requested. */
-            temperature: number | null;
+            /** @description As requested; 1 if the model’s own is used. */
+            temperature: number;
             /** @description As requested. */
             text: {
                 [key: string]: unknown;
@@ -260,8 +274,10 @@ export interface components {
             tools: {
                 [key: string]: unknown;
             }[];
-            /** @description As requested. */
-            top_p: number | null;
+            /** @description Always 0. */
+            top_logprobs: number;
+            /** @description As requested; 1 if the model’s own is used. */
+            top_p: number;
             /** @constant */
             truncation: "auto";
             /** @description Tokens of the run; null if the model does not report them. */
@@ -4521,6 +4537,8 @@ export interface components {
                 score: number;
                 /** @description The text of the passage. */
                 text: string;
+                /** @description Always null. */
+                vector_store_id: string | null;
             }[] | null;
             /**
              * @description Whether it is complete; `incomplete` if it was cut off.

@@ -87,12 +87,23 @@ function toResponse(request: ResponseRequest, model: string): ResponseObject {
     previous_response_id: request.previous_response_id ?? null,
     reasoning: { effort: reasoning?.effort ?? null, summary: null },
     store: request.store,
-    temperature: request.temperature ?? null,
+    temperature: request.temperature ?? 1,
     text: { format: text?.format ?? { type: 'text' } },
     tool_choice: request.tool_choice ?? 'auto',
-    tools: tools ?? [],
-    top_p: request.top_p ?? null,
+    tools: (tools ?? []).map((tool) => (tool.type === 'function' ? { ...PLAIN, ...tool } : tool)),
+    top_p: request.top_p ?? 1,
     truncation: 'auto',
     usage: null,
+    background: false,
+    frequency_penalty: 0,
+    max_tool_calls: null,
+    presence_penalty: 0,
+    prompt_cache_key: null,
+    safety_identifier: null,
+    service_tier: 'default',
+    top_logprobs: 0,
   }
 }
+
+/** What the published protocol requires of a function, which may be left out of a request. */
+const PLAIN = { description: null, parameters: null, strict: false }

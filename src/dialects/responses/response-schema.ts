@@ -78,6 +78,7 @@ const OutputItem = z
             score: z.number().describe('Relevance of the passage, from 0 to 1.'),
             text: z.string().describe('The text of the passage.'),
             attributes: freeObject().describe('The metadata of the document.'),
+            vector_store_id: z.null().describe('Always null.'),
           }),
         )
         .nullable()
@@ -135,12 +136,21 @@ export const ResponseObject = z
       })
       .describe('As requested.'),
     store: z.boolean().describe('As requested.'),
-    temperature: z.number().nullable().describe('As requested.'),
+    temperature: z.number().describe('As requested; 1 if the model’s own is used.'),
     text: freeObject().describe('As requested.'),
     tool_choice: z.unknown().describe('As requested.'),
     tools: z.array(freeObject()).describe('As requested.'),
-    top_p: z.number().nullable().describe('As requested.'),
+    top_p: z.number().describe('As requested; 1 if the model’s own is used.'),
     truncation: z.literal('auto'),
+    // Of no effect here, and required by those who read the protocol as it is published.
+    background: z.boolean().describe('Always false.'),
+    frequency_penalty: z.number().describe('Always 0.'),
+    max_tool_calls: z.null().describe('Always null.'),
+    presence_penalty: z.number().describe('Always 0.'),
+    prompt_cache_key: z.null().describe('Always null.'),
+    safety_identifier: z.null().describe('Always null.'),
+    service_tier: z.string().describe('Always `default`.'),
+    top_logprobs: z.int().describe('Always 0.'),
     usage: z
       .object({
         input_tokens: z.int().describe('Tokens of the prompts.'),

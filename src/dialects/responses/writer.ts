@@ -146,7 +146,8 @@ function searchEvents(
 }
 
 function toResult({ documentId, title, score, text, metadata: attributes = {} }: Hit) {
-  return { file_id: documentId, filename: title || documentId, score, text, attributes }
+  const filename = title || documentId
+  return { file_id: documentId, filename, score, text, attributes, vector_store_id: null }
 }
 
 /** Reasoning that goes back to the model with the results of the calls that follow. */

@@ -1875,6 +1875,7 @@ class Result(TypedDict):
     score: float
     text: str
     attributes: dict[str, Any]
+    vector_store_id: str | None
 
 
 class ResponseOutputItemFileSearchCall(TypedDict):
@@ -3106,12 +3107,20 @@ class AgentResponse(TypedDict):
     previous_response_id: str | None
     reasoning: Reasoning
     store: bool
-    temperature: float | None
+    temperature: float
     text: dict[str, Any]
     tool_choice: Any
     tools: list[dict[str, Any]]
-    top_p: float | None
+    top_p: float
     truncation: Literal['auto']
+    background: bool
+    frequency_penalty: float
+    max_tool_calls: str | None
+    presence_penalty: float
+    prompt_cache_key: str | None
+    safety_identifier: str | None
+    service_tier: str
+    top_logprobs: int
     usage: Usage | None
     agent: NotRequired[Agent2]
 
