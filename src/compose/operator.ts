@@ -93,11 +93,8 @@ function composeReadiness(parts: ReadinessParts) {
     contexts: knowledge.contexts?.progress,
     pictures: knowledge.pictures?.progress,
     reEmbedding: nextModel?.progress,
-    warnings: () => [
-      ...closingModels.warnings(),
-      ...clock.warnings(),
-      ...search.languages.warnings(),
-    ],
+    warnings: () => [...closingModels.warnings(), ...clock.warnings()],
+    privateWarnings: search.languages.warnings,
     stage: () => reconciliation.progress().state,
     counts: store.counts,
     log,

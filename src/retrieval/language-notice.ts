@@ -56,7 +56,7 @@ export class LanguageNotice {
     if (language) this.#questions = [...this.#questions, language].slice(-MAX_QUESTIONS)
   }
 
-  warnings(): Warning[] {
+  readonly warnings = (): Warning[] => {
     const documents = shares(this.#documents)
     const unserved = [...documents].filter(([language]) => language !== this.#expected)
     const asked = [...shares(this.#questions)].filter(([language]) => !documents.has(language))

@@ -28,6 +28,8 @@ interface Dependencies {
   reEmbedding?: (() => NonNullable<Readiness['reEmbedding']>) | undefined
   /** What works but will not for long. */
   warnings?: () => NonNullable<Readiness['warnings']>
+  /** Those that say something about documents or questions: strangers do not get them. */
+  privateWarnings?: () => NonNullable<Readiness['warnings']>
   counts: () => Promise<StoreCounts>
   /** The stage of startup; results found at another stage are outdated. */
   stage?: () => string
@@ -51,6 +53,7 @@ export function createReadiness({
   pictures,
   reEmbedding,
   warnings = () => [],
+  privateWarnings = () => [],
   counts,
   stage = () => '',
   log,
@@ -124,8 +127,13 @@ export function createReadiness({
 
   return async (isTrusted = true) => {
     if (isTrusted) {
-      const result = await look()
-      return { ...result, ...(result.status === 'ready' && (await count())) }
+      const { warnings: known = [], ...result } = await look()
+      const notices = [...known, ...privateWarnings()]
+      return {
+        ...result,
+        ...(notices.length > 0 && { warnings: notices }),
+        ...(result.status === 'ready' && (await count())),
+      }
     }
     return lookForStrangers()
   }
