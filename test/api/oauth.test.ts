@@ -221,7 +221,8 @@ it.each<[string, Record<string, string>]>([
   ['only code', { response_type: 'token' }],
   ['code_challenge_method is missing or not supported', { code_challenge_method: 'plain' }],
   ['code_challenge is missing or not supported', { code_challenge: '' }],
-  ['there are query, chat and ingest', { scope: 'admin' }],
+  ['there are query and chat', { scope: 'admin' }],
+  ['there are query and chat', { scope: 'query ingest' }],
   ['resource must be', { resource: 'https://elsewhere.example/mcp' }],
 ])('shows the person that %s, and sends nobody to the client', async (words, more) => {
   const refused = await allow(more)
@@ -231,7 +232,7 @@ it.each<[string, Record<string, string>]>([
 })
 
 it('puts into the audit log which key was made for a program, by whom, and that it gave it back', async () => {
-  const { access_token, refresh_token } = await tokensOf({ scope: 'query ingest' })
+  const { access_token, refresh_token } = await tokensOf({ scope: 'query' })
   const id = idOf(access_token) ?? ''
   await post(server, 'revoke', { token: refresh_token })
   const log = await server.request(`/admin/audit?target=${id}`)
@@ -247,18 +248,28 @@ it('puts into the audit log which key was made for a program, by whom, and that 
   ])
 })
 
-it('lets a program add documents if it asked for that, and was allowed to', async () => {
-  const toolsOf = async (scope: string) => {
-    const { access_token } = await tokensOf({ scope })
-    const client = new Client({ name: 'test', version: '1' })
-    const requestInit = { headers: { authorization: `Bearer ${access_token}` } }
-    const url = new URL(`${server.url}/mcp`)
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
-    onTestFinished(() => client.close())
-    return (await client.listTools()).tools.map(({ name }) => name)
+it('gives a program no way to add, change or delete documents, and offers none', async () => {
+  for (const path of ['oauth-authorization-server', 'oauth-protected-resource/mcp']) {
+    const metadata = await fetch(`${server.url}/.well-known/${path}`)
+    expect(await metadata.json()).toMatchObject({ scopes_supported: ['query', 'chat'] })
   }
-  expect(await toolsOf('query ingest')).toContain('add_document')
-  expect(await toolsOf('')).not.toContain('add_document')
+  const id = await server.ingest({ text: 'Whoever may change it, may.' })
+  const { access_token } = await tokensOf()
+  const client = new Client({ name: 'test', version: '1' })
+  const requestInit = { headers: { authorization: `Bearer ${access_token}` } }
+  const url = new URL(`${server.url}/mcp`)
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+  onTestFinished(() => client.close())
+  const tools = (await client.listTools()).tools.map(({ name }) => name)
+  expect(tools).toContain('query')
+  expect(tools).not.toContain('add_document')
+  const request = requester(server.url, access_token)
+  const changes = [
+    request('/documents', { body: { text: 'One more.' } }),
+    request(`/documents/${id}`, { method: 'PATCH', body: { title: 'Other' } }),
+    request(`/documents/${id}`, { method: 'DELETE' }),
+  ]
+  for (const change of changes) expect((await change).status).toBe(403)
 })
 
 it('tells the client that it was denied', async () => {

@@ -16,12 +16,15 @@ const Generation = z.object({ id: z.string(), digest: z.string(), client: z.stri
 const Refresh = Generation.extend({ until: z.number() })
 const Code = Refresh.extend({ redirect: z.string(), challenge: z.string() })
 
+/** What programs may be allowed; the scope `ingest` would let them change and delete documents, too. */
+export const SCOPES = ['query', 'chat'] as const
+
 const Scopes = z
   .string()
   .max(200)
   .transform((text) => text.split(' ').filter((scope) => scope !== ''))
-  .pipe(z.array(z.enum(['query', 'chat', 'ingest'])))
-  .transform((scopes) => (scopes.length > 0 ? scopes : (['query', 'chat'] as const)))
+  .pipe(z.array(z.enum(SCOPES)))
+  .transform((scopes) => (scopes.length > 0 ? scopes : SCOPES))
 
 const AuthorizationRequest = z.object({
   response_type: z.literal('code'),
@@ -145,7 +148,7 @@ export function readRequest(parameters: Parameters, resource: string) {
   }
   checkResource(parameters, resource)
   const scopes = Scopes.safeParse(parameters.scope ?? '')
-  if (!scopes.success) throw new OAuthRefusal('invalid_scope', 'there are query, chat and ingest')
+  if (!scopes.success) throw new OAuthRefusal('invalid_scope', 'there are query and chat')
   return { challenge: request.data.code_challenge, scopes: scopes.data }
 }
 

@@ -36,11 +36,7 @@ export function pageHeaders(formTarget?: URL): Record<string, string> {
   }
 }
 
-const SCOPES = {
-  query: 'search and read documents',
-  chat: 'ask the agent',
-  ingest: 'add documents',
-}
+const SCOPES = { query: 'search and read documents', chat: 'ask the agent' }
 
 interface Consent {
   name: string

@@ -8,7 +8,7 @@ import type { Identify, KeyStore, RecordChange } from '../services.ts'
 import { addAuthorization, FORM, MAX_FORM, readForm } from './authorization.ts'
 import { createClientDocuments } from './client-documents.ts'
 import { createGrants } from './grants.ts'
-import { createOAuth } from './oauth.ts'
+import { createOAuth, SCOPES } from './oauth.ts'
 import { OAuthRefusal, Registration } from './registration.ts'
 
 /** Requests per address and minute. Hosted assistants send those of many people from few addresses. */
@@ -98,7 +98,7 @@ function addMetadata(app: FastifyInstance, issuerOf: IssuerOf): void {
     app.get(`/.well-known/oauth-protected-resource${path}`, async (request) => ({
       resource: `${issuerOf(request)}/mcp`,
       authorization_servers: [issuerOf(request)],
-      scopes_supported: ['query', 'chat', 'ingest'],
+      scopes_supported: SCOPES,
       bearer_methods_supported: ['header'],
     }))
   }
@@ -110,7 +110,7 @@ function addMetadata(app: FastifyInstance, issuerOf: IssuerOf): void {
       token_endpoint: `${issuer}/oauth/token`,
       registration_endpoint: `${issuer}/oauth/register`,
       revocation_endpoint: `${issuer}/oauth/revoke`,
-      scopes_supported: ['query', 'chat', 'ingest'],
+      scopes_supported: SCOPES,
       response_types_supported: ['code'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
       code_challenge_methods_supported: ['S256'],
