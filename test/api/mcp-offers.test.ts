@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { AuditPage } from '@agent-server/schemas/operator/audit.ts'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -6,7 +8,9 @@ import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextpr
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { folderOf, skillText } from '../agent/skills/skill-for-test.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, requester, startServer, TEST_KEY } from '../support/server.ts'
+import { modelAt, requester, settledDocument, startServer, TEST_KEY } from '../support/server.ts'
+import { startSite } from '../support/site.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const INFO = { name: 'test', version: '1.0.0' }
@@ -22,7 +26,9 @@ const folder = await folderOf({
   'skills/constructor/big.bin': '\u0000'.repeat(50_000),
 })
 const upstream = await startScriptedUpstream()
-const server = await startServer(modelAt(upstream, { AGENT_CONFIG: `${folder}/agent.json` }))
+const server = await startServer(
+  modelAt(upstream, { AGENT_CONFIG: `${folder}/agent.json`, OUTBOUND_ALLOW: '127.0.0.1' }),
+)
 
 const withKey = (key: string, more: Record<string, string> = {}) => ({
   requestInit: { headers: { authorization: `Bearer ${key}`, ...more } },
@@ -32,9 +38,10 @@ async function connect(
   key = TEST_KEY,
   options: ConstructorParameters<typeof Client>[1] = {},
   headers: Record<string, string> = {},
+  { url: at } = server,
 ) {
   const client = new Client(INFO, { versionNegotiation: { mode: 'auto' }, ...options })
-  const url = new URL(`${server.url}/mcp`)
+  const url = new URL(`${at}/mcp`)
   await client.connect(new StreamableHTTPClientTransport(url, withKey(key, headers)))
   onTestFinished(() => client.close())
   return client
@@ -86,7 +93,6 @@ describe('add_document', () => {
     ['what is stored', { text: 'The aviary is closed.', title: 'Aviary', metadata: { year: 2 } }],
     ['what is refused as invalid', { text: '' }],
     ['what is refused as not allowed', { text: 'Elsewhere.', collection: 'green' }],
-    ['an unknown field', { text: 'A field too many.', colour: 'red' }],
   ])('is in the audit log as POST /documents is: %s', async (_case, body) => {
     const fields = { scopes: ['ingest'], collections: ['red'] }
     const [overMcp, overHttp] = [await keyWith(fields), await keyWith(fields)]
@@ -98,6 +104,54 @@ describe('add_document', () => {
     const { id } = Object(entry?.targets)
     const targets = { ...entry?.targets, ...(id !== undefined && { id: expect.any(String) }) }
     expect(await audit({ who: `key:${overMcp.id}` })).toEqual([{ ...entry, targets }])
+  })
+
+  it('refuses fields that it does not know, by their names, and stores nothing', async () => {
+    const made = await keyWith({ scopes: ['ingest', 'query'] })
+    const client = await connect(made.secret)
+    const input = { text: 'A quokka for the few.', collections: ['hr'], wait: 30 }
+    const refused = await add(client, input)
+    expect(refused).toMatchObject({ isError: true })
+    expect(JSON.stringify(refused.content)).toContain('has unknown fields: collections')
+    expect(await audit({ who: `key:${made.id}` })).toMatchObject([
+      {
+        action: 'createDocument',
+        status: 400,
+        targets: { fields: ['text', 'collections', 'wait'] },
+      },
+    ])
+    const found = await client.callTool({ name: 'query', arguments: { query: 'quokka' } })
+    expect(JSON.stringify(found)).not.toContain('for the few')
+  })
+
+  it('fetches a URL each time, unless the call has a key', async () => {
+    const site = await startSite()
+    site.serve('/news', { body: '<p>The wombat is asleep.</p>' })
+    const client = await connect()
+    const input = { url: `${site.url}/news`, wait: 30 }
+    await add(client, input)
+    const { document: kept } = await add(client, { ...input, idempotencyKey: 'news' })
+    site.serve('/news', { body: '<p>The wombat is awake.</p>' })
+    const { document } = await add(client, input)
+    const text = await client.callTool({ name: 'get_document', arguments: { id: document.id } })
+    expect(JSON.stringify(text.content)).toContain('awake')
+    const again = await add(client, { ...input, idempotencyKey: 'news' })
+    expect(again.document.id).toBe(kept.id)
+  })
+
+  it('reads a document again that was added before and has failed', async () => {
+    const directory = await temporaryDirectory()
+    const idle = await startServer({ DATA_DIR: directory }, { begin: false })
+    const input = { text: 'The numbat eats termites.' }
+    const { document } = await add(await connect(TEST_KEY, {}, {}, idle), input)
+    await idle.close()
+    const database = new DatabaseSync(join(directory, 'agent-server.db'))
+    database.prepare('UPDATE documents SET attempts = 5').run()
+    database.close()
+    const next = await startServer({ DATA_DIR: directory })
+    expect(await settledDocument(next.request, document.id)).toMatchObject({ status: 'failed' })
+    const again = await add(await connect(TEST_KEY, {}, {}, next), { ...input, wait: 30 })
+    expect(again.document).toMatchObject({ id: document.id, status: 'ready' })
   })
 
   it('is offered to a key that may add documents, and to no other', async () => {
@@ -187,6 +241,21 @@ describe('completion', () => {
         })
       }
     }
+  })
+})
+
+describe('a completion that fails', () => {
+  it('tells the client nothing of the store', async () => {
+    const directory = await temporaryDirectory()
+    const broken = await startServer({ DATA_DIR: directory })
+    const client = await connect(TEST_KEY, {}, {}, broken)
+    const database = new DatabaseSync(join(directory, 'agent-server.db'), { timeout: 30_000 })
+    database.exec('ALTER TABLE documents RENAME TO lost')
+    database.close()
+    const ref = { type: 'ref/resource', uri: 'document:///{id}' } as const
+    const failure = client.complete({ ref, argument: { name: 'id', value: 'a' } })
+    await expect(failure).rejects.toThrow('The request failed; see the server log')
+    await expect(failure).rejects.toMatchObject({ code: -32_603 })
   })
 })
 

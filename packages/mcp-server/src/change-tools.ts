@@ -13,7 +13,7 @@ const MAX_WAIT_SECONDS = 60
 
 const NewDocument = DocumentInput.safeExtend({
   idempotencyKey: IdempotencyKey.optional().describe(
-    'Repeating a call with the same key returns the document that was added first. Default: made of the other fields, so that the same call adds nothing twice.',
+    'Repeating a call with the same key returns the document that was added first. Default: made of the other fields if `text` is given, so that the same call adds nothing twice; a URL is fetched each time.',
   ),
   wait: z
     .number()
@@ -21,7 +21,8 @@ const NewDocument = DocumentInput.safeExtend({
     .max(MAX_WAIT_SECONDS)
     .default(0)
     .describe('Maximum number of seconds to wait until the document is `ready` or `failed`.'),
-})
+  // A misspelt `collection` would show the document to all.
+}).strict()
 
 interface Services {
   corpus: Pick<Corpus, 'add' | 'documents'>
@@ -51,6 +52,18 @@ export function addChangeTools(server: McpServer, services: Services, guarded: G
     }
   }
 
+  const add = async (
+    input: DocumentInput,
+    { key, wait }: { key: string | undefined; wait: number },
+    signal: AbortSignal,
+  ) => {
+    const { documents } = corpus
+    const added = await corpus.add(input, key, signal)
+    // One that was added before: a new one is `pending`.
+    const created = added.status === 'failed' ? await documents.retry(added.id) : added
+    return documents.awaitCompletion(created, { seconds: wait, goal: 'ready' }, signal)
+  }
+
   server.registerTool(
     'add_document',
     {
@@ -62,7 +75,7 @@ export function addChangeTools(server: McpServer, services: Services, guarded: G
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
-        idempotentHint: true,
+        idempotentHint: false,
         openWorldHint: true,
       },
     },
@@ -72,10 +85,7 @@ export function addChangeTools(server: McpServer, services: Services, guarded: G
       return guarded(() =>
         recorded('createDocument', data ? input : sent, async () => {
           if (error) throw refusalOf(error)
-          const key = idempotencyKey ?? hash('sha256', JSON.stringify(input), 'base64url')
-          const created = await corpus.add(input, key, signal)
-          const goal = { seconds: wait, goal: 'ready' as const }
-          const document = await corpus.documents.awaitCompletion(created, goal, signal)
+          const document = await add(input, { key: idempotencyKey ?? keyOf(input), wait }, signal)
           return {
             status: isSettled(document) ? 200 : 202,
             answer: document,
@@ -86,6 +96,10 @@ export function addChangeTools(server: McpServer, services: Services, guarded: G
     },
   )
 }
+
+/** None for what is at a URL, which may be different each time. */
+const keyOf = (input: DocumentInput) =>
+  input.text === undefined ? undefined : hash('sha256', JSON.stringify(input), 'base64url')
 
 const describe = ({ id, status, error }: DocumentCreated) =>
   `Document ${id} is ${status}${error ? `: ${error.message}` : ''}.`

@@ -1,7 +1,7 @@
-import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { CompleteRequest, McpServer } from '@modelcontextprotocol/server'
 import { invalidParams } from './corpus-tools.ts'
-import { DOCUMENT_TEMPLATE } from './document-resources.ts'
+import { DOCUMENT_TEMPLATE, guarded } from './document-resources.ts'
 import type { Corpus, Skill } from './services.ts'
 
 /** As the protocol has it, for one answer. */
@@ -13,22 +13,20 @@ interface Services {
   skills: () => readonly Skill[]
   /** What the caller may see; absent if it may not read. */
   corpus: Pick<Corpus, 'collections' | 'documents'> | undefined
+  log: Pick<Log, 'error'>
 }
 
 /** Completes the arguments of prompts, and the ids of documents by their ids or titles. */
-export function addCompletion({ server }: McpServer, { skills, corpus }: Services): void {
+export function addCompletion({ server }: McpServer, { skills, corpus, log }: Services): void {
   server.setRequestHandler('completion/complete', async ({ params }, { mcpReq }) => {
     const { ref, argument } = params
     const isMeant = (text: string) => text.toLowerCase().startsWith(argument.value.toLowerCase())
-    try {
+    return guarded(log, async () => {
       check(ref, skills(), corpus)
       const all = await valuesOf(argument.name, isMeant, mcpReq.signal)
       const values = all.slice(0, MAX_VALUES)
       return { completion: { values, hasMore: values.length < all.length } }
-    } catch (error) {
-      if (error instanceof AppError) throw invalidParams(error.message)
-      throw error
-    }
+    })
   })
 
   async function valuesOf(name: string, isMeant: (text: string) => boolean, signal: AbortSignal) {

@@ -20,24 +20,29 @@ const MAX_PAGES = 50
 
 export const DOCUMENT_TEMPLATE = 'document:///{id}'
 
+/** Does what a request other than a call of a tool asks, and reports failures only as far as the client may know them. */
+export async function guarded<Result>(
+  log: Pick<Log, 'error'>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    if (error instanceof AppError) {
+      throw error.code === 'invalid_request' ? invalidParams(error.message) : error
+    }
+    log.error({ err: error }, 'an MCP request failed')
+    throw new Error('The request failed; see the server log')
+  }
+}
+
 /** Adds the newest documents as listed resources, and every document as a resource by its URI. */
 export function addDocumentResources(
   server: McpServer,
   documents: Documents,
   log: Pick<Log, 'error'>,
 ): void {
-  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof ProtocolError) throw error
-      if (error instanceof AppError) {
-        throw error.code === 'invalid_request' ? invalidParams(error.message) : error
-      }
-      log.error({ err: error }, 'reading an MCP resource failed')
-      throw new Error('The request failed; see the server log')
-    }
-  }
   const about = {
     title: 'Document',
     description: `The first ${MAX_PIECE} characters of a document’s text. Use \`get_document\` to read more.`,
@@ -46,7 +51,7 @@ export function addDocumentResources(
   // No `list` in the template, since that would have no pages.
   const template = new ResourceTemplate(DOCUMENT_TEMPLATE, { list: undefined })
   server.registerResource('document', template, about, (uri, { id }, { mcpReq }) =>
-    guarded(async () => {
+    guarded(log, async () => {
       const { data: documentId } = DocumentId.safeParse(id)
       if (documentId === undefined) throw new ResourceNotFoundError(uri.href)
       const text = await readText(documents, { id: documentId, uri: uri.href }, mcpReq.signal)
@@ -54,7 +59,7 @@ export function addDocumentResources(
     }),
   )
   server.server.setRequestHandler('resources/list', ({ params }, { mcpReq }) =>
-    guarded(() => listPage(documents, params?.cursor, mcpReq.signal)),
+    guarded(log, () => listPage(documents, params?.cursor, mcpReq.signal)),
   )
 }
 

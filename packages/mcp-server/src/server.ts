@@ -93,6 +93,7 @@ function createServer(
   addCompletion(server, {
     skills: may('chat') ? skills : () => [],
     corpus: may('query') ? corpus : undefined,
+    log,
   })
   return server
 }

@@ -30,6 +30,8 @@ export interface Documents {
   get(id: string): Promise<Document>
   list(page: DocumentPage, signal: AbortSignal): Promise<DocumentList>
   text(id: string, range: TextQuery, signal: AbortSignal): Promise<DocumentText>
+  /** Reads a failed document again. Throws `document_not_failed`. */
+  retry(id: string): Promise<DocumentCreated>
   /** The document once the goal is reached or has failed, or after so many seconds. */
   awaitCompletion(
     document: DocumentCreated,
