@@ -6,6 +6,24 @@ import { textReply } from '../support/upstream-replies.ts'
 
 const browser = useBrowser()
 
+const DRAWINGS = `\`\`\`svg
+<svg width="120" height="60" viewBox="0 0 120 60" onload="top.hacked = 1">
+  <style>rect { fill: teal } @import url(http://127.0.0.1:9/x.css);</style>
+  <script>top.hacked = 2</script>
+  <rect width="60" height="60"/>
+  <image href="http://127.0.0.1:9/x.png" width="9" height="9"/>
+  <foreignObject width="9" height="9"><iframe xmlns="http://www.w3.org/1999/xhtml" src="/"/></foreignObject>
+</svg>
+\`\`\`
+
+\`\`\`xml
+<svg><not closed</svg>
+\`\`\`
+
+\`\`\`html
+<p>No drawing <svg></svg></p>
+\`\`\``
+
 describe.skipIf(!hasBrowser)('A conversation (needs Chromium)', () => {
   it.each([1_280, 390])('leaves no row empty between turns, %d pixels wide', async (width) => {
     const upstream = await startScriptedUpstream()
@@ -54,6 +72,32 @@ describe.skipIf(!hasBrowser)('A conversation (needs Chromium)', () => {
     await page.locator('.turn:last-child .turn-foot').waitFor()
     expect(await next.count()).toBe(1)
     expect(await suggestions()).not.toContain(first)
+    await upstream.close()
+  })
+
+  it('shows a drawing of its answer where that is wanted, in which nothing runs or calls out', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page, complaints } = await openWebUi(browser, server.url, 'chat')
+    upstream.always(textReply(DRAWINGS))
+    await askOn(page, 'Draw it')
+    const blocks = page.locator('.code-block')
+    const buttons = page.getByRole('button', { name: 'Show drawing' })
+    await expect.poll(() => buttons.count()).toBe(2)
+    await buttons.first().click()
+    const width = () =>
+      page.evaluate<number>(`document.querySelector('.drawing img')?.naturalWidth ?? 0`)
+    await expect.poll(width).toBe(120)
+    expect(await buttons.first().getAttribute('aria-pressed')).toBe('true')
+    expect(await blocks.first().locator('pre').isVisible()).toBe(false)
+    await expectAccessible(page, 'drawing')
+    expect(await page.evaluate('window.hacked')).toBeUndefined()
+    await buttons.first().click()
+    expect(await blocks.first().locator('pre').isVisible()).toBe(true)
+    await buttons.last().click()
+    await blocks.getByText('The browser cannot show this drawing.').waitFor()
+    // Nothing was asked of another server.
+    expect(complaints).toEqual([])
     await upstream.close()
   })
 })

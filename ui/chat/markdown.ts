@@ -5,6 +5,8 @@ import { h, render } from 'preact'
 import { copyText } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { boundedNesting } from './bounded-nesting.ts'
+import { drawingButton } from './drawing-preview.ts'
+import { isDrawing } from './drawings.ts'
 import { footnotes, noteLabels, noteLetters } from './footnote-syntax.ts'
 import { linkFootnotes } from './footnotes.ts'
 import { formulaSyntax } from './formula-syntax.ts'
@@ -113,7 +115,7 @@ export function renderMarkdown(
   linkFootnotes(fragment, notes)
   for (const link of fragment.querySelectorAll('a')) showTarget(link)
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table)
-  for (const code of fragment.querySelectorAll('pre')) addCopyButton(code)
+  for (const code of fragment.querySelectorAll('pre')) addCodeHead(code)
   for (const node of textNodes(fragment)) {
     if (!node.parentElement?.closest(NO_CITATIONS_IN)) markCitations(node, hits)
   }
@@ -162,8 +164,8 @@ function makeScrollable(table: HTMLTableElement): void {
   place.append(table)
 }
 
-/** Puts the language and a button to copy above a block of code. */
-function addCopyButton(code: HTMLPreElement): void {
+/** Puts the language and what can be done above a block of code. */
+function addCodeHead(code: HTMLPreElement): void {
   const text = code.textContent ?? ''
   const language = code.lang
   code.removeAttribute('lang')
@@ -183,7 +185,12 @@ function addCopyButton(code: HTMLPreElement): void {
       () => showFor(label, 'Not copied'),
     )
   })
-  head.append(language || 'Code', button)
+  const isWhole = code.querySelector('code[class]') !== null
+  const actions = document.createElement('span')
+  actions.className = 'row tight'
+  if (isWhole && isDrawing(language, text)) actions.append(drawingButton(text, code))
+  actions.append(button)
+  head.append(language || 'Code', actions)
   block.className = 'code-block'
   code.replaceWith(block)
   block.append(head, code)
