@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { arch, availableParallelism, platform, release, totalmem } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { parseParameters } from '@agent-server/lib/command-line.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { isMissing } from '@agent-server/lib/files.ts'
 import { checkProcess } from '@agent-server/lib/processes/child-process.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
@@ -14,7 +15,7 @@ import {
 } from '../../packages/client/src/agent-server.ts'
 import { embeddingModel, embedsHere } from '../compose/models.ts'
 import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
-import { checkDatabase } from '../compose/stores.ts'
+import { checkDatabase, openBackup } from '../compose/stores.ts'
 import { type Config, EXTRACTIVE } from '../config.ts'
 import { indexDriver } from '../index-drivers.ts'
 import type { Command } from './command.ts'
@@ -65,6 +66,8 @@ export const runDoctor: Command = async (context) => {
   report(await checkDisk(config.loaded))
   const database = await describeDatabase(config.loaded)
   if (database) report(database)
+  const kept = database?.remedy ? undefined : await describeKept(config.loaded, context.signal)
+  if (kept) report(kept)
   for (const finding of await checkServer(config.loaded, context.signal)) report(finding)
   stderr.write(failed === 0 ? 'Everything works\n' : `${failed} failed\n`)
   return failed === 0 ? 0 : 1
@@ -141,6 +144,37 @@ async function describeDatabase(config: Config): Promise<Finding | undefined> {
   } catch (error) {
     return { part, words: 'cannot be read', remedy: messageOf(error) }
   }
+}
+
+/** What grows, by table; docs/guides/operations.md has the bounds. */
+const GROWING = {
+  documents: 'documents',
+  conversations: 'conversations',
+  feedback: 'feedback',
+  artifacts: 'files and responses',
+  runs: 'runs',
+  model_usage: 'rows of usage',
+  audit: 'entries of the audit log',
+  people: 'people',
+  api_keys: 'keys',
+}
+
+/** How much of that there is. Nothing before the first start, nor where the database cannot be read, which is a finding. */
+async function describeKept(config: Config, signal: AbortSignal): Promise<Finding | undefined> {
+  try {
+    const backup = await openBackup(config)
+    for await (const record of backup.read(signal)) {
+      if (record.kind !== 'start') break
+      const words = Object.entries(GROWING).map(
+        ([table, name]) => `${(record.rows[table] ?? 0).toLocaleString('en')} ${name}`,
+      )
+      return { part: 'kept', words: words.join(', ') }
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof AppError)) throw error
+  }
+  return undefined
 }
 
 /** What the running server says of itself; if none runs, whether one could listen. */
