@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { runRebuildIndex } from '../../src/commands/rebuild.ts'
 import { loadConfig } from '../../src/config.ts'
 import { PROGRAM, type QdrantNode, startNodes } from '../support/qdrant/nodes.ts'
@@ -92,6 +93,37 @@ async function rebuildIndex(environment: Record<string, string>): Promise<number
   })
 }
 
+const NOUNS = ['owls', 'otters', 'herons', 'rivers', 'forests', 'nights', 'fishes', 'nests']
+/** So many that the idf of a word in a shard is not that in all. */
+const COMPARED = Array.from({ length: 48 }, (_, number) => {
+  const noun = (step: number) => NOUNS[Math.floor(number / step) % NOUNS.length]
+  return `Note ${number}: ${noun(1)} near ${noun(2)} and ${noun(7)}${' on stones'.repeat(number % 4)}.`
+})
+
+async function textsOf({ request }: TestServer, body: object): Promise<string[]> {
+  const response = await request('/query', { body })
+  return QueryResponse.parse(await response.json()).hits.map(({ text }) => text)
+}
+
+const Cluster = z.object({
+  result: z.object({ peers: z.record(z.string(), z.object({ uri: z.string() })) }),
+})
+const Local = z.object({ result: z.object({ local_shards: z.array(z.unknown()) }) })
+
+/** Has the cluster forget a node that is gone. */
+async function forget([one]: readonly QdrantNode[], lost: QdrantNode | undefined): Promise<void> {
+  const { peers } = Cluster.parse(await (await fetch(`${one?.url}/cluster`)).json()).result
+  const [id] = Object.entries(peers).find(([, { uri }]) => uri.startsWith(`${lost?.uri}`)) ?? []
+  const response = await fetch(`${one?.url}/cluster/peer/${id}?force=true`, { method: 'DELETE' })
+  expect(response.status).toBe(200)
+}
+
+/** How many shards of the words a node has a copy of. */
+async function shardsOn(node: QdrantNode | undefined): Promise<number> {
+  const response = await fetch(`${node?.url}/collections/agent-server-terms/cluster`)
+  return Local.parse(await response.json()).result.local_shards.length
+}
+
 type Act = (node: QdrantNode) => Promise<void> | void
 
 describe.skipIf(PROGRAM === '')(
@@ -131,6 +163,40 @@ describe.skipIf(PROGRAM === '')(
       expect(await rebuildIndex(environment)).toBe(0)
       const after = await startServer(environment)
       expect(await faults(after, count())).toEqual([])
+      await after.close()
+      // The others still know it with shards, and would refuse it empty.
+      await forget(nodes, lost)
+      await lost?.start()
+      expect(await rebuildIndex(environment)).toBe(0)
+      expect(await shardsOn(lost)).toBeGreaterThan(0)
+      const whole = await startServer({ ...environment, QDRANT_URL: lost?.url ?? '' })
+      expect(await faults(whole, count())).toEqual([])
+    })
+
+    it('find the same by words and by meaning in three shards as in one, whatever the order by words', {
+      timeout: WHOLE_MS,
+    }, async () => {
+      const embedder = await startScriptedEmbedder()
+      const answers: string[][][] = []
+      for (const count of [1, NODES]) {
+        const nodes = await startNodes(count)
+        const server = await startServer({
+          QDRANT_URL: nodes.map(({ url }) => url).join(','),
+          QDRANT_SHARDS: `${count}`,
+          EMBEDDING_MODEL: 'hashed-words',
+          EMBEDDING_BASE_URL: embedder.url,
+          EMBEDDING_API_KEY: 'embedding-key-5521',
+        })
+        for (const text of COMPARED) await server.ingest({ text })
+        const found: string[][] = []
+        for (const query of NOUNS) {
+          found.push((await textsOf(server, { query, mode: 'lexical', topK: 50 })).toSorted())
+          found.push(await textsOf(server, { query, mode: 'dense', topK: 10 }))
+        }
+        answers.push(found)
+        await server.close()
+      }
+      expect(answers[1]).toEqual(answers[0])
     })
 
     it('take in what has more fields than strict mode allows payload indexes', {

@@ -16,6 +16,8 @@ const POLL_MS = 100
 
 export interface QdrantNode {
   url: string
+  /** Where the others reach it. */
+  uri: string
   /** Takes connections and answers none, as on a machine that swaps. */
   hang(): void
   resume(): void
@@ -36,7 +38,6 @@ export async function startNodes(count: number): Promise<QdrantNode[]> {
       p2p: await freePort(),
     })),
   )
-  const uriOf = ({ p2p }: Peer) => `http://127.0.0.1:${p2p}`
   const nodes = peers.map((peer, place) => {
     const other = peers[place === 0 ? 1 : 0]
     const own = count > 1 ? ['--uri', uriOf(peer)] : []
@@ -84,6 +85,8 @@ export async function readPoints(url: string, collection: string, ...with_vector
   return points
 }
 
+const uriOf = ({ p2p }: Peer) => `http://127.0.0.1:${p2p}`
+
 interface Peer {
   directory: string
   http: string
@@ -99,6 +102,7 @@ function nodeOf(peer: Peer, inCluster: boolean, parameters: (isFirst: boolean) =
 
   return {
     url,
+    uri: uriOf(peer),
     hang: () => running?.send('SIGSTOP'),
     resume: () => running?.send('SIGCONT'),
     async kill() {
