@@ -10,6 +10,9 @@ import { textReply } from '../support/upstream-replies.ts'
 const browser = useBrowser()
 const SKILLS = fileURLToPath(new URL('../../skills', import.meta.url))
 
+/** The documents whose titles have what is typed. */
+const READ = /\/documents\?.*title=/
+
 async function open(agent: object = {}) {
   const upstream = await startScriptedUpstream()
   upstream.always(textReply('At ten.'))
@@ -70,6 +73,60 @@ describe.skipIf(!hasBrowser)('In a question (needs Chromium)', () => {
     const all = page.waitForRequest((request) => request.url().endsWith('/chat'))
     await page.keyboard.press('Enter')
     expect((await all).postDataJSON()).not.toHaveProperty('collection')
+  })
+
+  it('what is typed on while entries are listed is kept, and Enter sends it', async () => {
+    const { page } = await open({ skills: { sources: [SKILLS] } })
+    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route(READ, async (route) => {
+      arrived.resolve()
+      await released.promise
+      await route.continue()
+    })
+    await field(page).pressSequentially('Which customers reported issue #')
+    await suggestions(page).waitFor()
+    const read = page.waitForResponse(READ)
+    await page.keyboard.insertText('hand book, and why?')
+    await arrived.promise
+    await page.keyboard.press('Enter')
+    const sent = 'Which customers reported issue #hand book, and why?'
+    await page.locator('.question', { hasText: sent }).waitFor()
+    released.resolve()
+    await (await read).finished()
+    await page.locator('.turn-foot').waitFor()
+    // What has all that is typed in its name stays listed meanwhile.
+    await field(page).pressSequentially('Where is #')
+    await suggestions(page).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.insertText('OPEN')
+    await page.keyboard.press('Tab')
+    expect(await field(page).inputValue()).toBe('Where is “Opening hours” ')
+    await field(page).fill('')
+    await field(page).pressSequentially('/')
+    await suggestions(page).waitFor()
+    await page.keyboard.insertText('hours')
+    await page.keyboard.press('Enter')
+    await page.locator('.question', { hasText: '/hours' }).waitFor()
+  })
+
+  it('nothing is listed for a question that is sent by then', async () => {
+    const { page } = await open()
+    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route(READ, async (route) => {
+      arrived.resolve()
+      await released.promise
+      await route.continue()
+    })
+    await field(page).pressSequentially('Where is the #hand')
+    const read = page.waitForResponse(READ)
+    await arrived.promise
+    await page.keyboard.press('Enter')
+    await page.locator('.question', { hasText: 'Where is the #hand' }).waitFor()
+    released.resolve()
+    await (await read).finished()
+    await page.locator('.turn-foot').waitFor()
+    expect(await suggestions(page).count()).toBe(0)
+    expect(await field(page).inputValue()).toBe('')
   })
 
   it('/ at its beginning lists the skills, and tells the model to use one', async () => {

@@ -38,7 +38,8 @@ export function useMentions(
   const mention = useSignal<Mention | undefined>(undefined)
   const place = useSignal(0)
   const entries = useEntries(mention.value, () => (place.value = 0))
-  const isOpen = mention.value !== undefined && entries.length > 0
+  // A question that is sent leaves the field empty.
+  const isOpen = question.value !== '' && entries.length > 0
   const close = () => {
     mention.value = undefined
   }
@@ -68,6 +69,7 @@ export function useMentions(
     onInput: ({ currentTarget }: { currentTarget: HTMLTextAreaElement }) => {
       question.value = currentTarget.value
       mention.value = mentionAt(currentTarget.value, currentTarget.selectionStart)
+      place.value = 0
     },
     onBlur: close,
   }
@@ -84,25 +86,27 @@ export function useMentions(
 
 export type Mentions = ReturnType<typeof useMentions>
 
-/** What is offered after a short rest. */
+/** What is offered after a short rest; until then, only what has all that is typed in its name, so that none of it is lost. */
 function useEntries(mention: Mention | undefined, onChange: () => void): readonly Entry[] {
-  const entries = useSignal<readonly Entry[]>([])
-  const { sign, words } = mention ?? {}
+  const offer = useSignal<{ entries: readonly Entry[]; to?: Mention | undefined }>({ entries: [] })
+  const { sign, words = '' } = mention ?? {}
   useEffect(() => {
     let isWanted = true
     const read = async () => {
-      const next = await entriesFor(sign, words?.trim().toLowerCase() ?? '')
+      const entries = await entriesFor(sign, words.trim().toLowerCase())
       if (!isWanted) return
-      entries.value = next
+      offer.value = { entries, to: mention }
       onChange()
     }
-    const timer = setTimeout(() => void read(), words === undefined ? 0 : REST_MS)
+    const timer = setTimeout(() => void read(), sign === undefined ? 0 : REST_MS)
     return () => {
       isWanted = false
       clearTimeout(timer)
     }
   }, [sign, words])
-  return entries.value
+  const { entries, to } = offer.value
+  if (to?.sign !== sign) return []
+  return to?.words === words ? entries : entries.filter(isNamed(words.trim().toLowerCase()))
 }
 
 function MentionList({
@@ -152,16 +156,17 @@ async function entriesFor(sign: Mention['sign'] | undefined, words: string): Pro
     : [...collectionsNamed(words), ...(await documentsNamed(words))]
 }
 
+const isNamed = (words: string) => (entry: { name: string }) =>
+  entry.name.toLowerCase().includes(words)
+
 /** The model is told in words to use a skill, and gets its instructions by a tool. */
 const skillsNamed = (words: string): Entry[] =>
-  skills.value
-    .filter(({ name }) => name.toLowerCase().includes(words))
-    .map(({ name, description }) => ({
-      kind: 'Skill',
-      name,
-      description,
-      choose: () => `Use the skill “${name}”:`,
-    }))
+  skills.value.filter(isNamed(words)).map(({ name, description }) => ({
+    kind: 'Skill',
+    name,
+    description,
+    choose: () => `Use the skill “${name}”:`,
+  }))
 
 const collectionsNamed = (words: string): Entry[] =>
   namesToChoose(collections.value ?? [], '')
