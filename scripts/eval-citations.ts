@@ -82,8 +82,8 @@ async function verdictOf({ statement, passage: text, title }: Pair): Promise<boo
   const hit = { id: '', score: 1, documentId: '', start: 0, end: text.length, title, text }
   const options = { termsOf, isJsonAsked: false, writerOf: () => 'model' as const }
   const { signal } = new AbortController()
-  const [citation] = await checkStatements(`${statement} [1]`, [hit], options, signal)
-  return citation?.supported
+  const [cited] = await checkStatements(`${statement} [1]`, [hit], options, signal)
+  return cited?.citation.supported
 }
 
 function pairsOf({ title, paragraphs }: Article, place: number): Pair[] {

@@ -159,6 +159,10 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
       set.RERANK_MODEL === THE_CHAT_MODEL && set.CHAT_MODEL === EXTRACTIVE,
     ],
     [
+      `CITATION_CHECK must be words with CHAT_MODEL=${EXTRACTIVE}, which judges nothing`,
+      set.CITATION_CHECK === 'model' && set.CHAT_MODEL === EXTRACTIVE,
+    ],
+    [
       `CHUNK_CONTEXT must be off with CHAT_MODEL=${EXTRACTIVE}, which writes nothing`,
       set.CHUNK_CONTEXT === 'chat' && set.CHAT_MODEL === EXTRACTIVE,
     ],

@@ -42,6 +42,7 @@ export const LABELS: Labels<typeof Variables.shape> = {
   OCR: 'Text recognition in images',
   OCR_LANGUAGES: 'Languages to recognise',
   SEARCH_LANGUAGE: 'Language of the documents',
+  CITATION_CHECK: 'Check of citations',
   CHUNK_CONTEXT: 'Contexts of passages',
   PICTURE_DESCRIPTIONS: 'Descriptions of pictures',
   INGEST_CONCURRENCY: 'Documents processed at once',

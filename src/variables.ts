@@ -16,6 +16,7 @@ import {
   rangeOf,
   upstreamKey,
 } from '@agent-server/lib/variable-types.ts'
+import { CitationCheck } from '@agent-server/schemas/citation.ts'
 import { areFolders, BETWEEN_FOLDERS, toFolder } from '@agent-server/schemas/operator/watch.ts'
 import { ANALYSER_LANGUAGES } from '@agent-server/search'
 import { z } from 'zod'
@@ -217,6 +218,10 @@ export const Variables = z.object({
     oneOf(ANALYSER_LANGUAGES).default('english'),
     'Language of your documents, for stems and stop words; `none` uses neither. A change rebuilds the search index.',
     { isCommon: true },
+  ),
+  CITATION_CHECK: chat(
+    oneOf(CitationCheck.options).default('words'),
+    'What tells whether cited passages carry what an answer says: `words`, without a model, or `model`, by one more call of the chat model after each answer with citations. See docs/reference/citations.md.',
   ),
   CHUNK_CONTEXT: knowledge(
     oneOf(['off', 'chat']).default('off'),

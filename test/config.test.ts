@@ -301,6 +301,14 @@ it('contexts of passages take a model that writes', () => {
   ])
 })
 
+it('citations are checked by a model that judges', () => {
+  const environment = { ...LEAST, CITATION_CHECK: 'model', CHAT_MODEL: 'gpt', CHAT_API_KEY: 'any' }
+  expect(mistakesOf(environment)).toEqual([])
+  expect(mistakesOf({ ...environment, CHAT_MODEL: 'extractive' })).toEqual([
+    '  CITATION_CHECK must be words with CHAT_MODEL=extractive, which judges nothing',
+  ])
+})
+
 it('descriptions of pictures take a model that sees', () => {
   const chosen = { ...LEAST, PICTURE_DESCRIPTIONS: 'chat', CHAT_MODEL: 'gpt', CHAT_API_KEY: 'any' }
   expect(mistakesOf(chosen)).toEqual([])

@@ -124,6 +124,7 @@ export async function openAgent(parts: AgentParts) {
     name: configuration.name,
     prompt,
     limits: configuration.limits,
+    citationCheck: config.CITATION_CHECK,
     limiter: parts.limiter,
     hold: () => users.hold(),
     traces: parts.traces,

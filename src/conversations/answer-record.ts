@@ -82,8 +82,10 @@ export class AnswerRecord {
         )
         return this.#change({ steps })
       }
+      case 'citations':
+        return this.#change({ citations: this.#placed(event.citations) })
       case 'run-end': {
-        const outcome = outcomeOf(event, this.#earlier.length, this.#previous?.agent.citations)
+        const outcome = outcomeOf(event, this.#placed(event.citations))
         return this.#end(outcome, event.reason === 'stop')
       }
       case 'text-delta':
@@ -98,6 +100,13 @@ export class AnswerRecord {
     }
   }
 
+  /** Those of a run, whose text begins after the earlier one, behind the earlier ones. */
+  #placed(citations: RunEnd['citations']): RunEnd['citations'] {
+    const earlier = this.#previous?.agent.citations ?? []
+    const place = this.#earlier.length
+    return [...earlier, ...citations.map((citation) => ({ ...citation, at: place + citation.at }))]
+  }
+
   #change(more: Partial<Extra>): void {
     const earlier = this.#previous?.agent.milliseconds ?? 0
     const milliseconds = earlier + Math.round(performance.now() - this.#startedAt)
@@ -110,15 +119,9 @@ export class AnswerRecord {
   }
 }
 
-/** The run's text begins at `place`, after that with the `earlier` citations. */
-function outcomeOf(
-  event: RunEnd,
-  place: number,
-  earlier: RunEnd['citations'] = [],
-): Partial<Extra> {
+function outcomeOf(event: RunEnd, citations: RunEnd['citations']): Partial<Extra> {
   const { usage, approval } = event
-  const citations = event.citations.map((citation) => ({ ...citation, at: place + citation.at }))
-  const extras = toRunExtras({ ...event, citations: [...earlier, ...citations] })
+  const extras = toRunExtras({ ...event, citations })
   return { ...extras, ...(usage && { usage }), ...(approval && { approval }) }
 }
 

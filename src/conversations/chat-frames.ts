@@ -7,6 +7,7 @@ export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame
   switch (event.type) {
     case 'text-delta':
     case 'approval-required':
+    case 'citations':
       return event
     case 'search-step':
     case 'tool-call':

@@ -24,7 +24,7 @@ export function withoutWords<Item extends object>(item: Item, hidden: ReadonlySe
             ...passage,
             filename: passage.file_id,
             ...('text' in passage && { text: '', attributes: {} }),
-            ...('quotes' in passage && { quotes: [] }),
+            ...('quotes' in passage && { quotes: [], evidence: undefined }),
           }
         : passage,
     )

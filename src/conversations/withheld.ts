@@ -123,7 +123,9 @@ export function withoutPassages(
     hits: hits.map((hit) => (isHidden(hit) ? emptied(hit) : hit)),
     ...(citations && {
       citations: citations.map((citation) =>
-        isHidden(hits[citation.number - 1]) ? { ...citation, quotes: [] } : citation,
+        isHidden(hits[citation.number - 1])
+          ? { ...citation, quotes: [], evidence: undefined }
+          : citation,
       ),
     }),
   }

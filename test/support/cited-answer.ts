@@ -29,20 +29,24 @@ export interface Answered extends BrowserContextOptions {
   /** Sent instead of a text. */
   file?: FileToSend
   question?: string
+  /** What the model says of the citations, if it is asked. */
+  verdicts?: string
 }
 
 /** The chat with an answer about a document, which a scripted model has given. */
 export async function openAnswer(
   browser: Profiles,
   answer: string,
-  { text = HANDBOOK, file, question = QUESTION, ...options }: Answered = {},
+  { text = HANDBOOK, file, question = QUESTION, verdicts, ...options }: Answered = {},
 ) {
   const upstream = await startScriptedUpstream()
-  const server = await startServer(modelAt(upstream))
+  const check = verdicts === undefined ? 'words' : 'model'
+  const server = await startServer(modelAt(upstream, { CITATION_CHECK: check }))
   const id = file
     ? DocumentCreated.parse(await (await sendFile(server, file)).json()).id
     : await server.ingest({ title: 'Handbook', text })
-  upstream.always(textReply(answer))
+  upstream.script(textReply(answer))
+  upstream.always(textReply(verdicts ?? answer))
   const opened = await openWebUi(browser, server.url, 'chat', options)
   await askOn(opened.page, question)
   return { ...opened, server, id, upstream }

@@ -175,6 +175,36 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     await expectAccessible(page)
   })
 
+  it('shows where the passage says otherwise, unlike where it does not say so', async () => {
+    const evidence = 'On Saturdays it opens at ten'
+    const verdicts = [
+      { statement: 1, evidence, verdict: 'contradicted' },
+      { statement: 2, evidence: '', verdict: 'not_said' },
+    ]
+    const { page } = await openAnswer(
+      browser,
+      'On Saturdays it opens at noon [1]. It has red chairs on Saturdays [1].',
+      { verdicts: JSON.stringify({ verdicts }) },
+    )
+    const marks = page.getByRole('button', { name: 'Source 1' })
+    const card = page.getByRole('tooltip')
+    await expect.poll(() => page.locator('button.citation.contradicted').count()).toBe(1)
+    expect(await page.locator('button.citation.unsupported').count()).toBe(1)
+    await marks.first().focus()
+    await expect.poll(() => card.innerText()).toMatch(/says otherwise.*“On Saturdays it opens/)
+    await expectAccessible(page)
+    await marks.last().focus()
+    await expect.poll(() => card.innerText()).toMatch(/does not say this/)
+  })
+
+  it('says why the model has checked no citations', async () => {
+    const { page } = await openAnswer(browser, 'On Saturdays it opens at ten [1].', {
+      verdicts: 'Fine.',
+    })
+    await page.getByText(/^Citations: .* could not be read: all statements/).waitFor()
+    await expectAccessible(page)
+  })
+
   it('shows which marks the server set', async () => {
     const { page } = await openAnswer(
       browser,

@@ -91,7 +91,7 @@ function Answer({ turn }: { turn: Turn }) {
           Show more of the answer ({formatNumber(more)} characters)
         </Button>
       )}
-      {turn.state === 'answering' && (turn.answer === '' || turn.isLost) && (
+      {turn.state === 'answering' && (turn.answer === '' || turn.isChecking || turn.isLost) && (
         <Progress turn={turn} />
       )}
     </>

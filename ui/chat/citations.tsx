@@ -12,6 +12,9 @@ const BY_SERVER = 'Cited by the server, not by a model.'
 const UNSUPPORTED =
   'The passage may not support this statement: words, a number or a name are missing from it. Compare the two yourself.'
 
+const CONTRADICTED = 'The passage says otherwise, says the model'
+const NOT_SAID = 'The passage does not say this, says the model.'
+
 interface Card {
   button: HTMLElement
   /** Absent for a source that is unknown. */
@@ -87,11 +90,20 @@ export function Citations({
   )
 }
 
-/** Marks the citations of a drawn answer whose passages do not carry their statements. */
+/** Marks the citations of a drawn answer whose passages do not carry their statements, or say otherwise. */
 export function markUnsupported(answer: HTMLElement, citations: readonly Citation[]): void {
   for (const [place, mark] of marksIn(answer).entries()) {
-    mark.classList.toggle('unsupported', citations[place]?.supported === false)
+    const { supported, verdict } = citations[place] ?? {}
+    mark.classList.toggle('contradicted', verdict === 'contradicted')
+    mark.classList.toggle('unsupported', supported === false && verdict !== 'contradicted')
   }
+}
+
+function doubtOf({ supported, verdict, evidence }: Citation): string | undefined {
+  if (verdict === 'contradicted')
+    return evidence ? `${CONTRADICTED}: “${evidence}”` : `${CONTRADICTED}.`
+  if (verdict === 'not_said') return NOT_SAID
+  return supported === false ? UNSUPPORTED : undefined
 }
 
 /** The words of Markdown. */
@@ -117,6 +129,7 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
   }
   const quoted = citation?.quotes.map(({ text }) => plainText(text)).join(' … ')
   const place = placeOf(hit, citation?.quotes)
+  const doubt = citation && doubtOf(citation)
   return (
     <div id={id} role="tooltip" class="citation-card" style={style}>
       <p>
@@ -127,7 +140,11 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
         {quoted || plainText(hit.text)}
       </p>
       {citation?.by === 'server' && <p class="hint">{BY_SERVER}</p>}
-      {citation?.supported === false && <p class="doubt">{UNSUPPORTED}</p>}
+      {doubt && (
+        <p class="doubt" dir="auto">
+          {doubt}
+        </p>
+      )}
     </div>
   )
 }

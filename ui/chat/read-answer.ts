@@ -85,8 +85,11 @@ function changeBy(event: OtherEvent, { steps, reasoning }: Turn): Partial<Turn> 
     case 'done': {
       const { hits, citations = [], artifacts = [], finishReason, searchedFor, usage } = event
       const tokens = usage?.totalTokens
-      return { hits, citations, artifacts, finishReason, searchedFor, tokens }
+      const checkWarning = event.citationCheck?.warning
+      return { hits, citations, checkWarning, artifacts, finishReason, searchedFor, tokens }
     }
+    case 'citations':
+      return { isChecking: true, progress: 'Checking the citations' }
     case 'search-step':
       return { progress: searchProgressOf(event) }
     case 'retrieved': {

@@ -40,7 +40,7 @@ export function TurnView({ turn, place }: { turn: Turn; place: number }) {
 }
 
 function Foot({ turn, place }: { turn: Turn; place: number }) {
-  const { state, failure, finishReason, milliseconds, tokens } = turn
+  const { state, failure, finishReason, checkWarning, milliseconds, tokens } = turn
   if (state === 'answering') return null
   const facts = [formatSeconds(milliseconds), tokens && `${formatNumber(tokens)} tokens`]
   const { value: id } = conversationId
@@ -50,6 +50,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
       <ErrorNote message={failure} />
       {finishReason === 'cancelled' && <p class="hint">Stopped.</p>}
       {finishReason && ENDINGS[finishReason] && <p class="note">{ENDINGS[finishReason]}</p>}
+      {checkWarning && <p class="hint">Citations: {checkWarning}.</p>}
       <AnswerFeedback
         turn={turn}
         place={place}

@@ -37,6 +37,10 @@ export interface Turn {
   state: 'answering' | 'done' | 'failed'
   /** What the model does before it answers. */
   progress?: string
+  /** The answer is complete, and the model checks its citations. */
+  isChecking?: boolean
+  /** What the model could not check of them. */
+  checkWarning?: string | undefined
   /** The connection broke off; it is unknown whether the answer continues. */
   isLost?: boolean
   /** Stopped before the server had stored it, which is what can be stopped. */
@@ -116,7 +120,7 @@ function answered(turn: Turn, item: ConversationItem): Turn {
   if (item.role !== 'assistant') return followed
   const { agent = {}, status } = item
   const { error, approval, usage, finishReason, searchedFor, milliseconds = 0 } = agent
-  const { hits = [], citations = [], steps = [], artifacts = [] } = agent
+  const { citationCheck, hits = [], citations = [], steps = [], artifacts = [] } = agent
   return {
     ...followed,
     answer: [turn.answer, textOf(item)].filter(Boolean).join('\n\n'),
@@ -126,6 +130,7 @@ function answered(turn: Turn, item: ConversationItem): Turn {
     steps,
     hits,
     citations: [...turn.citations, ...citations],
+    checkWarning: citationCheck?.warning,
     artifacts,
     finishReason,
     searchedFor,

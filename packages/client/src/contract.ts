@@ -71,6 +71,15 @@ export interface components {
             approval?: components["schemas"]["Approval"];
             /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];
+            /** @description How the chat model checked the citations. Absent if it was not asked. */
+            citationCheck?: {
+                /** @description Statements with a verdict. */
+                statements: number;
+                /** @description Tokens of the call, of those in `usage`; estimated if they were not reported. */
+                tokens: number;
+                /** @description Why all statements, or some, were compared by words alone. */
+                warning?: string;
+            };
             /** @description The citations in the answer, in order: the first 4,000. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
             /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
@@ -137,6 +146,7 @@ export interface components {
         AgentQuestion: {
             /** @description Which agent answers, by its name under `agents` in `agent.json`: see `agents` in `GET /agent`. If absent, the file’s own. */
             agent?: string | null;
+            citationCheck?: ("words" | "model") | null;
             /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             effort?: ("low" | "medium" | "high") | null;
@@ -174,6 +184,15 @@ export interface components {
                 approval?: components["schemas"]["Approval"];
                 /** @description Files created by tools in this run. Absent if there are none. */
                 artifacts?: components["schemas"]["Artifact"][];
+                /** @description How the chat model checked the citations. Absent if it was not asked. */
+                citationCheck?: {
+                    /** @description Statements with a verdict. */
+                    statements: number;
+                    /** @description Tokens of the call, of those in `usage`; estimated if they were not reported. */
+                    tokens: number;
+                    /** @description Why all statements, or some, were compared by words alone. */
+                    warning?: string;
+                };
                 /** @description The citations in the answer, in order: the first 4,000. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
                 /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
@@ -444,6 +463,7 @@ export interface components {
          *     }
          */
         AnthropicCountRequest: {
+            citationCheck?: ("words" | "model") | null;
             /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
@@ -734,6 +754,7 @@ export interface components {
          *     }
          */
         AnthropicRequest: {
+            citationCheck?: ("words" | "model") | null;
             /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
@@ -1188,7 +1209,7 @@ export interface components {
          *       "text": "At nine on weekdays [1]."
          *     }
          */
-        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["DraftFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["SearchStepFrame"] | components["schemas"]["RetrievedFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
+        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["DraftFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["SearchStepFrame"] | components["schemas"]["RetrievedFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["CitationsFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
         ChatMessage: {
             /** @description Message text. */
             content: string;
@@ -1213,6 +1234,7 @@ export interface components {
         ChatRequest: {
             /** @description Which agent answers, by its name under `agents` in `agent.json`: see `agents` in `GET /agent`. If absent, the file’s own. */
             agent?: string | null;
+            citationCheck?: ("words" | "model") | null;
             /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             /** @description Stores question and answer in this conversation, and takes the earlier messages from it: `messages` is only the question. The answer is generated to its end even if the client disconnects; it can be followed again with `GET /v1/conversations/{id}/items/{item}/events`. */
@@ -1283,6 +1305,8 @@ export interface components {
              * @enum {string}
              */
             by?: "model" | "server";
+            /** @description The words of the hit that decide, as the chat model copied them. */
+            evidence?: string;
             /** @description The number: the position of the cited hit, from 1. */
             number: number;
             /** @description Up to three sentences of the hit that are closest to the statement before the citation, in the order of the text. Empty if none shares a word with it. */
@@ -1296,8 +1320,19 @@ export interface components {
                 /** @description The sentence. */
                 text: string;
             }[];
-            /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ. */
+            /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, unless there is a `verdict`. Absent if the languages seem to differ. */
             supported?: boolean;
+            /**
+             * @description What the chat model says, if it was asked: the hit says so, says otherwise, or neither. `supported` is true for the first only.
+             * @enum {string}
+             */
+            verdict?: "supported" | "contradicted" | "not_said";
+        };
+        /** @description The citations of the answer, whose text is complete: first as compared by words, while the chat model checks them, then with its verdicts. Only with `citationCheck: model`. */
+        CitationsFrame: {
+            citations: components["schemas"]["Citation"][];
+            /** @constant */
+            type: "citations";
         };
         /** @description A collection of documents; its lists are shown to whoever may change them. */
         Collection: {
@@ -1679,6 +1714,7 @@ export interface components {
          *     }
          */
         CompletionRequest: {
+            citationCheck?: ("words" | "model") | null;
             /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
@@ -1821,6 +1857,15 @@ export interface components {
                 approval?: components["schemas"]["Approval"];
                 /** @description Files created by tools in this run. Absent if there are none. */
                 artifacts?: components["schemas"]["Artifact"][];
+                /** @description How the chat model checked the citations. Absent if it was not asked. */
+                citationCheck?: {
+                    /** @description Statements with a verdict. */
+                    statements: number;
+                    /** @description Tokens of the call, of those in `usage`; estimated if they were not reported. */
+                    tokens: number;
+                    /** @description Why all statements, or some, were compared by words alone. */
+                    warning?: string;
+                };
                 /** @description The citations in the answer, in order: the first 4,000. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
                 /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
@@ -2604,6 +2649,15 @@ export interface components {
         DoneFrame: {
             /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];
+            /** @description How the chat model checked the citations. Absent if it was not asked. */
+            citationCheck?: {
+                /** @description Statements with a verdict. */
+                statements: number;
+                /** @description Tokens of the call, of those in `usage`; estimated if they were not reported. */
+                tokens: number;
+                /** @description Why all statements, or some, were compared by words alone. */
+                warning?: string;
+            };
             /** @description The citations in the answer, in order: the first 4,000. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
             /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
@@ -3005,6 +3059,8 @@ export interface components {
             by?: "model" | "server";
             /** @description End offset (exclusive). */
             end: number;
+            /** @description The words of the hit that decide, as the chat model copied them. */
+            evidence?: string;
             /** @description Identifier of the document. */
             file_id: string;
             /** @description Title of the document, or its id. */
@@ -3026,12 +3082,17 @@ export interface components {
             }[];
             /** @description Start offset of the passage in the document, in UTF-16 code units. */
             start: number;
-            /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ. */
+            /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, unless there is a `verdict`. Absent if the languages seem to differ. */
             supported?: boolean;
             /** @constant */
             type: "file_citation";
             /** @description URL of the document, or its page in the web UI. */
             url?: string;
+            /**
+             * @description What the chat model says, if it was asked: the hit says so, says otherwise, or neither. `supported` is true for the first only.
+             * @enum {string}
+             */
+            verdict?: "supported" | "contradicted" | "not_said";
         };
         FileList: {
             /** @description The items of this page. */
@@ -3702,6 +3763,7 @@ export interface components {
          *     }
          */
         OllamaChatRequest: {
+            citationCheck?: ("words" | "model") | null;
             /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
@@ -3884,6 +3946,7 @@ export interface components {
          *     }
          */
         OllamaGenerateRequest: {
+            citationCheck?: ("words" | "model") | null;
             /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
@@ -4620,6 +4683,7 @@ export interface components {
         ResponseRequest: {
             /** @description Only false is supported. */
             background?: boolean | null;
+            citationCheck?: ("words" | "model") | null;
             /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             /** @description The stored conversation to continue. The input and the output are added to it. Cannot be combined with `previous_response_id`. */
@@ -5526,6 +5590,7 @@ export interface components {
         TextCompletionRequest: {
             /** @description Only 1 is supported. */
             best_of?: 1 | null;
+            citationCheck?: ("words" | "model") | null;
             /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
             collection?: string | null;
             /** @description Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept. */
@@ -6103,6 +6168,7 @@ export type ChatRequest = components['schemas']['ChatRequest'];
 export type Chunk = components['schemas']['Chunk'];
 export type ChunkList = components['schemas']['ChunkList'];
 export type Citation = components['schemas']['Citation'];
+export type CitationsFrame = components['schemas']['CitationsFrame'];
 export type Collection = components['schemas']['Collection'];
 export type CollectionList = components['schemas']['CollectionList'];
 export type CollectionPatch = components['schemas']['CollectionPatch'];

@@ -1,4 +1,4 @@
-import type { ChatModel, ModelEvent, ModelUsage } from './chat-model.ts'
+import type { AnswerFormat, ChatModel, ModelEvent, ModelUsage } from './chat-model.ts'
 import type { Meter } from './meter.ts'
 
 export interface Reader {
@@ -14,6 +14,8 @@ export interface ShortTask {
   image?: string
   /** Maximum tokens of the answer; if absent, the model's own limit applies. */
   tokens?: number
+  /** The form of the answer; text if absent. */
+  format?: AnswerFormat
   /** UTF-16 code units after which the answer is cut and the call ends. */
   characters?: number
 }
@@ -21,7 +23,7 @@ export interface ShortTask {
 /** Asks the model for one short answer, without tools. Throws as `ChatModel.stream` and `Meter.begin`. */
 export async function askModel(
   { model, meter }: Reader,
-  { rules, prompt, image, tokens: maxTokens, characters = Number.POSITIVE_INFINITY }: ShortTask,
+  { rules, prompt, image, format, tokens: maxTokens, characters = Infinity }: ShortTask,
   signal: AbortSignal,
 ): Promise<string> {
   const request = {
@@ -30,7 +32,7 @@ export async function askModel(
       { role: 'user' as const, content: prompt, ...(image && { images: [{ url: image }] }) },
     ],
     tools: [],
-    sampling: { maxTokens },
+    sampling: { maxTokens, format },
     chunks: [],
   }
   const sentBytes = Buffer.byteLength(rules + prompt)

@@ -2,6 +2,7 @@ import { boundedText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { APPROVAL, Resume } from './approval.ts'
 import { ARTIFACTS } from './artifact.ts'
+import { CITATION_CHECK, CITATIONS, Citation, CitationCheck } from './citation.ts'
 import { InCollection } from './collection.ts'
 import { ErrorDetail } from './error.ts'
 import { LIMITS_REACHED, REWRITE, SessionId } from './fields.ts'
@@ -66,6 +67,7 @@ export const AgentFields = {
   filter: optional(Filter),
   mode: optional(SearchMode),
   effort: optional(Effort),
+  citationCheck: optional(CitationCheck),
   collection: optional(InCollection),
   conversationId: optional(SessionId),
 }
@@ -149,46 +151,6 @@ const MEANING_OF_REASON =
 /** Why an answer of a stored conversation ended: besides the reasons of a run, what came from outside. */
 export const ANSWER_REASONS = [...FINISH_REASONS, 'cancelled', 'interrupted'] as const
 
-const Quote = z.object({
-  text: z.string().describe('The sentence.'),
-  start: z
-    .int()
-    .optional()
-    .describe('Start offset in the document, in UTF-16 code units. Absent for rows of tables.'),
-  end: z.int().optional().describe('End offset in the document (exclusive).'),
-  page: z.int().optional().describe('Page or slide on which the quote begins.'),
-})
-
-export const Citation = z
-  .object({
-    at: z.int().describe('Position of `[n]` in the answer, in UTF-16 code units.'),
-    number: z.int().describe('The number: the position of the cited hit, from 1.'),
-    by: z
-      .enum(['model', 'server'])
-      .optional()
-      .describe(
-        'Who wrote the mark: `server` where it was added, or put in the place of the model’s. Absent in answers that an earlier version stored.',
-      ),
-    quotes: z
-      .array(Quote)
-      .describe(
-        'Up to three sentences of the hit that are closest to the statement before the citation, in the order of the text. Empty if none shares a word with it.',
-      ),
-    supported: z
-      .boolean()
-      .optional()
-      .describe(
-        'False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ.',
-      ),
-  })
-  .meta({ id: 'Citation' })
-
-/** Present in an answer only if there are any. */
-const CITATIONS = z
-  .array(Citation)
-  .optional()
-  .describe('The citations in the answer, in order: the first 4,000. Absent if there are none.')
-
 /** What both chat protocols tell about a run that has ended, besides its hits. */
 export const RUN_OUTCOME = {
   finishReason: z.enum(FINISH_REASONS).describe(MEANING_OF_REASON),
@@ -201,6 +163,7 @@ export const RUN_OUTCOME = {
       'The standalone question used for the search. Absent if the last message was used unchanged.',
     ),
   citations: CITATIONS,
+  citationCheck: CITATION_CHECK,
   unknownCitations: UNKNOWN_CITATIONS,
   artifacts: ARTIFACTS,
 }
@@ -303,6 +266,14 @@ const ProgressFrame = z
       'Progress of the model’s server before the answer begins: it is loading the model, or has processed this many tokens of the prompt. Only with `includeSteps`.',
   })
 
+const CitationsFrame = z
+  .object({ type: z.literal('citations'), citations: z.array(Citation) })
+  .meta({
+    id: 'CitationsFrame',
+    description:
+      'The citations of the answer, whose text is complete: first as compared by words, while the chat model checks them, then with its verdicts. Only with `citationCheck: model`.',
+  })
+
 const ApprovalRequiredFrame = z.object({ type: z.literal('approval-required'), ...APPROVAL }).meta({
   id: 'ApprovalRequiredFrame',
   description:
@@ -343,6 +314,7 @@ export const ChatFrame = z
     ToolResultFrame,
     ReasoningDeltaFrame,
     ProgressFrame,
+    CitationsFrame,
     ApprovalRequiredFrame,
     DoneFrame,
     ErrorFrame,
@@ -365,4 +337,3 @@ export type DraftFrame = z.output<typeof DraftFrame>
 export type DoneFrame = z.output<typeof DoneFrame>
 export type ChatFrame = z.output<typeof ChatFrame>
 export type RunFinishReason = (typeof FINISH_REASONS)[number]
-export type Citation = z.output<typeof Citation>

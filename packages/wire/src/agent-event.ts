@@ -10,7 +10,12 @@ import type {
 } from '@agent-server/models'
 import type { Approval, Resume } from '@agent-server/schemas/approval.ts'
 import type { Artifact } from '@agent-server/schemas/artifact.ts'
-import type { Citation, RunFinishReason } from '@agent-server/schemas/chat.ts'
+import type { RunFinishReason } from '@agent-server/schemas/chat.ts'
+import type {
+  Citation,
+  CitationCheck,
+  CitationCheckOutcome,
+} from '@agent-server/schemas/citation.ts'
 import type { LimitName } from '@agent-server/schemas/fields.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
 import { type Caller, MASTER } from '@agent-server/schemas/operator/api-key.ts'
@@ -37,6 +42,8 @@ export type AgentEvent =
     }
   /** Calls that wait for the client's approval. The run ends; a request with the client's decision continues it. */
   | ({ type: 'approval-required' } & Approval)
+  /** The text has ended, and the model judges its citations; again with its verdicts. */
+  | { type: 'citations'; citations: Citation[] }
   | RunEnd
 
 /** Whether an event comes before the model begins to answer. */
@@ -63,6 +70,8 @@ export interface RunEnd {
   searchedFor?: string | undefined
   /** The citations in the text of the run, in order. */
   citations: Citation[]
+  /** How the model has judged them, if it was asked to. */
+  citationCheck?: CitationCheckOutcome
   /** Numbers that the model cited but no hit has; they are marked in the text. */
   unknownCitations: number[]
 }
@@ -110,6 +119,8 @@ export interface AgentRequest {
   mode?: SearchMode | undefined
   /** How often to search for the question; `low` if absent. */
   effort?: Effort | undefined
+  /** What citations are checked by; if absent, what is configured. */
+  citationCheck?: CitationCheck | undefined
   sampling: Sampling
   /** Tools that the client runs itself. One with the name of a server's tool hides that tool for this run. */
   clientTools: readonly ModelTool[]

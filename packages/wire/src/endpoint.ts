@@ -191,6 +191,7 @@ export function readAgentFields(
     resume,
     mode,
     effort,
+    citationCheck,
     conversationId: sessionId,
     model,
   } = fields
@@ -206,6 +207,7 @@ export function readAgentFields(
     resume,
     mode,
     effort,
+    citationCheck,
     sessionId,
   }
 }

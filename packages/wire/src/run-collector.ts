@@ -89,6 +89,7 @@ export class RunCollector {
       case 'tool-call':
       case 'tool-result':
       case 'progress':
+      case 'citations':
         break
       default:
         event satisfies never

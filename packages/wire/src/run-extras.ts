@@ -3,7 +3,7 @@ import type { RunEnd } from './agent-event.ts'
 /** The fields that all protocols send at the end of a run; omits empty ones. */
 export function toRunExtras(end: RunEnd) {
   const { hits, reason: finishReason, degraded, artifacts, limitsReached } = end
-  const { citations, unknownCitations } = end
+  const { citations, citationCheck, unknownCitations } = end
   return {
     hits,
     finishReason,
@@ -11,6 +11,7 @@ export function toRunExtras(end: RunEnd) {
     ...(limitsReached.length > 0 && { limitsReached }),
     ...(degraded && { degraded }),
     ...(citations.length > 0 && { citations }),
+    ...(citationCheck && { citationCheck }),
     ...(unknownCitations.length > 0 && { unknownCitations }),
     ...(artifacts.length > 0 && { artifacts }),
   }

@@ -1,4 +1,4 @@
-import type { Citation } from '@agent-server/schemas/chat.ts'
+import type { Citation } from '@agent-server/schemas/citation.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 
 /** The search terms of a text, e.g. its stemmed words. */

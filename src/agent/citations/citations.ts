@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
-import type { Citation } from '@agent-server/schemas/chat.ts'
+import type { Citation } from '@agent-server/schemas/citation.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import { CitationCheck } from '@agent-server/wire'
 import type { StoredDocument } from '../../stores/document-store.ts'

@@ -1,6 +1,6 @@
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import { createRest, piecesOf, SHORT_PIECE } from '@agent-server/lib/text/slices.ts'
-import type { Citation } from '@agent-server/schemas/chat.ts'
+import type { Citation } from '@agent-server/schemas/citation.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import { type CitationMark, CitationReader } from '@agent-server/wire'
 import type { TermsOf } from './attribution.ts'
@@ -24,37 +24,47 @@ interface CheckOptions {
   writerOf: (number: number) => Citation['by']
 }
 
+/** A citation, what it is about, and the numbers of the marks that carry it together, in ascending order. */
+export interface CitedStatement {
+  citation: Citation
+  /** Empty if it was not compared. */
+  statement: string
+  group: readonly number[]
+}
+
 /** For the first citations of an answer, in order: how the cited passage supports its statement. Throws the reason of `signal`. */
 export async function checkStatements(
   answer: string,
   hits: readonly Hit[],
   { termsOf, isJsonAsked, writerOf }: CheckOptions,
   signal: AbortSignal,
-): Promise<Citation[]> {
+): Promise<CitedStatement[]> {
   const rest = createRest(signal)
   const marks = await marksIn(answer, hits.length, isJsonAsked, rest)
   if (marks.length === 0) return []
   const statementOf = createStatements(answer, marks, rest)
   const compare = createComparison(hits, termsOf)
-  const citations: Citation[] = []
+  const cited: CitedStatement[] = []
   for (const [place, mark] of marks.entries()) {
     await rest()
     const { index: at, number } = mark
     const bare = { at, number, by: writerOf(number), quotes: [] }
+    const group = groupOf(place, marks)
     const hit = hits[number - 1]
     const statement = place < MAX_COMPARED ? await statementOf(mark, place) : ''
     if (!hit || statement === '') {
-      citations.push(bare)
+      cited.push({ citation: bare, statement: '', group })
       continue
     }
-    const { quotes, isSupported } = compare(statement, number, groupOf(place, marks))
-    citations.push({
+    const { quotes, isSupported } = compare(statement, number, group)
+    const citation = {
       ...bare,
       quotes: quotes.map((quote) => toQuote(hit, quote)),
       ...(isSupported !== undefined && { supported: isSupported }),
-    })
+    }
+    cited.push({ citation, statement, group })
   }
-  return citations
+  return cited
 }
 
 type Rest = ReturnType<typeof createRest>
@@ -80,7 +90,8 @@ function groupOf(place: number, marks: readonly CitationMark[]): number[] {
   let last = place
   for (let at = marks[first - 1]; at && isNext(at, marks[first]); at = marks[first - 1]) first -= 1
   for (let at = marks[last]; at && isNext(at, marks[last + 1]); at = marks[last]) last += 1
-  return marks.slice(first, last + 1).map(({ number }) => number)
+  const numbers = marks.slice(first, last + 1).map(({ number }) => number)
+  return [...new Set(numbers)].toSorted((a, b) => a - b)
 }
 
 function createComparison(hits: readonly Hit[], termsOf: TermsOf) {
@@ -94,7 +105,7 @@ function createComparison(hits: readonly Hit[], termsOf: TermsOf) {
   return (statement: string, number: number, group: readonly number[]): Support => {
     const passage = passageOf([number])(statement)
     if (passage.isSupported === true || group.length === 1) return passage
-    const { isSupported } = passageOf([...new Set(group)].toSorted((a, b) => a - b))(statement)
+    const { isSupported } = passageOf(group)(statement)
     return { ...passage, isSupported: isSupported === true || passage.isSupported }
   }
 }

@@ -9,7 +9,8 @@ import {
   type RunEnd,
   textDelta,
 } from '@agent-server/wire'
-import { checkStatements } from '../citations/cited-statements.ts'
+import { type CitedStatement, checkStatements } from '../citations/cited-statements.ts'
+import { judgeStatements } from '../citations/judge-statements.ts'
 import { parseCall, type ToolCall, type ToolResult } from '../tools/registry.ts'
 import { showImages } from '../tools/shown-images.ts'
 import { LIMIT_REASONS } from './budget.ts'
@@ -33,6 +34,9 @@ import {
   runCalls,
 } from './tool-calls.ts'
 
+/** Ends after which there is no whole answer yet. */
+const PAUSES: readonly RunFinishReason[] = ['tool_calls', 'approval_required']
+
 /** Maximum requests per model call, each with a shorter prompt than the one that was refused. */
 const MAX_FITS = 4
 
@@ -54,6 +58,9 @@ export class Rounds {
   #round: number
   #attempt: Attempt | undefined
   #end: RunEnd | undefined
+  #cited: readonly CitedStatement[] = []
+  /** The end, while the model has yet to judge the citations. */
+  #unjudged: RunEnd | undefined
   /** Which limit of the day was reached. */
   #limit = ''
 
@@ -75,6 +82,11 @@ export class Rounds {
   /** How the run has ended, once it has. */
   get end(): RunEnd | undefined {
     return this.#end
+  }
+
+  /** Whether nothing is left but to judge the citations, if that is asked for. */
+  get isOver(): boolean {
+    return (this.#end ?? this.#unjudged) !== undefined
   }
 
   /** Whether tools have to run before the model is called. */
@@ -227,10 +239,35 @@ export class Rounds {
     return [{ type: 'approval-required', ...approval }, end]
   }
 
-  #finish(end: RunEnd): RunEnd {
+  /** The event that says how the run has ended, or that the model has yet to judge the citations. */
+  #finish(end: RunEnd): AgentEvent {
+    const { citations, reason } = end
+    const check = this.#request.citationCheck ?? this.#parts.citationCheck
+    if (check === 'model' && citations.length > 0 && !PAUSES.includes(reason)) {
+      this.#unjudged = end
+      return { type: 'citations', citations }
+    }
+    return this.#close(end)
+  }
+
+  #close(end: RunEnd): RunEnd {
     this.#context.start.slot.end(end.reason)
+    this.#unjudged = undefined
     this.#end = end
     return end
+  }
+
+  /** Lets the model judge the citations, if it has yet to do so; the run ends with its verdicts. */
+  async judge(): Promise<AgentEvent[]> {
+    const end = this.#unjudged
+    if (!end) return []
+    const { model, termsOf, window } = this.#parts
+    const { budget } = this.#context.start
+    const room = window.toBytes(window.promptTokens())
+    const judging = { model, meter: budget.meter, hits: end.hits, termsOf, room }
+    const { citations, check } = await judgeStatements(this.#cited, judging, this.#signal)
+    const judged = { ...end, citations, citationCheck: check, usage: budget.usage() }
+    return [{ type: 'citations', citations }, this.#close(judged)]
   }
 
   #toPaused(): PausedRun {
@@ -255,6 +292,8 @@ export class Rounds {
     const { termsOf, model } = this.#parts
     // Without a model, all that is shown is the server's.
     const writerOf = model.generates ? citations.writerOf : () => 'server' as const
+    const check = { termsOf, isJsonAsked, writerOf }
+    this.#cited = await checkStatements(answerText.shown, hits, check, this.#signal)
     for (const limit of LIMIT_NAMES) if (LIMIT_REASONS[limit] === reason) budget.note(limit)
     return {
       ...found,
@@ -265,12 +304,7 @@ export class Rounds {
       artifacts: artifacts.all(),
       limitsReached: budget.reached(),
       unknownCitations: citations.unknown(),
-      citations: await checkStatements(
-        answerText.shown,
-        hits,
-        { termsOf, isJsonAsked, writerOf },
-        this.#signal,
-      ),
+      citations: this.#cited.map(({ citation }) => citation),
     }
   }
 }

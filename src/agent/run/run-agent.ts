@@ -50,7 +50,7 @@ async function* run(
     context = yield* begin(parts, request, opened, signal)
     yield context.searches.splice(0)
     rounds = new Rounds(parts, request, context, signal)
-    while (!rounds.end) {
+    while (!rounds.isOver) {
       if (rounds.hasCalls) {
         yield rounds.beginCalls()
         yield await rounds.runCalls()
@@ -73,6 +73,7 @@ async function* run(
       }
       yield await rounds.endTurn(turn)
     }
+    yield await rounds.judge()
   } catch (error) {
     opened?.slot.fail(error, signal)
     span.fail(error)

@@ -1,4 +1,6 @@
 import type { ChatModel, ModelTool } from '@agent-server/models'
+import type { CitationCheck } from '@agent-server/schemas/citation.ts'
+import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { accountOwner, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { checkEffort } from '@agent-server/schemas/query.ts'
 import type { AgentEvent, AgentRequest, Payment } from '@agent-server/wire'
@@ -50,6 +52,8 @@ export interface Dependencies {
   pauses: Pauses
   sentQuestions: SentQuestions
   links: LinkPolicy
+  /** What citations are checked by, unless a request says. */
+  citationCheck: CitationCheck
   /** Hosts that the configuration names. */
   hosts: readonly string[]
   /** For the language of the documents. */
@@ -71,6 +75,7 @@ export async function* begin(
   const { instructions, attached, clientTools, sampling, topK, isPlain } = request
   const { sessionId, budget, paused, trace } = start
   checkEffort(request.effort ?? 'low', parts.model)
+  checkCitationCheck(request, parts.model)
   const owner = ownerIdOf(request.caller)
   const citations = createCitations(paused)
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
@@ -155,6 +160,11 @@ export async function* begin(
     waited,
     isRefused: (call: ToolCall) => tools.needsApproval(call.name) && !approved.includes(call),
   }
+}
+
+function checkCitationCheck({ citationCheck }: AgentRequest, { generates }: ChatModel): void {
+  if (citationCheck !== 'model' || generates) return
+  throw refusal('citationCheck', 'must be words: CHAT_MODEL=extractive judges nothing')
 }
 
 /** Searches become events, and part of the record of the run. */

@@ -44,6 +44,7 @@ export function createCompletionWriter(
         return [toChunk(head, { delta: { content: textOf(event) } })]
       case 'retrieved':
       case 'search-step':
+      case 'citations':
       case 'tool-call':
       case 'tool-result':
       case 'progress':

@@ -1,5 +1,5 @@
 import { freeObject } from '@agent-server/lib/fields.ts'
-import { Citation } from '@agent-server/schemas/chat.ts'
+import { Citation } from '@agent-server/schemas/citation.ts'
 import { ErrorDetail } from '@agent-server/schemas/error.ts'
 import { AgentExtra, listOf } from '@agent-server/wire'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ const FileCitation = z
     start: z.int().describe('Start offset of the passage in the document, in UTF-16 code units.'),
     end: z.int().describe('End offset (exclusive).'),
     url: z.string().optional().describe('URL of the document, or its page in the web UI.'),
-    ...Citation.pick({ by: true, quotes: true, supported: true }).shape,
+    ...Citation.omit({ at: true, number: true }).shape,
   })
   .meta({ id: 'FileCitation' })
 

@@ -277,11 +277,10 @@ function toPart(text: string, annotations: Part['annotations']): Part {
 
 /** The citations of an answer in the format of the Responses protocol. */
 function toFileCitations(run: RunEnd, origin: string | undefined): FileCitation[] {
-  return citedBy(run).map(({ hit, number, at, by, quotes, supported }) => {
+  return citedBy(run).map(({ hit, number, at, ...support }) => {
     const { documentId: file_id, title, start, end } = hit
     const url = addressOf(hit, origin)
     const place = { index: at, number, start, end, ...(url !== undefined && { url }) }
-    const support = { by, quotes, ...(supported !== undefined && { supported }) }
     return { type: 'file_citation', file_id, filename: title || file_id, ...place, ...support }
   })
 }

@@ -25,7 +25,8 @@ const options = {
   writerOf: () => 'model' as const,
 }
 const { signal } = new AbortController()
-const check = (answer: string, hits = HITS) => checkStatements(answer, hits, options, signal)
+const check = async (answer: string, hits = HITS) =>
+  (await checkStatements(answer, hits, options, signal)).map(({ citation }) => citation)
 const supportOf = async (answer: string) => (await check(answer)).map(({ supported }) => supported)
 const quotedBy = async (answer: string) =>
   (await check(answer)).map(({ quotes }) => quotes.map(({ text }) => text).join(' '))

@@ -48,6 +48,7 @@ export const UNWATCHED = {
   pauses: createPauses(createMemoryArtifactStore(), async () => new Set()),
   sentQuestions: createSentQuestions({ getAll: async () => new Map() }),
   links: 'all' as const,
+  citationCheck: 'words' as const,
   hosts: [],
   isStopWord: (word: string) => ['when', 'does', 'is', 'the'].includes(word),
   termsOf: (text: string) => analyser.query(text).terms,
@@ -136,6 +137,7 @@ function outlineOf(
   if (event.type === 'client-tool-calls') return event.calls.map(({ name }) => `client: ${name}`)
   if (event.type === 'approval-required') return event.calls.map(({ tool }) => `waits: ${tool}`)
   if (event.type === 'retrieved') return `searched: ${event.query}`
+  if (event.type === 'citations') return `citations: ${event.citations.length}`
   if (event.type === 'search-step') return `step: ${event.step.action}`
   return `${event.type}: ${event.tool}`
 }

@@ -43,6 +43,12 @@ class Prompt(TypedDict):
     assembled: str
 
 
+class CitationCheck(TypedDict):
+    statements: int
+    tokens: int
+    warning: NotRequired[str]
+
+
 class Conversation(TypedDict):
     id: str
 
@@ -527,6 +533,13 @@ class Citation(TypedDict):
     by: NotRequired[Literal['model', 'server']]
     quotes: list[Quote]
     supported: NotRequired[bool]
+    verdict: NotRequired[Literal['supported', 'contradicted', 'not_said']]
+    evidence: NotRequired[str]
+
+
+class CitationsFrame(TypedDict):
+    type: Literal['citations']
+    citations: list[Citation]
 
 
 AccessItem: TypeAlias = str
@@ -1188,6 +1201,8 @@ class FileCitation(TypedDict):
     by: NotRequired[Literal['model', 'server']]
     quotes: list[Quote]
     supported: NotRequired[bool]
+    verdict: NotRequired[Literal['supported', 'contradicted', 'not_said']]
+    evidence: NotRequired[str]
 
 
 class FileObject(TypedDict):
@@ -3057,6 +3072,7 @@ class AgentExtra(TypedDict):
     degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
+    citationCheck: NotRequired[CitationCheck]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
 
@@ -3084,6 +3100,7 @@ class Agent2(TypedDict):
     degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
+    citationCheck: NotRequired[CitationCheck]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
     error: NotRequired[ErrorDetail]
@@ -3218,6 +3235,7 @@ class Agent3(TypedDict):
     degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
+    citationCheck: NotRequired[CitationCheck]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
     approval: NotRequired[Approval]
@@ -3285,6 +3303,7 @@ class DoneFrame(TypedDict):
     degraded: NotRequired[bool]
     searchedFor: NotRequired[str]
     citations: NotRequired[list[Citation]]
+    citationCheck: NotRequired[CitationCheck]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
     usage: NotRequired[UsageModel]
@@ -3426,6 +3445,7 @@ ChatFrame: TypeAlias = (
     | ToolResultFrame
     | ReasoningDeltaFrame
     | ProgressFrame
+    | CitationsFrame
     | ApprovalRequiredFrame
     | DoneFrame
     | ErrorFrame
@@ -3474,6 +3494,7 @@ class OllamaChatRequest(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citationCheck: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3495,6 +3516,7 @@ class OllamaGenerateRequest(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citationCheck: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3559,6 +3581,7 @@ class ResponseRequest(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citationCheck: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3588,6 +3611,7 @@ class TextCompletionRequest(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citationCheck: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3601,6 +3625,7 @@ class AgentQuestion(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citationCheck: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     agent: NotRequired[str | None]
     reasoningEffort: NotRequired[str | None]
@@ -3624,6 +3649,7 @@ class AnthropicCountRequest(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citationCheck: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3655,6 +3681,7 @@ class AnthropicRequest(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citationCheck: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
     max_tokens: NotRequired[int | None]
@@ -3673,6 +3700,7 @@ class ChatRequest(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citationCheck: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
     agent: NotRequired[str | None]
@@ -3706,6 +3734,7 @@ class CompletionRequest(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citationCheck: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3786,6 +3815,7 @@ class ChatOptions(TypedDict):
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    citation_check: NotRequired[Literal['words', 'model'] | None]
     collection: NotRequired[str | None]
     conversation_id: NotRequired[str | None]
     agent: NotRequired[str | None]

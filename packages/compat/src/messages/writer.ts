@@ -79,6 +79,7 @@ export function createMessageWriter(options: WriterOptions) {
         return [...blocks.addReasoning(event.reasoning), ...event.calls.flatMap(blocks.addCall)]
       case 'retrieved':
       case 'search-step':
+      case 'citations':
       case 'tool-call':
       case 'tool-result':
       case 'progress':

@@ -76,6 +76,7 @@ export function createOllamaWriter<Place>(
         return [newLine({ content: '', calls: event.calls })]
       case 'retrieved':
       case 'search-step':
+      case 'citations':
       case 'tool-call':
       case 'tool-result':
       case 'progress':
