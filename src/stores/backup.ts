@@ -5,6 +5,8 @@ export interface BackupStart {
   kind: 'start'
   /** The schema that the rows have; a newer server restores them under it, and then migrates. */
   schema: number
+  /** The version of the program that wrote a backup; absent while one is read from a store. */
+  program?: string
   store: 'SQLite' | 'PostgreSQL'
   rows: Readonly<Record<string, number>>
   /** The last number that each table gave out, which a deleted row may have had. */
@@ -29,7 +31,7 @@ export interface Backup {
   refuseData(): Promise<void>
   /**
    * Writes everything or nothing, in bounded memory, while no server is running on it. Calls `beforeEnd` once only the
-   * last step is left. Throws like `refuseData`.
+   * last step is left. Throws like `refuseData`, and `store_unavailable` for rows of a newer schema.
    */
   write(
     records: AsyncIterable<BackupRecord>,

@@ -214,8 +214,8 @@ function toStart(file: string, json: unknown): FileRecord {
   }
   const header = Header.safeParse(json).data
   if (!header) throw damaged(file, 'has an unreadable header')
-  const { schema, store, rows, numbers } = header
-  return { kind: 'start', schema, store, rows, numbers, header }
+  const { schema, program, store, rows, numbers } = header
+  return { kind: 'start', schema, program, store, rows, numbers, header }
 }
 
 function toRecord(json: unknown): FileRecord | undefined {

@@ -33,7 +33,7 @@ export function createPostgresBackup(url: string): Backup {
     write: (records, beforeEnd, signal) =>
       withSession(url, async (session) => {
         await session.run('BEGIN')
-        await fill(session, checkedBackup(records, signal))
+        await fill(session, checkedBackup(records, STEPS.length, signal))
         await beforeEnd()
         await session.run('COMMIT')
       }),
@@ -72,33 +72,34 @@ async function sourceOf(session: Session) {
       numbers: Object.fromEntries(numbered.map((row) => [text(row, 'name'), integer(row, 'last')])),
     },
     count: async (select: string) => integer(await one({ unprepared: select }), 'n'),
-    batches: (select: string) => inBatches(session, select),
+    batches: (table: string, select: string) => inBatches(session, { table, select }),
   }
 }
 
+/** Rows at a time, and of tables whose rows may hold a megabyte and more, whatever those before held. */
 const MAX_ROWS = 256
-/** What a few rows may take in memory. */
-const MAX_BATCH = 4_000_000
+const MAX_LARGE_ROWS = 4
+const LARGE = new Set([
+  'artifacts',
+  'contents',
+  'conversation_items',
+  'file_pieces',
+  'skill_copies',
+])
 
-/** The rows of a query by a cursor; the fewer at a time, the larger those before were. */
-async function* inBatches({ all, run }: Session, select: string): AsyncGenerator<readonly Row[]> {
+/** The rows of a table by a cursor. */
+async function* inBatches(
+  { all, run }: Session,
+  { table, select }: { table: string; select: string },
+): AsyncGenerator<readonly Row[]> {
+  const most = LARGE.has(table) ? MAX_LARGE_ROWS : MAX_ROWS
   await run({ unprepared: `DECLARE rows NO SCROLL CURSOR FOR ${select}` })
-  let most = 1
   for (;;) {
     const rows = await all({ unprepared: `FETCH ${most} FROM rows` })
     yield rows
     if (rows.length < most) break
-    const largest = Math.max(...rows.map(sizeOf))
-    most = Math.max(1, Math.min(2 * most, MAX_ROWS, Math.floor(MAX_BATCH / largest)))
   }
   await run('CLOSE rows')
-}
-
-function sizeOf(row: Row): number {
-  const sizes = Object.values(row).map((value) =>
-    typeof value === 'string' || value instanceof Uint8Array ? value.length : 1,
-  )
-  return sizes.reduce((sum, size) => sum + size, 1)
 }
 
 const REMEDY = 'Set DATABASE_URL to an empty database.'

@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { BackupRecord, BackupRows, BackupStart } from '../backup.ts'
+import { newerThan } from './newer.ts'
 import type { Row, Tx, Value } from './query.ts'
 
 /** What ends with the process or the browser, and what the server writes of itself. */
@@ -44,8 +45,8 @@ interface Source {
   tables: Tables
   start: Omit<BackupStart, 'kind' | 'rows'>
   count(select: string): Promise<number>
-  /** The rows of a query, a few at a time. */
-  batches(select: string): AsyncIterable<readonly Row[]>
+  /** The rows of a table, by a query, a few at a time. */
+  batches(table: string, select: string): AsyncIterable<readonly Row[]>
 }
 
 /** Everything in the database, as of the start of the transaction. */
@@ -61,7 +62,7 @@ export async function* readBackupFrom(
     rows[table] = await source.count(`SELECT count(*) AS n ${from}`)
   yield { kind: 'start', ...source.start, rows }
   for (const [table, from] of selects) {
-    for await (const batch of source.batches(`SELECT * ${from}`)) {
+    for await (const batch of source.batches(table, `SELECT * ${from}`)) {
       signal.throwIfAborted()
       const [first] = batch
       if (!first) continue
@@ -117,17 +118,29 @@ export async function writeRows(
 
 export const endClaims = ({ run }: Tx) => run(END_CLAIMS)
 
-/** Throws an Error unless there were exactly the rows that the start names. Passes them on. */
+function refuseNewer({ schema: version, program }: BackupStart, newest: number): void {
+  if (version <= newest) return
+  const back = 'restore a backup made before the upgrade.'
+  throw new AppError('store_unavailable', newerThan(newest, { version, program }, back))
+}
+
+/**
+ * Passes the records on. Throws `store_unavailable` if their schema is above the newest that is known, and an Error
+ * unless there are exactly the rows that the start names.
+ */
 export async function* checkedBackup(
   records: AsyncIterable<BackupRecord>,
+  newest: number,
   signal: AbortSignal,
 ): AsyncGenerator<BackupRecord> {
   let start: BackupStart | undefined
   const counts = new Map<string, number>()
   for await (const record of records) {
     signal.throwIfAborted()
-    if (record.kind === 'start') start = record
-    else counts.set(record.table, (counts.get(record.table) ?? 0) + record.rows.length)
+    if (record.kind === 'start') {
+      refuseNewer(record, newest)
+      start = record
+    } else counts.set(record.table, (counts.get(record.table) ?? 0) + record.rows.length)
     yield record
   }
   if (!start) throw new Error('The backup has no beginning')

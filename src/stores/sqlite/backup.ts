@@ -56,7 +56,7 @@ export function createSqliteBackup({ directory, derived }: SqliteBackupOptions):
       try {
         await refuseData(file)
         await removeDatabase(unfinished)
-        await fill(unfinished, checkedBackup(records, signal))
+        await fill(unfinished, checkedBackup(records, MIGRATIONS.length, signal))
         for (const path of derived) await rm(path, { recursive: true, force: true })
         await beforeEnd()
         await removeDatabase(file)
@@ -98,7 +98,7 @@ function sourceOf(database: DatabaseSync) {
       numbers: Object.fromEntries(numbers.map((row) => [text(row, 'name'), integer(row, 'seq')])),
     },
     count: async (select: string) => integer(database.prepare(select).get(), 'n'),
-    batches: (select: string) => inBatches(database.prepare(select).iterate()),
+    batches: (_table: string, select: string) => inBatches(database.prepare(select).iterate()),
   }
 }
 

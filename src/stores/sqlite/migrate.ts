@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { PROGRAM } from '../program.ts'
 import { newerThan } from '../sql/newer.ts'
@@ -60,8 +60,18 @@ export function programOf(database: DatabaseSync): string | undefined {
   return row && text(row, 'program')
 }
 
-/** Beside the database, the last one that was made before an upgrade. */
-export const COPY_SUFFIX = '.before-upgrade'
+/** Beside the database, the copy that an upgrade has made of it, named after the schema that the copy has. */
+export const copyOf = (file: string, schema: number) => `${file}.schema-${schema}`
+
+/** To the copy that a server of this schema can read, if there is one. */
+function wayBack(file: string, schema: number): string | undefined {
+  const copy = copyOf(file, schema)
+  const madeAt = statSync(copy, { throwIfNoEntry: false })?.mtime
+  return (
+    madeAt &&
+    `go back to the copy of ${madeAt.toISOString()}, without what was changed since: move ${file} with its -wal and -shm and the folder index elsewhere, and give ${copy} its name.`
+  )
+}
 
 /**
  * Reads the version without changing anything. Throws `store_unavailable` for a database of a newer server or of
@@ -77,11 +87,9 @@ export function schemaVersion(database: DatabaseSync, newest: number = MIGRATION
   }
   if (version > newest) {
     const file = database.location() ?? ''
-    const copy = `${file}${COPY_SUFFIX}`
-    const back = existsSync(copy)
-      ? `go back to the copy made before the upgrade: remove ${file} with its -wal and -shm, and give ${copy} its name.`
-      : undefined
-    throw unavailable(newerThan(newest, { version, program: programOf(database) }, back))
+    throw unavailable(
+      newerThan(newest, { version, program: programOf(database) }, wayBack(file, newest)),
+    )
   }
   return version
 }

@@ -3,16 +3,14 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { putInPlace } from '@agent-server/lib/files.ts'
 import type { CopyPolicy } from '../opened-store.ts'
 import { integer, text } from '../sql/query.ts'
-import { directoryOf, hasRoom, LEFT_FREE_BYTES } from './connection.ts'
+import { directoryOf, hasRoom } from './connection.ts'
 import { unavailable } from './error.ts'
-import {
-  COPY_SUFFIX,
-  MIGRATIONS,
-  type Migration,
-  migrate,
-  programOf,
-  schemaVersion,
-} from './migrate.ts'
+import { copyOf, MIGRATIONS, type Migration, migrate, programOf, schemaVersion } from './migrate.ts'
+
+/** The log of the migration may grow to the size of the database, too. */
+const COPY_AND_LOG = 2
+/** What is left to work with. */
+const SPARE_BYTES = 256 * 2 ** 20
 
 export interface Upgrade extends Migration {
   /** What was made before, as no step can be taken back. */
@@ -32,16 +30,32 @@ export async function upgrade(
 ): Promise<Upgrade> {
   const version = schemaVersion(database, steps.length)
   if (policy === 'off' || version === 0 || version === steps.length) return migrate(database, steps)
-  const file = `${database.location()}${COPY_SUFFIX}`
+  const location = database.location() ?? ''
+  const file = copyOf(location, version)
   const program = programOf(database)
-  const needed = sizeOf(database) + LEFT_FREE_BYTES
+  const needed = COPY_AND_LOG * sizeOf(database) + SPARE_BYTES
   if (!hasRoom(directoryOf(database), needed)) {
     if (policy === 'require') throw unavailable(noRoom(directoryOf(database), needed))
     return { ...migrate(database, steps), isWithoutCopy: true }
   }
   await copyTo(file, database)
-  const { size } = await stat(file)
-  return { ...migrate(database, steps), copy: { file, bytes: size, program } }
+  try {
+    const { size } = await stat(file)
+    const migration = migrate(database, steps)
+    await removeEarlier(location, version)
+    return { ...migration, copy: { file, bytes: size, program } }
+  } catch (error) {
+    // The database is as it was, and may have lacked the room that the copy took.
+    await rm(file, { force: true })
+    throw error
+  }
+}
+
+/** Each copy takes the place of the one before. */
+async function removeEarlier(database: string, version: number): Promise<void> {
+  for (let schema = 1; schema < version; schema += 1) {
+    await rm(copyOf(database, schema), { force: true })
+  }
 }
 
 const noRoom = (directory: string, bytes: number) =>

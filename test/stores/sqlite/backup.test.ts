@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
+import { Readable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import type { BackupRecord } from '../../../src/stores/backup.ts'
 import { createSqliteBackup } from '../../../src/stores/sqlite/backup.ts'
@@ -121,4 +122,17 @@ it('A backup of an older version is restored under its schema, and then migrated
   const store = await to.open()
   expect(await store.questions.list()).toMatchObject([{ id: '"x"' }])
   await store.close()
+})
+
+it('A backup of a newer schema is refused, with the version that wrote it, and nothing changes', async () => {
+  const [start, ...rows] = await recordsOf(await filled())
+  if (start?.kind !== 'start') throw new Error('No beginning')
+  const to = await createPlace()
+  const newer = { ...start, schema: start.schema + 1, program: '0.2.0' }
+  const writing = to.backup.write(Readable.from([newer, ...rows]), nothing, signal)
+  await expect(writing).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringMatching(/^.*version 0\.2\.0 \(schema \d+; this is 0\.1\.0, which knows/),
+  })
+  expect(await readdir(to.directory)).toEqual(['agent-server.lock'])
 })

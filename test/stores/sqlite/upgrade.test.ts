@@ -18,7 +18,7 @@ const KILLS = isLong ? 100 : 10
 const KILL_MS = 60
 const COUNT = 300
 const FROM = MIGRATIONS.length
-const COPY = 'agent-server.db.before-upgrade'
+const COPY = `agent-server.db.schema-${FROM}`
 
 async function filled(documents = 3) {
   const data = await createSqliteData()
@@ -70,7 +70,7 @@ it(`An upgrade that is killed at ${KILLS} moments loses nothing, and the next st
   expect(read(file)).toEqual({ version: FROM + 1, state: 'ok', documents, moved: COUNT })
   expect(read(join(directory, COPY))).toEqual({ version: FROM, state: 'ok', documents, moved: 0 })
   const names = await readdir(directory)
-  expect(names.filter((name) => name.includes('upgrade'))).toEqual([COPY])
+  expect(names.filter((name) => name.includes('schema'))).toEqual([COPY])
   expect(JSON.parse(last.stdout.split('\n')[1] ?? '')).toMatchObject({ program: '0.1.0' })
 })
 
@@ -85,7 +85,7 @@ it('An older server names the version that wrote the data and the way back, and 
   await expect(openDirectory(directory)).rejects.toMatchObject({
     code: 'store_unavailable',
     message: expect.stringMatching(
-      /a newer server, version 0\.2\.0 \(schema \d+; this is 0\.1\.0.*is unchanged: .*remove .*agent-server\.db .*before-upgrade its name/,
+      /a newer server, version 0\.2\.0 \(schema \d+; this is 0\.1\.0.*is unchanged: .*copy of 20\S+Z, without what was changed since: move .*agent-server\.db .*elsewhere, and give .*schema-\d+ its name/,
     ),
   })
   expect(read(file)).toEqual(before)
@@ -107,4 +107,28 @@ it('BACKUP_BEFORE_UPGRADE=off makes no copy, and neither do a new database and o
   expect(await upgrade(fresh, 'require')).toEqual({ from: 0, to: FROM })
   fresh.close()
   expect(await readdir(directory)).not.toContain(COPY)
+})
+
+it('A failed migration leaves the database as it was, and no copy that takes room', async () => {
+  const { directory } = await filled()
+  const file = join(directory, 'agent-server.db')
+  const before = read(file)
+  const database = openForWriting(file)
+  const steps = [...MIGRATIONS, 'CREATE TABLE documents (id TEXT)']
+  await expect(upgrade(database, 'try', steps)).rejects.toThrow(/already exists/)
+  database.close()
+  expect(read(file)).toEqual(before)
+  expect(await readdir(directory)).not.toContain(COPY)
+})
+
+it('An older server is not sent to a copy of another schema than its own', async () => {
+  const { directory } = await filled()
+  const newer = openForWriting(join(directory, 'agent-server.db'))
+  await upgrade(newer, 'off', [...MIGRATIONS, NEXT])
+  await upgrade(newer, 'try', [...MIGRATIONS, NEXT, 'CREATE TABLE later (id TEXT) STRICT'])
+  newer.close()
+  expect(await readdir(directory)).toContain(`agent-server.db.schema-${FROM + 1}`)
+  await expect(openDirectory(directory)).rejects.toMatchObject({
+    message: expect.stringMatching(/is unchanged: .*restore a backup made before the upgrade/),
+  })
 })
