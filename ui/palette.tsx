@@ -3,7 +3,7 @@ import { useEffect, useId } from 'preact/hooks'
 import { client } from './api.ts'
 import { leaveConversation } from './chat/answering.ts'
 import { turns } from './chat/conversation.ts'
-import { isFinding } from './chat/find.ts'
+import { findRequests } from './chat/find.ts'
 import { Dialog } from './parts/dialog.tsx'
 import { href, route } from './route.ts'
 
@@ -37,7 +37,7 @@ const ACTIONS: readonly Entry[] = [
 const FIND: Entry = {
   kind: 'Action',
   name: 'Find in this conversation',
-  go: () => (isFinding.value = true),
+  go: () => (findRequests.value += 1),
 }
 
 const SHORTCUT = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K'

@@ -1,12 +1,24 @@
+import type { Locator } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { expectAccessible, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import {
+  askOn,
+  expectAccessible,
+  hasBrowser,
+  openWebUi,
+  press,
+  useBrowser,
+} from '../support/browser.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { chunk, DONE, streamReply } from '../support/upstream-replies.ts'
 
 const browser = useBrowser()
 const TURNS = 200
 /** What the server takes at once. */
 const ITEMS = 20
+/** Of an answer that is streamed. */
+const PIECES = 60
 
 const Items = z.object({ data: z.array(z.object({ id: z.string() })) })
 const Created = z.object({ id: z.string() })
@@ -25,6 +37,9 @@ async function talked(server: TestServer, answers: readonly string[]): Promise<s
   }
   return id
 }
+
+const expectFocus = (field: Locator) =>
+  expect.poll(() => field.evaluate((one) => one.ownerDocument.activeElement === one)).toBe(true)
 
 async function add(server: TestServer, id: string, items: readonly object[]): Promise<void> {
   const added = await server.request(`/v1/conversations/${id}/items`, { body: { items } })
@@ -101,6 +116,70 @@ describe.skipIf(!hasBrowser)('In a conversation (needs Chromium)', () => {
       .toBeGreaterThan(0)
     await page.getByRole('link', { name: 'Documents', exact: true }).first().click()
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
+  })
+
+  it('an answer that grows is searched twice a second, also beyond what is drawn of it', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    await server.ingest({ title: 'Hours', text: 'The library opens at ten.' })
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    const [isFinding, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const pieces = Array.from({ length: PIECES }, () => [
+      { pauseMs: 50 },
+      chunk({ content: 'An owl.\n\n' }),
+    ]).flat()
+    upstream.script(
+      streamReply(
+        chunk({ content: 'Nothing here.\n\n'.repeat(8_000) }),
+        { until: isFinding.promise },
+        ...pieces,
+        { until: end.promise },
+        chunk({}, 'stop'),
+        DONE,
+      ),
+    )
+    await askOn(page, 'Which birds?')
+    await page.getByRole('button', { name: /^Show more of the answer/ }).waitFor()
+    await press(page, 'Find in this conversation')
+    const bar = page.getByRole('search', { name: 'Find in this conversation' })
+    const status = bar.getByRole('status')
+    await page.keyboard.type('owl')
+    await expect.poll(() => status.innerText()).toBe('Not found')
+    // Each search marks what it finds.
+    await page.evaluate(`
+      const { set } = HighlightRegistry.prototype
+      window.searches = 0
+      HighlightRegistry.prototype.set = function (name, found) {
+        if (name === 'found') window.searches += 1
+        return set.call(this, name, found)
+      }`)
+    const began = performance.now()
+    isFinding.resolve()
+    await expect.poll(() => status.innerText()).toBe(`1 of ${PIECES}`)
+    const most = (performance.now() - began) / 500 + 2
+    expect(await page.evaluate<number>('window.searches')).toBeLessThan(most)
+    // Escape closes the search, wherever the focus is in it, and does not stop the answer; the next one does.
+    await press(page, 'Next match')
+    await expect.poll(() => status.innerText()).toBe(`2 of ${PIECES}`)
+    await page.keyboard.press('Escape')
+    await bar.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
+    end.resolve()
+    // Whoever asks for the search while it is open gets its field.
+    const field = bar.getByRole('searchbox')
+    const find = page.getByRole('button', { name: 'Find in this conversation' })
+    await find.click()
+    await expectFocus(field)
+    await page.getByLabel('Question', { exact: true }).focus()
+    await find.click()
+    await expectFocus(field)
+    await page.getByLabel('Question', { exact: true }).focus()
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Page, conversation or document').fill('find in')
+    await page.keyboard.press('Enter')
+    await expectFocus(field)
   })
 
   it('a link leads to one turn, marks it, and shows the version that it is in', async () => {

@@ -5,7 +5,7 @@ import { matchesIn, patternOf } from '../../ui/chat/find-text.ts'
 function found(pieces: readonly string[], words: string): string[] {
   const pattern = patternOf(words)
   if (!pattern) return []
-  return matchesIn(pieces, pattern).map(({ start, end }) => {
+  return Array.from(matchesIn(pieces, pattern), ({ start, end }) => {
     const parts = pieces.slice(start.piece, end.piece + 1)
     const last = parts.length - 1
     return parts
@@ -30,4 +30,17 @@ it.each([
   [['anything'], '  ', []],
 ])('In %j, %j is found where it stands', (pieces, words, expected) => {
   expect(found(pieces, words)).toEqual(expected)
+})
+
+it('Of very many matches, no more are looked for than are wanted', () => {
+  let looks = 0
+  class Counted extends RegExp {
+    override exec(text: string) {
+      looks += 1
+      return super.exec(text)
+    }
+  }
+  const matches = matchesIn(['a'.repeat(1_000_000)], new Counted('a', 'giu'))
+  expect(matches.take(1_000).toArray()).toHaveLength(1_000)
+  expect(looks).toBe(1_000)
 })

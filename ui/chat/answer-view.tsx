@@ -11,7 +11,7 @@ import { openReader, titleOf } from '../reader/reader.tsx'
 import { beginning, drawAnswer, MAX_DRAWN } from './answer-drawing.ts'
 import { Citations, markUnsupported } from './citations.tsx'
 import { isReadOnly } from './conversation.ts'
-import { findWords, lengthWith } from './find.ts'
+import { findWords, lengthWith, searches } from './find.ts'
 import { Steps } from './steps.tsx'
 import type { FinishReason, Turn } from './turns.ts'
 import { type Decision, Waiting } from './waiting.tsx'
@@ -73,7 +73,7 @@ function Answer({ turn }: { turn: Turn }) {
   useLayoutEffect(() => {
     if (shown.length === turn.answer.length) return
     drawn.value = Math.max(drawn.value, lengthWith(turn.answer, words))
-  }, [words])
+  }, [words, searches.value])
   useLayoutEffect(() => {
     if (!place.current) return
     const isAwaiting = turn.state === 'answering' && turn.hits.length === 0

@@ -6,33 +6,34 @@ import { conversationId, turns } from './conversation.ts'
 import {
   type FoundWords,
   findInTurns,
+  findRequests,
   findWords,
-  isFinding,
   MAX_MATCHES,
   markFound,
   scrollToFound,
+  searches,
 } from './find.ts'
 
 /** Longer than between two letters. */
 const REST_MS = 150
+/** An answer that grows is searched at most so often. */
+const AGAIN_MS = 500
 
 /** Finds words in the whole conversation that is shown; the browser's own search knows no part that is not drawn. */
 export function FindBar() {
   const field = useRef<HTMLInputElement>(null)
   const text = useSignal('')
   const { found, place, step } = useMatches()
-  const close = () => {
-    isFinding.value = false
-  }
+  const close = () => (findRequests.value = 0)
   // Before it is painted: who types at once loses no letter.
   useLayoutEffect(() => {
     const before = document.activeElement
-    field.current?.focus({ preventScroll: true })
     return () => {
       findWords.value = ''
       if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
     }
   }, [])
+  useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [findRequests.value])
   // Another conversation is another search.
   useEffect(() => close, [conversationId.value])
   useEffect(() => {
@@ -41,7 +42,18 @@ export function FindBar() {
   }, [text.value])
   const count = found.length
   return (
-    <search class="find-bar" aria-label="Find in this conversation">
+    <search
+      class="find-bar"
+      aria-label="Find in this conversation"
+      onKeyDown={(event) => {
+        const isStep = event.key === 'Enter' && event.target === field.current
+        if (event.isComposing) return
+        if (event.key === 'Escape') close()
+        else if (isStep) step(event.shiftKey ? -1 : 1)
+        else return
+        event.preventDefault()
+      }}
+    >
       <input
         ref={field}
         type="search"
@@ -49,12 +61,6 @@ export function FindBar() {
         placeholder="Find in this conversation"
         value={text.value}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') close()
-          else if (event.key === 'Enter' && !event.isComposing) step(event.shiftKey ? -1 : 1)
-          else return
-          event.preventDefault()
-        }}
       />
       <span class="hint" role="status">
         {findWords.value.trim() !== '' && wordsFor(place, count)}
@@ -107,7 +113,15 @@ function useMatches() {
   useEffect(() => {
     found.value = findInTurns(document.querySelectorAll('.turns > .turn'), words)
     if (found.value.length <= place.value) place.value = 0
+  }, [searches.value])
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      searches.value += 1
+    }, AGAIN_MS)
   }, [turns.value])
+  useEffect(() => () => clearTimeout(timer.current), [])
   useEffect(() => markFound(found.value, found.value[place.value]), [found.value, place.value])
   const step = (by: number) => {
     const { length } = found.value

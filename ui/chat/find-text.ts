@@ -19,7 +19,7 @@ export function patternOf(words: string): RegExp | undefined {
 }
 
 /** Where a pattern matches a text that is drawn in several pieces, across which words go on: half of one may be bold. */
-export function matchesIn(pieces: readonly string[], pattern: RegExp): Match[] {
+export function matchesIn(pieces: readonly string[], pattern: RegExp): IteratorObject<Match> {
   const ends: number[] = []
   let length = 0
   for (const piece of pieces) {
@@ -31,8 +31,12 @@ export function matchesIn(pieces: readonly string[], pattern: RegExp): Match[] {
     const piece = ends.findIndex((end) => index < end)
     return { piece, at: index - (ends[piece - 1] ?? 0) }
   }
-  return Array.from(pieces.join('').matchAll(pattern), ({ 0: text, index }) => {
-    const last = placeOf(index + text.length - 1)
-    return { start: placeOf(index), end: { ...last, at: last.at + 1 } }
-  })
+  // One by one, as few may be wanted of very many.
+  return pieces
+    .join('')
+    .matchAll(pattern)
+    .map(({ 0: text, index }) => {
+      const last = placeOf(index + text.length - 1)
+      return { start: placeOf(index), end: { ...last, at: last.at + 1 } }
+    })
 }

@@ -1,10 +1,12 @@
 import { signal } from '@preact/signals'
 import { matchesIn, patternOf } from './find-text.ts'
 
-/** Whether the conversation that is shown is searched. */
-export const isFinding = signal(false)
+/** How often somebody has asked to search the conversation that is shown since the search was last closed. */
+export const findRequests = signal(0)
 /** What is looked for in it; empty while it is not searched. */
 export const findWords = signal('')
+/** How often answers have been searched because they grew. */
+export const searches = signal(0)
 
 /** More are neither counted nor marked. */
 export const MAX_MATCHES = 1_000

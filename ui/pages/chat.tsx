@@ -15,7 +15,7 @@ import { conversationId, isAnswering, isReadOnly, opening, turns } from '../chat
 import { ConversationList } from '../chat/conversation-list.tsx'
 import { refreshList } from '../chat/conversations.ts'
 import { refreshFiles } from '../chat/files.ts'
-import { isFinding } from '../chat/find.ts'
+import { findRequests } from '../chat/find.ts'
 import { FindBar } from '../chat/find-bar.tsx'
 import { isLinkBroken, useLinkedTurn } from '../chat/linked-turn.ts'
 import { watchTabs } from '../chat/other-tabs.ts'
@@ -55,7 +55,7 @@ export function ChatPage({ id }: { id?: string | undefined }) {
       </aside>
       <div class={isEmpty ? 'chat-main empty-chat' : 'chat-main'}>
         <Head id={id} />
-        {isFinding.value && turns.value.length > 0 && <FindBar />}
+        {findRequests.value > 0 && turns.value.length > 0 && <FindBar />}
         <ErrorNote message={openFailure.value} />
         {isLinkBroken.value && (
           <p class="note">The link leads to a message that is not in this conversation.</p>
@@ -148,7 +148,7 @@ function Head({ id }: { id: string | undefined }) {
             icon="search"
             class="quiet"
             about="in this conversation"
-            onClick={() => (isFinding.value = true)}
+            onClick={() => (findRequests.value += 1)}
           >
             Find
           </Button>
