@@ -12,7 +12,7 @@ import {
 import { type CitedStatement, checkStatements } from '../citations/cited-statements.ts'
 import { judgeStatements } from '../citations/judge-statements.ts'
 import { parseCall, type ToolCall, type ToolResult } from '../tools/registry.ts'
-import { showImages } from '../tools/shown-images.ts'
+import { dropImages, makeRoom, showImages } from '../tools/shown-images.ts'
 import { LIMIT_REASONS } from './budget.ts'
 import {
   clientCalls,
@@ -25,14 +25,7 @@ import {
 import type { PausedRun } from './pause.ts'
 import type { FittedPrompt } from './prompt.ts'
 import type { Dependencies, RunContext } from './run-context.ts'
-import {
-  callEvents,
-  type RanCall,
-  resultEvents,
-  resultImages,
-  resultMessages,
-  runCalls,
-} from './tool-calls.ts'
+import { callEvents, type RanCall, resultEvents, resultMessages, runCalls } from './tool-calls.ts'
 
 /** Ends after which there is no whole answer yet. */
 const PAUSES: readonly RunFinishReason[] = ['tool_calls', 'approval_required']
@@ -47,6 +40,13 @@ interface Attempt extends Turn {
   /** The size of the last prompt that was refused. */
   refusedBytes: number
 }
+
+/** Whether the model's server took nothing of the prompt, rather than failed. */
+const isRefused = ({ answer }: ModelTurn, error: unknown): boolean =>
+  error instanceof AppError &&
+  ['context_length_exceeded', 'upstream_refused'].includes(error.code) &&
+  answer.text === '' &&
+  answer.calls.length === 0
 
 /** A run after the search: calls of the model and of tools alternate until the run ends. */
 export class Rounds {
@@ -111,7 +111,13 @@ export class Rounds {
     if (waiting.length > 0) return [...events, ...(await this.#pause(waiting, results))]
     answerText.part()
     prompt.added.push(...resultMessages(results))
-    if (this.#parts.model.supportsImages) showImages(prompt.added, resultImages(results))
+    if (this.#parts.model.supportsImages) {
+      const shown = results.map(({ call, result: { images = [] } }) => ({
+        tool: call.name,
+        images,
+      }))
+      showImages(prompt.added, shown)
+    }
     return events
   }
 
@@ -161,16 +167,25 @@ export class Rounds {
     return [textDelta(text), this.#finish(await this.#toEnd('usage_limit'))]
   }
 
-  /** Fits the prompt again with the limits that a refusal reported. Throws the turn's error if that cannot help. */
-  refit({ isDone }: ModelTurn, error: unknown): void {
+  /**
+   * Fits the prompt again after a refusal: without the images of tools if there are any, whose number, size or kind may
+   * be what was refused, and else with the limits that it reported. Throws the turn's error if that cannot help.
+   */
+  refit(turn: ModelTurn, error: unknown): void {
     const attempt = this.#attempt
-    if (isDone || !attempt) return
+    if (turn.isDone || !attempt) return
+    const { prompt } = this.#context
+    if (isRefused(turn, error) && dropImages(prompt.added)) {
+      // They say nothing about the window.
+      this.#attempt = { ...attempt, fitted: prompt.fit() }
+      return
+    }
     const { window } = this.#parts
     const { bytes } = attempt.fitted
     const isLast = attempt.fits === MAX_FITS || bytes >= attempt.refusedBytes
     if (!(error instanceof PromptTooLong) || isLast) throw error
     window.refused(bytes, error)
-    const fitted = this.#context.prompt.fit()
+    const fitted = prompt.fit()
     this.#attempt = { ...attempt, fitted, fits: attempt.fits + 1, refusedBytes: bytes }
   }
 
@@ -224,7 +239,8 @@ export class Rounds {
     waiting: readonly ToolCall[],
     results: readonly RanCall[] = [],
   ): Promise<AgentEvent[]> {
-    const shown = resultImages(results)
+    const images = results.flatMap(({ result }) => result.images ?? [])
+    const shown = makeRoom(this.#context.prompt.added, images)
     const keptOf = (result: ToolResult): ToolResult => {
       return { ...result, images: result.images?.filter((image) => shown.includes(image)) }
     }

@@ -3,7 +3,6 @@ import type { ModelMessage } from '@agent-server/models'
 import type { AgentEvent } from '@agent-server/wire'
 import type { Citations } from '../citations/citations.ts'
 import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
-import { newestImages } from '../tools/shown-images.ts'
 import type { RunBudget } from './budget.ts'
 import type { RunTrace } from './run-trace.ts'
 
@@ -88,10 +87,6 @@ export function resultMessages(results: readonly RanCall[]): ModelMessage[] {
     return { role: 'tool', callId, content: result.output }
   })
 }
-
-/** The pictures in the results of a round: the newest of them. */
-export const resultImages = (results: readonly RanCall[]) =>
-  newestImages(results.flatMap(({ result }) => result.images ?? []))
 
 async function callInTime(
   call: ToolCall,

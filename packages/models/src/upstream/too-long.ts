@@ -49,7 +49,8 @@ export function isTooLong({ kind, status, code = '', rawMessage = '' }: Refusal)
   return status === 413 || CODES.includes(code) || TOO_LONG.test(rawMessage)
 }
 
-const COUNT = '(\\d{1,3}(?:,\\d{3})+|\\d{3,8})'
+/** Not of bytes, as of a body that is too large. */
+const COUNT = '(\\d{1,3}(?:,\\d{3})+|\\d{3,8})(?!,?\\d| ?(?:bytes|[kmg]i?b)\\b)'
 /** The size of the window: "… maximum context length is 8192", "[1, 8192]", "9000 tokens > 8192 maximum". */
 const WINDOW = new RegExp(
   `(?:context (?:length|size|window)(?! by)|maximum|max (?:size|input tokens)|limit(?!: \\d+ \\+)|supports up to|less than|cannot exceed|[<>]=?|\\[1,)\\D{0,40}?${COUNT}|${COUNT} maximum`,

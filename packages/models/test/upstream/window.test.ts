@@ -109,6 +109,16 @@ describe('The window of a model', () => {
     expect(await model.learnWindow(signal)).toBe(window)
   })
 
+  it.each(['at most 4194304 bytes', 'maximum 4096 KB', 'limit 20,971,520 bytes'])(
+    'is not told by a server whose requests may have %s',
+    async (words) => {
+      const { upstream, model, ask } = await startModel()
+      upstream.script(errorReply(413, `Request too large: ${words}`))
+      await expect(ask()).rejects.toMatchObject({ code: 'context_length_exceeded' })
+      expect(model.window).toBeUndefined()
+    },
+  )
+
   it('is asked for again once Ollama has loaded the model', async () => {
     const { upstream, model } = await startModel()
     const told = { '/v1/models': listOf({ owned_by: 'library' }), '/api/show': {} }
