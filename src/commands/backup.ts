@@ -1,11 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { access, constants, mkdir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isSecret, variablesIn } from '@agent-server/lib/environment.ts'
-import { isMissing, readIfPresent, replaceFile } from '@agent-server/lib/files.ts'
-import { rebuildIndex } from '../compose/rebuild.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { readIfPresent, replaceFile } from '@agent-server/lib/files.ts'
+import { codeOf } from '@agent-server/lib/system-error.ts'
+import { writtenText } from '@agent-server/lib/text/written-text.ts'
 import { checkDatabase, openBackup } from '../compose/stores.ts'
-import { type Config, loadLenientConfig, VARIABLE_NAMES } from '../config.ts'
+import {
+  type Config,
+  ConfigError,
+  findMistakes,
+  findMistyped,
+  loadLenientConfig,
+  mistypedAs,
+  VARIABLE_NAMES,
+} from '../config.ts'
 import {
   type BackupHeader,
   checkBackupFile,
@@ -13,9 +23,8 @@ import {
   type Surroundings,
   writeBackupFile,
 } from '../documents/transfer/backup-file.ts'
-import { indexDriver, SHARED_INDEXES } from '../index-drivers.ts'
+import { INDEX_VARIABLES, indexDriver } from '../index-drivers.ts'
 import { AgentVersions } from '../operator/admin/agent-versions.ts'
-import { digestOf } from '../operator/admin/edited-file.ts'
 import { editEnvironment } from '../operator/admin/env-file.ts'
 import type { BackupRecord, BackupStart } from '../stores/backup.ts'
 import { PROGRAM } from '../stores/program.ts'
@@ -23,14 +32,20 @@ import { type Command, createProgressBar, type ProgressTarget } from './command.
 
 const AGENT = 'agent.json'
 const VERSIONS = 'agent-versions'
+const RESTORED_AGENT = 'restored-agent.json'
+const RESTORED_SETTINGS = 'restored.env'
+/** Where data are: a restore goes nowhere else because one of them is mistyped. */
+const PLACES = ['AGENT_CONFIG', 'DATA_DIR', 'DATABASE_URL', ...Object.keys(INDEX_VARIABLES)]
 /** They belong to the machine, not to the server. */
-const OF_THE_PLACE = new Set([
-  'AGENT_CONFIG',
-  'DATA_DIR',
-  'DATABASE_URL',
+const OF_THE_MACHINE = new Set([
+  ...PLACES,
+  'DATABASE_POOL',
+  'DOCKER_HOST',
   'HOST',
   'PORT',
-  ...SHARED_INDEXES.map(({ address }) => address),
+  'PUBLIC_URL',
+  'TRUST_PROXY',
+  'WATCH_FOLDERS',
 ])
 const PRIVATE = 0o600
 
@@ -61,41 +76,52 @@ export const runBackup: Command = async ({
   return 0
 }
 
-/** `npm run restore -- <file>`: reads a whole backup into an empty place. */
-export const runRestore: Command = async ({
-  parameters,
-  environment,
-  createLog,
-  stderr,
-  signal,
-}) => {
+/**
+ * `npm run restore -- <file>`: reads a whole backup into an empty place. Writes nothing outside of it but an agent
+ * configuration where there is none, as the rest may be read-only, and an index may be another server's.
+ */
+export const runRestore: Command = async ({ parameters, environment, stderr, signal }) => {
   const file = onlyFile(parameters)
   if (file === undefined) return refuse(stderr, 'Usage: npm run restore -- <file.zst>')
-  // Settings may be wrong or missing until those of the backup are there.
+  const mistakes = mistakesInPlaces(environment)
+  if (mistakes.length > 0) return refuse(stderr, new ConfigError(mistakes).message)
+  // Other settings may be wrong or missing until those of the backup are there.
   const config = loadLenientConfig(environment, randomUUID())
   const backup = await openBackup(config)
   await backup.refuseData()
+  // What cannot be written shows now, not after all rows.
+  await mkdir(config.DATA_DIR, { recursive: true })
+  await access(config.DATA_DIR, constants.W_OK)
   const header = await checkBackupFile(file, signal)
   const records = counted(readBackupFile(file, signal), stderr, 'restoring')
-  await backup.write(records, () => restoreFiles(header, config, environment), signal)
-  stderr.write(
-    `Restored ${describe(header.rows)}, as of ${header.createdAt}, written by version ${header.program}\n`,
-  )
-  const driver = indexDriver(config)
-  if (driver.createNext) {
-    using bar = createProgressBar(stderr, 'indexing')
-    stderr.write('If this is interrupted, run npm run rebuild-index\n')
-    const log = createLog({ ...config, LOG_LEVEL: 'warn' })
-    await rebuildIndex({ config, log, progress: bar.update }, signal)
+  let advice: readonly string[] = []
+  const restore = async () => {
+    advice = await restoreFiles(header, config, environment)
   }
-  const missing = header.secrets.filter((name) => !environment[name])
-  if (missing.length > 0) {
-    stderr.write(
-      `Set these in .env as they were, since a backup holds no secrets: ${missing.join(', ')}\n`,
-    )
-  }
-  stderr.write('Next: npm start, then npm run doctor\n')
+  await backup.write(records, restore, signal)
+  const lines = [
+    `Restored ${describe(header.rows)}, as of ${header.createdAt}, written by version ${header.program}, into ${placeOf(config)}`,
+    ...advice,
+    indexDriver(config).createNext
+      ? 'Next, with these settings in place, and an index that no other server uses: npm run rebuild-index, then npm start, then npm run doctor'
+      : 'Next: npm start, then npm run doctor',
+  ]
+  stderr.write(`${lines.join('\n')}\n`)
   return 0
+}
+
+function mistakesInPlaces(environment: NodeJS.ProcessEnv) {
+  const mistyped = findMistyped(environment).filter(({ meant }) => PLACES.includes(meant))
+  return [
+    ...findMistakes(environment).filter(({ field }) => PLACES.includes(field)),
+    ...mistyped.map(({ name, meant }) => ({ field: name, message: mistypedAs(meant) })),
+  ]
+}
+
+function placeOf({ DATABASE_URL, DATA_DIR }: Config): string {
+  if (DATABASE_URL === undefined) return resolve(DATA_DIR)
+  const { host, pathname } = new URL(DATABASE_URL)
+  return `the PostgreSQL database ${host}${pathname}`
 }
 
 function onlyFile([file, ...more]: readonly string[]): string | undefined {
@@ -115,59 +141,94 @@ async function surroundingsOf(
   const names = VARIABLE_NAMES.filter((name) => environment[name])
   const secrets = names.filter((name) => isSecret(name, environment[name]))
   const referred = variablesIn(files[AGENT] ?? '').filter((name) => environment[name])
-  const settings = names.filter((name) => !secrets.includes(name) && !OF_THE_PLACE.has(name))
+  const settings = names.filter((name) => !secrets.includes(name))
   return {
     program: PROGRAM,
     settings: Object.fromEntries(settings.map((name) => [name, environment[name] ?? ''])),
-    secrets: [...new Set([...secrets, ...referred])].filter((name) => !OF_THE_PLACE.has(name)),
+    secrets: [...new Set([...secrets, ...referred])].filter((name) => !OF_THE_MACHINE.has(name)),
     files,
   }
 }
 
 async function filesOf({ AGENT_CONFIG, DATA_DIR }: Config): Promise<Record<string, string>> {
-  const folder = join(DATA_DIR, VERSIONS)
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (isMissing(error)) return []
-    throw error
-  })
-  const paths = [
-    [AGENT, AGENT_CONFIG],
-    ...names.map((name) => [`${VERSIONS}/${name}`, join(folder, name)]),
-  ]
   const files: Record<string, string> = {}
-  for (const [name = '', path = ''] of paths) {
-    const content = await readIfPresent(path)
-    if (content) files[name] = content.toString()
+  const agent = await readIfPresent(AGENT_CONFIG)
+  if (agent) files[AGENT] = writtenText(agent)
+  for (const { file } of await new AgentVersions(join(DATA_DIR, VERSIONS)).list()) {
+    files[`${VERSIONS}/${basename(file)}`] = await readFile(file, 'utf8')
   }
   return files
 }
 
-/** The agent with its versions, and the settings that are not set here. What was there becomes a former version. */
+/** The agent with its versions, and the settings that are not set here. Returns what is left to do, as sentences. */
 async function restoreFiles(
-  { files, settings }: BackupHeader,
-  { AGENT_CONFIG, DATA_DIR }: Config,
+  { files, settings, secrets }: BackupHeader,
+  config: Config,
   environment: NodeJS.ProcessEnv,
-): Promise<void> {
-  for (const [name, text] of Object.entries(files)) {
-    if (name === AGENT) continue
-    const path = join(DATA_DIR, name)
+): Promise<string[]> {
+  const { [AGENT]: agent, ...versions } = files
+  for (const [name, text] of Object.entries(versions)) {
+    const path = join(config.DATA_DIR, name)
     await mkdir(dirname(path), { recursive: true })
     await replaceFile(path, text, PRIVATE)
   }
-  const agent = files[AGENT]
-  const present = (await readIfPresent(AGENT_CONFIG))?.toString()
-  if (agent !== undefined && agent !== present) {
-    if (present !== undefined) {
-      const versions = new AgentVersions(join(DATA_DIR, VERSIONS))
-      await versions.keep({ text: present, digest: digestOf(present), found: true })
+  const advice = agent === undefined ? [] : await restoreAgent(agent, config)
+
+  const unset = Object.entries(settings).filter(
+    ([name]) => VARIABLE_NAMES.includes(name) && !environment[name],
+  )
+  const { own = [], machine = [] } = Object.groupBy(unset, ([name]) =>
+    OF_THE_MACHINE.has(name) ? 'machine' : 'own',
+  )
+  const missing = secrets.filter((name) => !environment[name])
+  if (unset.length > 0) {
+    const path = join(config.DATA_DIR, RESTORED_SETTINGS)
+    await replaceFile(path, environmentOf(own, machine), PRIVATE)
+    if (own.length > 0) advice.push(`Copy from ${path} into .env: ${namesOf(own)}`)
+    if (machine.length > 0) {
+      advice.push(`Set these for this machine; ${path} has the former values: ${namesOf(machine)}`)
     }
-    await replaceFile(AGENT_CONFIG, agent, PRIVATE)
   }
-  const unset = Object.entries(settings).filter(([name]) => !environment[name])
-  if (unset.length === 0) return
-  const path = resolve('.env')
-  const before = (await readIfPresent(path))?.toString() ?? ''
-  await replaceFile(path, editEnvironment(before, new Map(unset), new Map()), PRIVATE)
+  if (missing.length > 0) {
+    advice.push(
+      `Set these in .env as they were, since a backup holds no secrets: ${missing.join(', ')}`,
+    )
+  }
+  return advice
+}
+
+/** Puts it where there is none, or else into `DATA_DIR`. */
+async function restoreAgent(text: string, { AGENT_CONFIG, DATA_DIR }: Config): Promise<string[]> {
+  try {
+    const present = await readIfPresent(AGENT_CONFIG)
+    if (!present) await replaceFile(AGENT_CONFIG, text, PRIVATE)
+    if (!present || writtenText(present) === text) return []
+  } catch (error) {
+    // Any reason of the system, such as a disk that is read-only.
+    if (codeOf(error) === undefined) throw error
+  }
+  const path = join(DATA_DIR, RESTORED_AGENT)
+  await replaceFile(path, text, PRIVATE)
+  return [
+    `${AGENT_CONFIG} has other content, or cannot be written: the agent of the backup is ${path}`,
+  ]
+}
+
+type Setting = readonly [name: string, value: string]
+
+const namesOf = (settings: readonly Setting[]) => settings.map(([name]) => name).join(', ')
+
+/** The text of a `.env`; what is of the machine, or cannot be written in such a file, is a comment. */
+function environmentOf(own: readonly Setting[], machine: readonly Setting[]): string {
+  const asComment = ([name, value]: Setting) => `# ${name}: ${JSON.stringify(value)}\n`
+  return own.reduce((text, setting) => {
+    try {
+      return editEnvironment(text, new Map([setting]), new Map())
+    } catch (error) {
+      if (error instanceof AppError) return text + asComment(setting)
+      throw error
+    }
+  }, machine.map(asComment).join(''))
 }
 
 const describe = ({

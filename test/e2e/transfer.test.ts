@@ -1,6 +1,7 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { checkBackupFile } from '../../src/documents/transfer/backup-file.ts'
 import { verifies } from '../requirements.ts'
@@ -101,7 +102,7 @@ async function restoreKilled(directory: string, environment: Record<string, stri
 describe('npm run backup and npm run restore', () => {
   it.each([
     ['restore', 'data.zst', 'data.zst does not exist'],
-    ['backup', 'nowhere/data.zst', 'nowhere/data.zst.part does not exist'],
+    ['backup', 'nowhere/data.zst', 'nowhere does not exist'],
     ['restore', '.', '. is a folder: nothing was restored'],
     ['restore', 'file/data.zst', 'file/data.zst is not inside a folder'],
     ['backup', 'file/data.zst', 'file/data.zst is not inside a folder'],
@@ -163,6 +164,72 @@ describe('npm run backup and npm run restore', () => {
     const empty = await temporaryDirectory()
     expect(await refused(empty, half)).toMatch(/after line \d+.*nothing was restored/)
     expect(await readdir(join(empty, 'data'))).toEqual(['agent-server.lock'])
+  })
+
+  it('carry over what belongs to the server, touch nothing of the machine, and say what is left to do', {
+    timeout: 180_000,
+  }, async () => {
+    const from = await startServerProcess()
+    const original = {
+      ...defaults(),
+      TOP_K: '7',
+      CORS_ORIGIN: 'https://a.example, https://b.example',
+      CHAT_API_KEY: 'any-key-1234',
+      WATCH_FOLDERS: 'inbox',
+      TRUST_PROXY: '1',
+    }
+    await from.ingest({ text: 'Some words.' })
+    await from.stop()
+    const agent = '{ "prompt": "Sei höflich." }'
+    await writeFile(join(from.directory, 'agent.json'), Buffer.from(`\uFEFF${agent}`, 'utf16le'))
+    await mkdir(join(from.directory, 'data/agent-versions/folder'), { recursive: true })
+    await writeFile(join(from.directory, 'data/agent-versions/.DS_Store'), 'Bud1')
+    const file = join(await temporaryDirectory(), 'backup.zst')
+    const backup = run(from.directory, original, 'backup', file)
+    expect([(await backup.exited).code, backup.stderr]).toEqual([0, backup.stderr])
+
+    // Nobody listens at the address of the index, and the agent's folder takes no file.
+    const directory = await temporaryDirectory()
+    await writeFile(join(directory, 'taken'), '')
+    const place = { AGENT_CONFIG: 'taken/agent.json', QDRANT_URL: 'http://127.0.0.1:1' }
+    const restore = run(directory, place, 'restore', file)
+    expect([(await restore.exited).code, restore.stderr]).toEqual([0, restore.stderr])
+    expect(restore.stderr).toMatch(/^Restored 1 documents .*, into .*data$/m)
+    expect(restore.stderr).toMatch(/^taken\/agent.json .* is data\/restored-agent.json$/m)
+    expect(restore.stderr).toMatch(/^Copy from data\/restored.env into .env: .*CORS_ORIGIN.*TOP_K/m)
+    expect(restore.stderr).toMatch(/for this machine; .*: .*TRUST_PROXY.*WATCH_FOLDERS/)
+    expect(restore.stderr).toMatch(/as they were.*: CHAT_API_KEY$/m)
+    expect(restore.stderr).toMatch(/^Next, .*: npm run rebuild-index, then npm start/m)
+    expect((await readdir(directory)).toSorted()).toEqual(['data', 'taken'])
+    const data = join(directory, 'data')
+    expect(await readFile(join(data, 'restored-agent.json'), 'utf8')).toBe(agent)
+    const settings = await readFile(join(data, 'restored.env'), 'utf8')
+    const { TOP_K, CORS_ORIGIN } = original
+    expect(parseEnv(settings)).toMatchObject({ TOP_K, CORS_ORIGIN })
+    expect(Object.keys(parseEnv(settings))).not.toContain('WATCH_FOLDERS')
+    expect(settings).toContain('# WATCH_FOLDERS: "inbox"\n')
+    expect((await stat(join(data, 'restored.env'))).mode & 0o777).toBe(0o600)
+
+    // An agent that is there stays.
+    const other = await temporaryDirectory()
+    await writeFile(join(other, 'agent.json'), '{}')
+    const beside = run(other, {}, 'restore', file)
+    expect([(await beside.exited).code, beside.stderr]).toEqual([0, beside.stderr])
+    expect(beside.stderr).toMatch(/^.\/agent.json has other content.* data\/restored-agent.json$/m)
+    expect(await readFile(join(other, 'agent.json'), 'utf8')).toBe('{}')
+
+    for (const mistake of [
+      { DATABASE_URL: 'postgress://somebody:hidden@127.0.0.1/agent' },
+      { DATABSE_URL: 'postgres://somebody:hidden@127.0.0.1/agent' },
+      { QDRANT_URL: 'nowhere' },
+    ]) {
+      const empty = await temporaryDirectory()
+      const refused = run(empty, mistake, 'restore', file)
+      expect((await refused.exited).code).toBe(2)
+      expect(refused.stderr).toContain(`  ${Object.keys(mistake)[0]} `)
+      expect(refused.stderr).not.toContain('hidden')
+      expect(await readdir(empty)).toEqual([])
+    }
   })
 
   it.each(['backup', 'restore'])('say how %s is called', onlyLong, async (name) => {

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { access, open, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
@@ -73,18 +74,22 @@ export async function writeBackupFile(
   signal: AbortSignal,
 ): Promise<void> {
   if (await exists(file)) throw new Error(`The file ${file} already exists`)
-  const unfinished = `${file}.part`
+  await access(dirname(file))
+  const unfinished = `${file}.${randomUUID()}.part`
+  const handle = await open(unfinished, 'wx', PRIVATE)
   try {
     await pipeline(
       Readable.from(sealedBlocks(surroundings, records), { objectMode: false }),
       createZstdCompress(),
-      createWriteStream(unfinished, { mode: PRIVATE, flush: true }),
+      handle.createWriteStream({ flush: true }),
       { signal },
     )
     // What a disk or a controller has lost shows now, not on the day that it is needed.
-    for await (const _ of readBackupFile(unfinished, signal)) signal.throwIfAborted()
+    const outcome = 'no backup was made'
+    for await (const _ of readBackupFile(unfinished, signal, outcome)) signal.throwIfAborted()
     await putInPlace(unfinished, file)
   } catch (error) {
+    await handle.close()
     await rm(unfinished, { force: true })
     signal.throwIfAborted()
     throw error
@@ -115,7 +120,11 @@ async function* sealedBlocks(
 
 function toHeader({ kind: _, ...start }: BackupStart, surroundings: Surroundings) {
   const createdAt = new Date().toISOString()
-  return { format: FORMAT, version: FORMAT_VERSION, createdAt, ...start, ...surroundings }
+  const header = { format: FORMAT, version: FORMAT_VERSION, createdAt, ...start, ...surroundings }
+  const { error } = Header.safeParse(header)
+  if (!error) return header
+  const where = error.issues.map(({ path }) => path.join('.')).join(', ')
+  throw new Error(`Nobody could read this backup: no backup was made (${where})`)
 }
 
 function toRows({ kind: _, ...record }: BackupRows) {
@@ -144,25 +153,26 @@ type FileRecord = Exclude<BackupRecord, BackupStart> | (BackupStart & { header: 
 export async function* readBackupFile(
   file: string,
   signal: AbortSignal,
+  outcome = 'nothing was restored',
 ): AsyncGenerator<FileRecord> {
-  const place = { sealed: 0, number: 0, table: '' }
-  const blocks = createBlocks(file, place)
-  for await (const bytes of unpackedLines(file, place, signal)) {
+  const place = { file, outcome, sealed: 0, number: 0, table: '' }
+  const blocks = createBlocks(place)
+  for await (const bytes of unpackedLines(place, signal)) {
     place.number += 1
-    if (!bytes) throw damaged(file, `has a line ${place.number} that is too long`)
+    if (!bytes) throw damaged(place, `has a line ${place.number} that is too long`)
     yield* blocks.take(bytes)
   }
   blocks.end()
 }
 
 /** Gathers lines until their seal. */
-function createBlocks(file: string, place: Place) {
+function createBlocks(place: Place) {
   const hash = createHash('sha256')
   let block: FileRecord[] = []
   let isOver = false
 
   const open = ({ sha256, isLast = false }: z.output<typeof Seal>) => {
-    if (sha256 !== hash.copy().digest('hex')) throw damaged(file, `is damaged ${where(place)}`)
+    if (sha256 !== hash.copy().digest('hex')) throw damaged(place, `is damaged ${where(place)}`)
     const opened = block
     block = []
     isOver = isLast
@@ -170,8 +180,8 @@ function createBlocks(file: string, place: Place) {
     return opened
   }
   const hold = (json: unknown): [] => {
-    const record = place.number === 1 ? toStart(file, json) : toRecord(json)
-    if (!record) throw damaged(file, `is damaged in line ${place.number}, ${where(place)}`)
+    const record = place.number === 1 ? toStart(place, json) : toRecord(json)
+    if (!record) throw damaged(place, `is damaged in line ${place.number}, ${where(place)}`)
     if (record.kind === 'rows') place.table = record.table
     block.push(record)
     return []
@@ -180,7 +190,7 @@ function createBlocks(file: string, place: Place) {
   return {
     /** The records that a line seals, if it does. */
     take(bytes: Buffer): FileRecord[] {
-      if (isOver) throw damaged(file, 'goes on after its end')
+      if (isOver) throw damaged(place, 'goes on after its end')
       const json = parseJson(bytes.toString())
       const seal = Seal.safeParse(json).data
       const records = seal ? open(seal) : hold(json)
@@ -188,12 +198,15 @@ function createBlocks(file: string, place: Place) {
       return records
     },
     end(): void {
-      if (!isOver) throw damaged(file, `ends too early, ${where(place)}`)
+      if (!isOver) throw damaged(place, `ends too early, ${where(place)}`)
     },
   }
 }
 
 interface Place {
+  file: string
+  /** What damage leads to, in words. */
+  outcome: string
   sealed: number
   number: number
   table: string
@@ -204,16 +217,16 @@ function where({ sealed, number, table }: Place): string {
   return table ? `${after}, at the table ${table}` : after
 }
 
-function toStart(file: string, json: unknown): FileRecord {
+function toStart(place: Place, json: unknown): FileRecord {
   const format = AnyHeader.safeParse(json).data
-  if (!format) throw damaged(file, 'is not a backup')
+  if (!format) throw damaged(place, 'is not a backup')
   if (format.version !== FORMAT_VERSION) {
     throw new Error(
-      `${file} has version ${format.version} of the format, and this server reads version ${FORMAT_VERSION}: restore it with the version that wrote it`,
+      `${place.file} has version ${format.version} of the format, and this server reads version ${FORMAT_VERSION}: restore it with the version that wrote it`,
     )
   }
   const header = Header.safeParse(json).data
-  if (!header) throw damaged(file, 'has an unreadable header')
+  if (!header) throw damaged(place, 'has an unreadable header')
   const { schema, program, store, rows, numbers } = header
   return { kind: 'start', schema, program, store, rows, numbers, header }
 }
@@ -223,18 +236,17 @@ function toRecord(json: unknown): FileRecord | undefined {
   return rows && { kind: 'rows', ...rows }
 }
 
-function damaged(file: string, how: string, cause?: unknown): Error {
-  return new Error(`${file} ${how}: nothing was restored`, { cause })
+function damaged({ file, outcome }: Place, how: string, cause?: unknown): Error {
+  return new Error(`${file} ${how}: ${outcome}`, { cause })
 }
 
 async function* unpackedLines(
-  file: string,
   place: Place,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer | undefined> {
   const unpacked = createZstdDecompress()
   // The pipeline destroys `unpacked` if the file cannot be read, so that its reader gets the error.
-  const reading = pipeline(createReadStream(file, { signal }), unpacked)
+  const reading = pipeline(createReadStream(place.file, { signal }), unpacked)
   void ignore(reading, 'it may fail while a line is in use, and is awaited at the end')
   try {
     for await (const { bytes } of readLines(unpacked, MAX_LINE_BYTES)) yield bytes
@@ -243,10 +255,10 @@ async function* unpackedLines(
     signal.throwIfAborted()
     const code = codeOf(error) ?? ''
     if (code === 'Z_BUF_ERROR' || code.startsWith('ZSTD')) {
-      throw damaged(file, `cannot be unpacked ${where(place)}`, error)
+      throw damaged(place, `cannot be unpacked ${where(place)}`, error)
     }
     // This error occurs on the first read, and its message has no path.
-    throw code === 'EISDIR' ? damaged(file, 'is a folder') : error
+    throw code === 'EISDIR' ? damaged(place, 'is a folder') : error
   } finally {
     unpacked.destroy()
     await Promise.allSettled([reading])

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
@@ -111,6 +111,37 @@ describe('The file of a backup', () => {
     await expect(writing).rejects.toThrow('stopped')
     await expect(Array.fromAsync(readBackupFile(file, stopped))).rejects.toThrow('stopped')
     expect(await readdir(directory)).toEqual(['backup.zst'])
+  })
+
+  it('is written under a name that nobody knows, for its owner alone, which is gone when it is stopped', async () => {
+    const directory = await temporaryDirectory()
+    const file = join(directory, 'backup.zst')
+    await symlink(join(directory, 'elsewhere'), `${file}.part`)
+    const stop = new AbortController()
+    let parts: string[] = []
+    let mode = 0
+    const stopped = async function* () {
+      yield* stream([START, documents, ...pieces(2 ** 20)])
+      parts = (await readdir(directory)).filter((name) => name !== 'backup.zst.part')
+      mode = (await stat(join(directory, parts[0] ?? ''))).mode & 0o777
+      stop.abort(new Error('stopped'))
+      yield* stream(pieces(2 ** 20))
+    }
+    const writing = writeBackupFile(file, SURROUNDINGS, stopped(), stop.signal)
+    await expect(writing).rejects.toThrow('stopped')
+    expect([parts, mode]).toEqual([
+      [expect.stringMatching(/^backup\.zst\.[\w-]{36}\.part$/)],
+      0o600,
+    ])
+    expect(await readdir(directory)).toEqual(['backup.zst.part'])
+  })
+
+  it('is not begun with what nobody could read', async () => {
+    const directory = await temporaryDirectory()
+    const surroundings = { ...SURROUNDINGS, files: { 'agent-versions/.DS_Store': '' } }
+    const writing = writeBackupFile(join(directory, 'a.zst'), surroundings, stream([START]), signal)
+    await expect(writing).rejects.toThrow(/no backup was made \(files\.agent-versions/)
+    expect(await readdir(directory)).toEqual([])
   })
 
   it.each([0, 1, 10, 100, 1_000, -1])(

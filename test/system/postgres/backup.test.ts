@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runBackup, runRestore } from '../../../src/commands/backup.ts'
 import type { Command } from '../../../src/commands/command.ts'
+import { runRebuildIndex } from '../../../src/commands/rebuild.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { startQdrant } from '../../support/qdrant/nodes.ts'
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts'
@@ -14,7 +15,7 @@ import { createPostgresData, hasPostgres } from './store-data.ts'
 
 const { signal } = new AbortController()
 
-async function run(command: Command, environment: Record<string, string>, file: string) {
+async function run(command: Command, environment: Record<string, string>, file?: string) {
   let output = ''
   const stderr = {
     write(text: string) {
@@ -25,7 +26,7 @@ async function run(command: Command, environment: Record<string, string>, file: 
   const createLog = () => pino({ level: 'silent' })
   const config = () => loadConfig(given)
   const code = await command({
-    parameters: [file],
+    parameters: file === undefined ? [] : [file],
     environment: given,
     config,
     createLog,
@@ -60,7 +61,10 @@ describe.skipIf(!hasPostgres)('Backup and restore (needs PostgreSQL)', () => {
     let before: Awaited<ReturnType<typeof seenWhole>> | undefined
     for (const [n, place] of all.entries()) {
       const environment = { ...chat, ...place }
-      if (n > 0) await run(runRestore, environment, join(folder, `${n - 1}.zst`))
+      if (n > 0) {
+        await run(runRestore, environment, join(folder, `${n - 1}.zst`))
+        if ('QDRANT_URL' in place) await run(runRebuildIndex, environment)
+      }
       const server = await startServer(environment)
       if (n === 0) await fillWhole(server)
       before ??= await seenWhole(server)
