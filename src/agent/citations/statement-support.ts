@@ -28,11 +28,16 @@ const MIN_WORDS = 30
 const MIN_SHARED_SHORT_WORDS = 0.2
 const MIN_SHORT_WORDS = 4
 
+/** Of so many names, a statement that sums up may have one that the passage has not. */
+const NAMES_FOR_AN_UNKNOWN_ONE = 4
+/** Longer names that begin alike are forms of one: `Germany` and `German`. */
+const BEGINNING_OF_NAME = /^\p{Lu}\p{Ll}{4}(?=\p{L})/u
+
 const SHORT_WORD = /(?<!\p{L})\p{Ll}{1,4}(?!\p{L})/gu
 
 /**
  * Compares statements with a passage by words alone, without a model. A statement is supported if the passage has half
- * of its terms and all of its numbers and names, and no sentence that says the same has others in their place, a
+ * of its terms, all of its numbers and nearly all of its names, and no sentence that says the same has others in their place, a
  * negation more or less, or the opposite comparison. Measured in docs/internals/retrieval-quality.md.
  */
 export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
@@ -52,6 +57,7 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
   const shortWords = new Set(matches(text, SHORT_WORD))
   const words = wordsOf(around)
   const knownWords = new Set(words.map((word) => word.toLowerCase()))
+  const beginnings = new Set(words.flatMap((word) => BEGINNING_OF_NAME.exec(word) ?? []))
   const hasNames =
     words.length < MIN_WORDS || countCapitalised(words) <= words.length * MAX_CAPITALISED
   const isDifferent = createDifference({
@@ -98,12 +104,16 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
       return isOtherLanguage(statement) ? undefined : false
     }
     if (numbersIn(statement).some((forms) => !forms.some((form) => numbers.has(form)))) return false
-    if (namesIn(statement).some(isUnknownName)) return false
+    const names = namesIn(statement)
+    const unknown = names.filter(isUnknownName)
+    if (unknown.length > Math.floor(names.length / NAMES_FOR_AN_UNKNOWN_ONE)) return false
     return !isDifferent(statement, statementTerms, closest)
   }
 
   function isUnknownName(name: string): boolean {
     if (!hasNames || knownWords.has(name.toLowerCase())) return false
+    const [beginning = ''] = BEGINNING_OF_NAME.exec(name) ?? []
+    if (beginnings.has(beginning)) return false
     return Array.from(termsOf(name)).some((term) => !sourceTerms.has(term))
   }
 

@@ -55,9 +55,13 @@ const CAPITALISED = /^\p{Lu}\p{Ll}/u
 const NUMBER = /(\d+(?:[.,:]\d+)*)(?:[ \u00a0-](\p{L}+))?/gu
 const SEPARATOR_OF_THOUSANDS = /[.,](?=\d{3}(?:[.,]|$))/g
 const SPACE_OF_THOUSANDS = /(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/g
-const NUMBER_WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(
-  ' ',
-)
+/** `2018–19` */
+const YEAR_TO_YEAR = /(?<!\d)(\d\d)(\d\d)[\u2013-](\d\d)(?!\d)/g
+/** Cardinal and ordinal of each number from 0. */
+const NUMBER_WORDS = [
+  'zero one two three four five six seven eight nine ten eleven twelve',
+  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth',
+].map((words) => words.split(' '))
 /** `No. 5` negates nothing, and `no more than` is no comparison that `at most` does not make. */
 const NO_NEGATION =
   /\bno\.? ?(?=\d)|\b(?:no|not|nicht|pas) (?:more|less|fewer|later|earlier|mehr|weniger|später|früher|más|menos|plus|moins) (?:than|als|que|de)\b/giu
@@ -73,7 +77,10 @@ const lowerWordsOf = (text: string) => wordsOf(text.toLowerCase().replaceAll(/['
  */
 export function numbersIn(text: string): string[][] {
   return Array.from(
-    text.replaceAll(SPACE_OF_THOUSANDS, '').matchAll(NUMBER),
+    text
+      .replaceAll(YEAR_TO_YEAR, '$1$2\u2013$1$3')
+      .replaceAll(SPACE_OF_THOUSANDS, '')
+      .matchAll(NUMBER),
     ([, digits = '', next = '']) => {
       const plain = digits.replaceAll(SEPARATOR_OF_THOUSANDS, '').replaceAll(',', '.')
       const scale = SCALES.get(next.toLowerCase())
@@ -87,8 +94,10 @@ export function numbersIn(text: string): string[][] {
 
 /** The numbers of a text in all forms, also those that an English one spells out, as digits. */
 export function allNumbersIn(text: string): Set<string> {
-  const places = wordsOf(text.toLowerCase()).map((word) => NUMBER_WORDS.indexOf(word))
-  return new Set([...numbersIn(text).flat(), ...places.filter((place) => place >= 0).map(String)])
+  const spelled = wordsOf(text.toLowerCase()).flatMap((word) =>
+    NUMBER_WORDS.map((words) => words.indexOf(word)).filter((place) => place >= 0),
+  )
+  return new Set([...numbersIn(text).flat(), ...spelled.map(String)])
 }
 
 /** Words that begin with a capital, unless nearly all do; the first word of a sentence always does. */

@@ -161,6 +161,22 @@ describe('A citation', () => {
     expect(await checkStatements('{"dogs": [1]}', HITS, asJson, signal)).toEqual([])
   })
 
+  it.each([
+    ['The club won the cup in 2018 and in 2019 [1].', true],
+    ['It was the 2nd cup of the club, in 2020 [1].', false],
+    ['The German side and its keeper Manuel Neuer won in Berlin, said Oliver Kahn [1].', true],
+    ['The French side and its keeper Hugo Lloris won in Paris, said Oliver Kahn [1].', false],
+    ['The side of Ireland won the cup [1].', false],
+  ])(
+    'knows seasons, forms of a name, and one stranger among many names: %s',
+    async (answer, supported) => {
+      const text =
+        'In the season 2018–19 the side of Germany won its second cup in Berlin, with Neuer as keeper, as Oliver Kahn says.'
+      const hits = [{ ...hitOf('1'), text, end: text.length }]
+      expect((await check(answer, hits)).map((citation) => citation.supported)).toEqual([supported])
+    },
+  )
+
   it('is listed beyond the number that is compared, and takes bounded time', async () => {
     const answer = 'Dogs wait outside and overdue books cost 20 pence a day [1][2]. '.repeat(2_000)
     const before = processorMs()
