@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import { askOn, expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
@@ -111,6 +111,9 @@ describe.skipIf(!hasBrowser)('In a question (needs Chromium)', () => {
 
   it('nothing is listed for a question that is sent by then', async () => {
     const { page } = await open()
+    // In a conversation that goes on, the field stays the same.
+    await askOn(page, 'Hours?')
+    await page.locator('.turn-foot').waitFor()
     const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await page.route(READ, async (route) => {
       arrived.resolve()
@@ -124,7 +127,7 @@ describe.skipIf(!hasBrowser)('In a question (needs Chromium)', () => {
     await page.locator('.question', { hasText: 'Where is the #hand' }).waitFor()
     released.resolve()
     await (await read).finished()
-    await page.locator('.turn-foot').waitFor()
+    await page.locator('.turn-foot').nth(1).waitFor()
     expect(await suggestions(page).count()).toBe(0)
     expect(await field(page).inputValue()).toBe('')
   })
