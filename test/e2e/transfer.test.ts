@@ -177,6 +177,8 @@ describe('npm run backup and npm run restore', () => {
       CHAT_API_KEY: 'any-key-1234',
       WATCH_FOLDERS: 'inbox',
       TRUST_PROXY: '1',
+      // No quotation mark is left for it.
+      OIDC_CLIENT_ID: `'"\`#`,
     }
     await from.ingest({ text: 'Some words.' })
     await from.stop()
@@ -208,6 +210,7 @@ describe('npm run backup and npm run restore', () => {
     expect(parseEnv(settings)).toMatchObject({ TOP_K, CORS_ORIGIN })
     expect(Object.keys(parseEnv(settings))).not.toContain('WATCH_FOLDERS')
     expect(settings).toContain('# WATCH_FOLDERS: "inbox"\n')
+    expect(settings).toContain(`# OIDC_CLIENT_ID: ${JSON.stringify(original.OIDC_CLIENT_ID)}\n`)
     expect((await stat(join(data, 'restored.env'))).mode & 0o777).toBe(0o600)
 
     // An agent that is there stays.
