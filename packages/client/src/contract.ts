@@ -1330,6 +1330,7 @@ export interface components {
         };
         /** @description The citations of the answer, whose text is complete: first as compared by words, while the chat model checks them, then with its verdicts. Only with `citationCheck: model`. */
         CitationsFrame: {
+            /** @description All citations of the answer, as far as they are checked. */
             citations: components["schemas"]["Citation"][];
             /** @constant */
             type: "citations";

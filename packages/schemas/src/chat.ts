@@ -267,7 +267,12 @@ const ProgressFrame = z
   })
 
 const CitationsFrame = z
-  .object({ type: z.literal('citations'), citations: z.array(Citation) })
+  .object({
+    type: z.literal('citations'),
+    citations: z
+      .array(Citation)
+      .describe('All citations of the answer, as far as they are checked.'),
+  })
   .meta({
     id: 'CitationsFrame',
     description:
