@@ -37,8 +37,8 @@ const SHORT_WORD = /(?<!\p{L})\p{Ll}{1,4}(?!\p{L})/gu
 
 /**
  * Compares statements with a passage by words alone, without a model. A statement is supported if the passage has half
- * of its terms, all of its numbers and nearly all of its names, and no sentence that says the same has others in their place, a
- * negation more or less, or the opposite comparison. Measured in docs/internals/retrieval-quality.md.
+ * of its terms, all of its numbers and nearly all of its names, and no sentence that says the same has others in their
+ * place, a negation more or less, or the opposite comparison. Measured in docs/internals/retrieval-quality.md.
  */
 export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
   const { title, heading = '', text } = passage

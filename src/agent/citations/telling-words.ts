@@ -55,8 +55,8 @@ const CAPITALISED = /^\p{Lu}\p{Ll}/u
 const NUMBER = /(\d+(?:[.,:]\d+)*)(?:[ \u00a0-](\p{L}+))?/gu
 const SEPARATOR_OF_THOUSANDS = /[.,](?=\d{3}(?:[.,]|$))/g
 const SPACE_OF_THOUSANDS = /(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/g
-/** `2018–19` */
-const YEAR_TO_YEAR = /(?<!\d)(\d\d)(\d\d)[\u2013-](\d\d)(?!\d)/g
+/** `2018–19`, but not the beginning of `2018-11-05`. */
+const YEAR_TO_YEAR = /(?<!\d)(\d\d)(\d\d)[\u2013-](\d\d)(?!-?\d)/g
 /** Cardinal and ordinal of each number from 0. */
 const NUMBER_WORDS = [
   'zero one two three four five six seven eight nine ten eleven twelve',

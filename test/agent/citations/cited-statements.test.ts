@@ -177,6 +177,14 @@ describe('A citation', () => {
     },
   )
 
+  it('takes the beginning of a date for no two years', async () => {
+    const text = 'The bridge was opened on 2018-11-05.'
+    const hits = [{ ...hitOf('1'), text, end: text.length }]
+    const supported = async (answer: string) => (await check(answer, hits))[0]?.supported
+    expect(await supported('The bridge was opened in month 11 of 2018 [1].')).toBe(true)
+    expect(await supported('The bridge was opened in 2011 [1].')).toBe(false)
+  })
+
   it('is listed beyond the number that is compared, and takes bounded time', async () => {
     const answer = 'Dogs wait outside and overdue books cost 20 pence a day [1][2]. '.repeat(2_000)
     const before = processorMs()
