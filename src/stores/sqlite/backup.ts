@@ -1,7 +1,5 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { putInPlace } from '@agent-server/lib/files.ts'
 import type { Backup, BackupRecord, BackupStart } from '../backup.ts'
 import {
   checkedBackup,
@@ -13,18 +11,13 @@ import {
 } from '../sql/backup.ts'
 import { integer, type Row, text } from '../sql/query.ts'
 import { DATABASE_FILE, lockDirectory, makeDirectory, openForWriting } from './connection.ts'
-import { createTx, openExisting, openWhole, removeDatabase, UNFINISHED_SUFFIX } from './corpus.ts'
+import { createTx, openExisting, openWhole, replaceDatabase, type SqlitePlace } from './corpus.ts'
 import { toStoreError, unavailable } from './error.ts'
 import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
 
-interface SqliteBackupOptions {
-  directory: string
-  /** Paths of what was derived from an earlier database here; removed before another one replaces it. */
-  derived: readonly string[]
-}
-
 /** The database in a data directory: read beside a running server, written while there is none. */
-export function createSqliteBackup({ directory, derived }: SqliteBackupOptions): Backup {
+export function createSqliteBackup(place: SqlitePlace): Backup {
+  const { directory } = place
   const file = join(directory, DATABASE_FILE)
   return {
     async *read(signal) {
@@ -50,23 +43,11 @@ export function createSqliteBackup({ directory, derived }: SqliteBackupOptions):
     },
 
     async write(records, beforeEnd, signal) {
-      await makeDirectory(directory)
-      const lock = lockDirectory(directory)
-      const unfinished = file + UNFINISHED_SUFFIX
-      try {
+      await replaceDatabase(place, async (unfinished) => {
         await refuseData(file)
-        await removeDatabase(unfinished)
         await fill(unfinished, checkedBackup(records, MIGRATIONS.length, signal))
-        for (const path of derived) await rm(path, { recursive: true, force: true })
         await beforeEnd()
-        await removeDatabase(file)
-        await putInPlace(unfinished, file)
-      } catch (error) {
-        await removeDatabase(unfinished)
-        throw toStoreError(error)
-      } finally {
-        lock.release()
-      }
+      })
     },
   }
 }

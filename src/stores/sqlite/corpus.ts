@@ -19,18 +19,18 @@ import { toStoreError, unavailable } from './error.ts'
 import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
 
 /** The new database is built beside the one in use until it is complete, and then replaces it. */
-export const UNFINISHED_SUFFIX = '.importing'
+const UNFINISHED_SUFFIX = '.importing'
 const LOGS = ['-wal', '-shm', '-journal']
 const RECORDS_PER_TRANSACTION = 200
 
-interface SqliteCorpusOptions {
+export interface SqlitePlace {
   directory: string
   /** Paths of what was derived from an earlier database here; removed before another one replaces it. */
   derived: readonly string[]
 }
 
 /** The corpus in a data directory: read beside a running server, written while there is none. */
-export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions): Corpus {
+export function createSqliteCorpus({ directory, derived }: SqlitePlace): Corpus {
   const file = join(directory, DATABASE_FILE)
   return {
     async *readCorpus(signal, after) {
@@ -46,22 +46,10 @@ export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions):
     },
 
     async writeCorpus(records, signal) {
-      await makeDirectory(directory)
-      const lock = lockDirectory(directory)
-      const unfinished = file + UNFINISHED_SUFFIX
-      try {
+      await replaceDatabase({ directory, derived }, async (unfinished) => {
         const isThere = isEmptyThere(file)
-        await removeDatabase(unfinished)
         await fill(unfinished, checkedCorpus(records, signal), isThere ? file : undefined)
-        for (const path of derived) await rm(path, { recursive: true, force: true })
-        await removeDatabase(file)
-        await putInPlace(unfinished, file)
-      } catch (error) {
-        await removeDatabase(unfinished)
-        throw toStoreError(error)
-      } finally {
-        lock.release()
-      }
+      })
     },
 
     async readAccepted() {
@@ -90,6 +78,29 @@ export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions):
         lock.release()
       }
     },
+  }
+}
+
+/** Replaces the database, while no server is running on it, by one that `build` makes beside it; else it stays. */
+export async function replaceDatabase(
+  { directory, derived }: SqlitePlace,
+  build: (unfinished: string) => Promise<void>,
+): Promise<void> {
+  await makeDirectory(directory)
+  const lock = lockDirectory(directory)
+  const file = join(directory, DATABASE_FILE)
+  const unfinished = file + UNFINISHED_SUFFIX
+  try {
+    await removeDatabase(unfinished)
+    await build(unfinished)
+    for (const path of derived) await rm(path, { recursive: true, force: true })
+    await removeDatabase(file)
+    await putInPlace(unfinished, file)
+  } catch (error) {
+    await removeDatabase(unfinished)
+    throw toStoreError(error)
+  } finally {
+    lock.release()
   }
 }
 
@@ -201,7 +212,7 @@ async function fill(
   }
 }
 
-export async function removeDatabase(file: string): Promise<void> {
+async function removeDatabase(file: string): Promise<void> {
   for (const suffix of ['', ...LOGS]) await rm(`${file}${suffix}`, { force: true })
 }
 
