@@ -54,7 +54,7 @@ const HELP = `npm run bench -- [options]
   --embedder <m>   the EMBEDDING_MODEL of first-token, such as builtin (none)
   --chroma <path>  the command of Chroma, for peers
   --lancedb <dir>  the folder that @lancedb/lancedb is installed in, for libraries
-  --guard          fail if cost is more than a fifth above bench/cost.json, or three fifths without AVX-512 VNNI
+  --guard          fail if cost is more than three fifths above bench/cost.json
   --against <dir>  measure this server and that of another checkout by turns, and print the ratios
   --keep <dir>     keep the filled data directories there, for the next run`
 
