@@ -237,7 +237,8 @@ function createComparison(hits: readonly Hit[], termsOf: TermsOf) {
   return (text: string) => {
     const terms = [...new Set(termsOf(text))]
     const sharedBy = (passage: Set<number>) => terms.filter((term) => passage.has(term)).length
-    const shared = terms.length === 0 ? [] : passages().map(sharedBy)
+    // So few terms have no source.
+    const shared = terms.length < MIN_TERMS ? [] : passages().map(sharedBy)
     const most = Math.max(0, ...shared)
     const isEnough = most >= Math.max(MIN_TERMS, terms.length * MIN_SHARE)
     const isOne = shared.indexOf(most) === shared.lastIndexOf(most)
