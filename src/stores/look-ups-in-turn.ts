@@ -3,6 +3,7 @@ import type { AppError } from '@agent-server/lib/errors.ts'
 import { createLimiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { OpenedStore } from './opened-store.ts'
+import type { UsageQuery } from './usage-store.ts'
 
 const DEADLINE_MS = 30_000
 /** The most that may wait; each reader has a share of the places. */
@@ -40,8 +41,15 @@ export function createTurns({ name, capacity, unavailable }: Options) {
 
 type Lists = Pick<OpenedStore['conversations'], 'list' | 'listShared'>
 
-/** Searches read all that was said; lists alone are short. */
-export const searchedIn = (searches: Lists, lists: Lists): Lists => ({
-  list: (owner, query) => (query.search === undefined ? lists : searches).list(owner, query),
-  listShared: (of, query) => (query.search === undefined ? lists : searches).listShared(of, query),
+/** Searches read all that was said, and what others share is looked for in all of theirs; one's own list is short. */
+export const searchedIn = (searches: Lists, { list }: Pick<Lists, 'list'>): Lists => ({
+  list: (owner, query) => (query.search === undefined ? list : searches.list)(owner, query),
+  listShared: searches.listShared,
+})
+
+/** Those who read all that was done, together. */
+export const AUDITORS = { reader: 'auditors' }
+/** Whoever asks for their own use of models; those who ask for everybody's, together. */
+export const readerOfUsage = ({ person, key }: UsageQuery) => ({
+  reader: person ?? key ?? 'reports',
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import { createTurns, searchedIn } from '../look-ups-in-turn.ts'
+import { AUDITORS, createTurns, readerOfUsage, searchedIn } from '../look-ups-in-turn.ts'
 import type { CopyPolicy, LockName, SharedStore } from '../opened-store.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { noteChange } from '../sql/counts.ts'
@@ -109,7 +109,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     <Input, Output>(lookUp: (of: Visibility, input: Input) => Promise<Output>) =>
     (of: Visibility, input: Input, signal?: AbortSignal) =>
       inTurn(of, () => lookUp(of, input), signal)
-  const { conversations } = store
+  const { conversations, audit, usage } = store
   const searches: typeof conversations = {
     ...conversations,
     list: (reader, query) => inTurn({ reader }, () => conversations.list(reader, query)),
@@ -144,6 +144,8 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     list: turnFor(list),
     countListed: turnFor(countListed),
     conversations: { ...conversations, ...searchedIn(searches, conversations) },
+    audit: { ...audit, list: (query) => inTurn(AUDITORS, () => audit.list(query)) },
+    usage: { ...usage, sum: (query) => inTurn(readerOfUsage(query), () => usage.sum(query)) },
     subscribe: notifications.subscribe,
     close: () => (closing ??= close()),
   }

@@ -3,10 +3,12 @@ import { workerData } from 'node:worker_threads'
 import { serveThread } from '@agent-server/lib/processes/thread.ts'
 import { foldForms } from '@agent-server/lib/text/forms.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
+import { createAuditReads } from '../sql/audit.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { createConversationReads } from '../sql/conversations.ts'
 import { createLookup } from '../sql/lookup.ts'
 import type { Read, Row, Statement, Value } from '../sql/query.ts'
+import { createUsageReads } from '../sql/usage.ts'
 import { createRunner, openForReading } from './connection.ts'
 import { FOLD, SQLITE } from './dialect.ts'
 import { toStoreError } from './error.ts'
@@ -55,6 +57,8 @@ const methods = {
   listConversations: (input: Listing<'list'>) => conversations.list(...input),
   listSharedConversations: (input: Listing<'listShared'>) => conversations.listShared(...input),
   readPart: (input: Input<'readPart'>) => lookup.readPart(...input),
+  listAudit: createAuditReads(read).list,
+  sumUsage: createUsageReads(read).sum,
 }
 
 export type LookupMethods = typeof methods

@@ -1,10 +1,12 @@
 import { createOnDemand } from '@agent-server/lib/on-demand.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
+import type { AuditStore } from '../audit-store.ts'
 import type { ConversationStore } from '../conversation-store.ts'
 import type { DocumentStore } from '../document-store.ts'
-import { createTurns } from '../look-ups-in-turn.ts'
+import { AUDITORS, createTurns, readerOfUsage } from '../look-ups-in-turn.ts'
 import type { DocumentLookup } from '../lookup.ts'
+import type { UsageStore } from '../usage-store.ts'
 import { unavailable } from './error.ts'
 import type { LookupMethods } from './lookup-thread.ts'
 
@@ -14,6 +16,8 @@ const IDLE_MS = 60_000
 interface Lookups extends Pick<DocumentStore, 'visibleKeys' | 'list' | 'countListed'> {
   lookup: DocumentLookup
   conversations: Pick<ConversationStore, 'list' | 'listShared'>
+  audit: Pick<AuditStore, 'list'>
+  usage: Pick<UsageStore, 'sum'>
   close(): Promise<void>
 }
 
@@ -21,10 +25,12 @@ interface Lookups extends Pick<DocumentStore, 'visibleKeys' | 'list' | 'countLis
  * Runs queries that may have to scan a large corpus, outside this thread. `refuse` throws while no queries are allowed.
  */
 export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS): Lookups {
-  // Three threads, so that no search waits for a slow lookup, and neither for what was said in many conversations.
+  // Four threads, so that no search waits for a slow lookup, and neither for what was said in many conversations, or
+  // for the reports of all that was done and used.
   const filters = createAsker('filters', { file, refuse, idleMs })
   const lookups = createAsker('look-ups', { file, refuse, idleMs })
   const conversations = createAsker('searches of conversations', { file, refuse, idleMs })
+  const reports = createAsker('reports', { file, refuse, idleMs })
   const { ask } = lookups
 
   return {
@@ -54,13 +60,21 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
         conversations.ask({ reader: owner }, ({ call }) =>
           call('listConversations', [owner, query]),
         ),
+      // Looks at all that anybody shares, searched or not.
       listShared: (of, query) =>
-        conversations.ask({ reader: of.owner }, ({ call }) =>
-          call('listSharedConversations', [of, query]),
+        (query.search === undefined ? lookups : conversations).ask(
+          { reader: of.owner },
+          ({ call }) => call('listSharedConversations', [of, query]),
         ),
     },
+    audit: {
+      list: (query) => reports.ask(AUDITORS, ({ call }) => call('listAudit', query)),
+    },
+    usage: {
+      sum: (query) => reports.ask(readerOfUsage(query), ({ call }) => call('sumUsage', query)),
+    },
     async close() {
-      await Promise.all([filters.close(), lookups.close(), conversations.close()])
+      await Promise.all([filters, lookups, conversations, reports].map(({ close }) => close()))
     },
   }
 }

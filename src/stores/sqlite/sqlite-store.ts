@@ -139,7 +139,8 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
     }
   }
   const read = readOn(reader)
-  const { close: closeLookups, conversations, ...lookups } = createLookups(file, refuse)
+  const lookups = createLookups(file, refuse)
+  const { close: closeLookups, conversations, audit, usage, ...documentReads } = lookups
   const { replacement, ...store } = createStore({
     write,
     read,
@@ -149,8 +150,10 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   })
   return {
     ...store,
-    ...lookups,
+    ...documentReads,
     conversations: { ...store.conversations, ...searchedIn(conversations, store.conversations) },
+    audit: { ...store.audit, ...audit },
+    usage: { ...store.usage, ...usage },
     visibleKeys: createVisibleKeys(read, lookups.visibleKeys),
     withExclusiveLock,
     replacement: { ...replacement, exclusively },
