@@ -91,6 +91,15 @@ export function describeOutbox(name: string, createData: () => Promise<StoreData
       expect(await take(opened)).toEqual([])
     })
 
+    it('tells at once what a clock that was ahead has put off for long', async () => {
+      const opened = await openWanted()
+      await opened.store.add({ id: 'a', text: 'x' })
+      await complete(opened)
+      const [event] = await take(opened)
+      await opened.store.outbox.postponeEvent(event?.id ?? '', Date.now() + 400 * 86_400_000)
+      expect(await take(opened)).toMatchObject([{ documentId: 'a', attempt: 2 }])
+    })
+
     it('survives a restart', async () => {
       const opened = await openWanted()
       await opened.store.add({ id: 'a', text: 'x' })

@@ -44,6 +44,13 @@ export function describeSources(on: StoreFixture): void {
       expect(await due()).toEqual([])
     })
 
+    it('is due at once if a clock that was ahead has noted its last fetch', async () => {
+      const fetchedAt = Date.now() + 100 * 86_400_000
+      await put({ ...PAGE, fetchedAt, dueAt: fetchedAt + 86_400_000 })
+      expect(await due()).toEqual(['a'])
+      expect(await due()).toEqual([])
+    })
+
     it('tells what the last fetch answered, unless the document has other content by then', async () => {
       await put(PAGE)
       const gone = { ...PAGE, status: 410, error: 'gone', failures: 1, dueAt: undefined }

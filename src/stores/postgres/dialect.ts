@@ -53,6 +53,7 @@ export const POSTGRES: Dialect = {
   fileName: `file::jsonb ->> 'name'`,
   mediaType: `(file::jsonb ->> 'mediaType')`,
   fileDigest: `(file::jsonb ->> 'sha256')`,
+  fetchedAt: `(source::jsonb ->> 'fetchedAt')::bigint`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   fold: (text) => `lower(${text}) COLLATE "C"`,
 

@@ -12,6 +12,13 @@ const NOTE = `INSERT INTO meta (name, value) VALUES ('clock_seen', $1), ('clock_
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 const CHECK = `UPDATE meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`
 
+/**
+ * Whether a time in `column` has come. One that is farther ahead than anybody waits was written down by a clock that was
+ * ahead, and would otherwise come too late.
+ */
+export const isDue = (column: string, longestMs: number | string): string =>
+  `(${column} <= now_ms() OR ${column} > now_ms() + ${longestMs})`
+
 export type Clock = ReturnType<typeof createClock>
 
 /**

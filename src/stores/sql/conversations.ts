@@ -62,7 +62,7 @@ const pageIn = ({ contains }: Dialect) => `
 const SHARED_WITH = (place: number) => `replace(access, $${place}, '') <> access`
 
 const ITEM_COLUMNS = `items.number, items.id, items.parent, items.json,
-  now_ms() - items.written_at AS silent_ms`
+  abs(now_ms() - items.written_at) AS silent_ms`
 const ITEMS = `SELECT ${ITEM_COLUMNS} FROM conversation_items AS items
   JOIN conversations ON conversations.number = conversation
   WHERE conversations.id = $1 AND owner = $2`

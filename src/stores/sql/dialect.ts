@@ -43,6 +43,8 @@ export interface Dialect {
   mediaType: string
   /** The SHA-256 of a document's file; must be written as in the index. */
   fileDigest: string
+  /** When the page of a source was fetched last. */
+  fetchedAt: string
   /** Whether a text has another within it. `LIKE` takes the product of both lengths where they nearly match. */
   contains(text: string, part: string): string
   /** A text in the form used for case-insensitive comparison and sorting, by code points. */

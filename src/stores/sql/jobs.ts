@@ -12,6 +12,7 @@ import type {
 import type { FileNotes } from '../file-store.ts'
 import { keepAccess } from './access.ts'
 import { MAX_KEY_MINUTES } from './chunks.ts'
+import { isDue } from './clock.ts'
 import {
   CONTENT_NAMES,
   contentColumns,
@@ -31,6 +32,10 @@ import { integer, optionalInteger, optionalText, type Row, type Tx, text } from 
 // The most that one claim may load into memory; a single text may be longer.
 const MAX_JOBS_PER_CLAIM = 256
 const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
+/** Nothing that has failed waits longer for its next attempt. */
+const LONGEST_WAIT_MS = 15 * 60_000
+/** Leases that were given out by a clock that was ahead end at once; by so much, clocks differ. */
+const LEASE_SLACK_MS = 60_000
 
 /** Who claims: a server, for as long as it renews its leases. */
 export interface Claimant {
@@ -64,11 +69,12 @@ const RELEASE = `UPDATE documents SET status = 'pending', attempts = attempts - 
 
 /** The queue of documents to ingest. */
 export function createClaimWrites(dialect: Dialect) {
+  const LONGEST = `CASE WHEN claim IS NULL THEN ${LONGEST_WAIT_MS} ELSE CAST($4 AS bigint) + ${LEASE_SLACK_MS} END`
   const DUE = `SELECT jobs.document, documents.status,
       coalesce(replacements.characters, documents.characters) AS characters
     FROM jobs JOIN documents ON number = jobs.document
     LEFT JOIN replacements ON replacements.document = number
-    WHERE due_at <= now_ms() AND (claim IS NULL OR NOT claim ${dialect.isIn('$1')})
+    WHERE ${isDue('due_at', LONGEST)} AND (claim IS NULL OR NOT claim ${dialect.isIn('$1')})
       AND NOT sender ${dialect.isIn('$3', 'text')}
     ORDER BY turn, jobs.document LIMIT $2 ${dialect.locking('OF jobs, documents SKIP LOCKED')}`
   const LOST = `SELECT jobs.document FROM jobs JOIN documents ON number = jobs.document
@@ -102,7 +108,7 @@ export function createClaimWrites(dialect: Dialect) {
       { owner, leaseMs, claims, except = [] }: Claimant,
     ): Promise<IngestionJob[]> {
       const most = Math.max(0, Math.min(limit, MAX_JOBS_PER_CLAIM))
-      const due = await tx.all(DUE, [claims, most, except])
+      const due = await tx.all(DUE, [claims, most, except, leaseMs])
       let characters = 0
       const few = due.filter((row, i) => {
         characters += integer(row, 'characters')

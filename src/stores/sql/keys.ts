@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { GrantBounds, KeyStore, KeyUse, StoredKey, UsedKey } from '../key-store.ts'
+import type { Clock } from './clock.ts'
 import { reserveNames } from './collections.ts'
 import {
   type Columns,
@@ -80,7 +81,14 @@ async function refuseMore(
   throw new AppError('too_many_keys', 'Too many programs have access: revoke one first')
 }
 
-export function createApiKeyWrites(dialect: Dialect) {
+export function createApiKeyWrites(dialect: Dialect, clock: Clock) {
+  const removeKey = async (tx: Tx, id: string): Promise<boolean> => {
+    await dialect.exclude(tx, 'api-keys')
+    const removed = await tx.run('DELETE FROM api_keys WHERE id = $1', [id])
+    if (removed > 0) await dropOwnerless(tx)
+    return removed > 0
+  }
+
   return {
     async addKey(tx: Tx, key: StoredKey, most: number, grants?: GrantBounds): Promise<boolean> {
       await dialect.exclude(tx, 'api-keys')
@@ -109,12 +117,10 @@ export function createApiKeyWrites(dialect: Dialect) {
       return (await tx.run(RENEW, [id, digest, next.digest, next.expiresAt ?? null])) > 0
     },
 
-    async removeKey(tx: Tx, id: string): Promise<boolean> {
-      await dialect.exclude(tx, 'api-keys')
-      const removed = await tx.run('DELETE FROM api_keys WHERE id = $1', [id])
-      if (removed > 0) await dropOwnerless(tx)
-      return removed > 0
-    },
+    removeKey,
+
+    removeOldKey: async (tx: Tx, id: string): Promise<boolean> =>
+      (await clock.isTrusted(tx)) && removeKey(tx, id),
 
     async addKeyUse(tx: Tx, uses: readonly KeyUse[]): Promise<void> {
       await dialect.exclude(tx, 'api-keys')

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { OutboxEvent } from '../outbox.ts'
-import type { Clock } from './clock.ts'
+import { type Clock, isDue } from './clock.ts'
 import { toFailure } from './columns.ts'
 import type { Dialect } from './dialect.ts'
 import { integer, type Row, type Tx, text } from './query.ts'
 
 /** As long as events are retried, so that none is missed while all servers that want them are down. */
 const WANTED_MS = 3 * 24 * 3_600_000
+
+/** Nothing that was not accepted waits longer for the next time. */
+const LONGEST_WAIT_MS = 2 * 24 * 3_600_000
 
 /** Whether any server wants events. */
 export const IS_ANNOUNCING = 'EXISTS (SELECT 1 FROM announcers WHERE until > now_ms())'
@@ -37,7 +40,7 @@ const TAKEN = `SELECT announcements.*, documents.id AS document_id
 
 /** The events of the outbox. Servers that take events concurrently get different ones. */
 export function createOutboxWrites(dialect: Dialect, clock: Clock) {
-  const DUE = `SELECT document FROM announcements WHERE due_at <= now_ms()
+  const DUE = `SELECT document FROM announcements WHERE ${isDue('due_at', LONGEST_WAIT_MS)}
     ORDER BY due_at, document LIMIT $1 ${dialect.locking('SKIP LOCKED')}`
 
   return {

@@ -1,18 +1,25 @@
 import type { StoredSource } from '../source-store.ts'
+import type { Clock } from './clock.ts'
 import { sourceColumns } from './columns.ts'
 import type { Dialect } from './dialect.ts'
 import { integer, type Tx, text } from './query.ts'
 
+/** Later than this in the future, a fetch was noted by a clock that was ahead. */
+const AHEAD_MS = 60_000
+
 /** Where documents were fetched from. */
-export function createSourceWrites(dialect: Dialect) {
+export function createSourceWrites(dialect: Dialect, clock: Clock) {
   const DUE = `SELECT document FROM sources WHERE fetch_at <= now_ms()
     ORDER BY fetch_at LIMIT $1 ${dialect.locking('SKIP LOCKED')}`
+  const SET_RIGHT = `UPDATE sources SET fetch_at = now_ms()
+    WHERE fetch_at > now_ms() + $1 AND ${dialect.fetchedAt} > now_ms() + ${AHEAD_MS}`
   const TAKE = 'UPDATE sources SET fetch_at = now_ms() + $2 WHERE document = $1'
   const NOTE = `UPDATE sources SET source = $1, fetch_at = $2
     WHERE document = (SELECT number FROM documents WHERE id = $3 AND revision = $4)`
 
   return {
     async takeSources(tx: Tx, limit: number, milliseconds: number): Promise<string[]> {
+      if (!(await clock.isTrusted(tx))) await tx.run(SET_RIGHT, [milliseconds + AHEAD_MS])
       const due = (await tx.all(DUE, [limit])).map((row) => integer(row, 'document'))
       await Promise.all(due.map((document) => tx.run(TAKE, [document, milliseconds])))
       const ids = due.map((document) =>

@@ -251,6 +251,7 @@ function createServerStores(
       add: write.addKey,
       renew: write.renewKey,
       remove: write.removeKey,
+      removeOld: write.removeOldKey,
       addUse: write.addKeyUse,
     },
     acceptedTools: { ...createToolReads(read), see: write.seeTools, accept: write.acceptTools },

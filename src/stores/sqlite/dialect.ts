@@ -25,6 +25,7 @@ export const SQLITE: Dialect = {
   fileName: `json_extract(file, '$.name')`,
   mediaType: `json_extract(file, '$.mediaType')`,
   fileDigest: `json_extract(file, '$.sha256')`,
+  fetchedAt: `json_extract(source, '$.fetchedAt')`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   fold: (text) => `${FOLD}(${text})`,
 

@@ -49,6 +49,19 @@ async function open() {
     jumpMs: async () => (await write.check()).jumpMs,
     begin: (id: string) =>
       write.addConversation({ id, owner: undefined, title: 't', metadata: {} }),
+    /** How long ago an answer in the conversation was written last. */
+    async silenceIn(id: string, item: string) {
+      const of = { id, owner: undefined, item }
+      return (await createConversationReads(read, SQLITE).item(of))?.silentMs
+    },
+    answer: (id: string, item: string) =>
+      write.addItems({ id, owner: undefined }, { items: [{ id: item, json: '{}' }], isOpen: true }),
+    async removesKey() {
+      const key = { id: `k${conversations++}`, name: 'K', scopes: ['query' as const], digest: 'd' }
+      await write.addKey({ ...key, createdAt: 1, expiresAt: 2 }, 100)
+      return write.removeOldKey(key.id)
+    },
+    evaluate: (id: string) => write.beginEvaluation({ id, json: '{}', total: 1 }),
     /** Begins another conversation, which deletes expired ones, and says whether the first is there. */
     async keeps(id: string) {
       await this.begin(`${id}-${conversations++}`)
@@ -120,6 +133,29 @@ it('A restart within the hour goes on with it', async () => {
   await artifacts.add(file)
   await artifacts.add(file)
   expect(on.rows()).toBe(1)
+})
+
+it('Programs that were let in outlive a jump, with their conversations', async () => {
+  const on = await open()
+  await on.begin('old')
+  await on.wait(2 * HOUR)
+  on.turnClock(400 * DAY)
+  expect(await on.removesKey()).toBe(false)
+  on.turnClock(-400 * DAY)
+  expect(await on.removesKey()).toBe(false)
+  await on.wait(2 * HOUR)
+  expect(await on.removesKey()).toBe(true)
+})
+
+it('What nobody writes any more is not in progress for ever after the clock was set back', async () => {
+  const on = await open()
+  await on.begin('a')
+  await on.answer('a', 'x')
+  await on.evaluate('1')
+  expect(await on.silenceIn('a', 'x')).toBe(0)
+  on.turnClock(-HOUR)
+  expect(await on.silenceIn('a', 'x')).toBe(HOUR)
+  expect(await on.evaluate('2')).toMatchObject({ state: 'running' })
 })
 
 it('Files of agents outlive a jump, too', async () => {

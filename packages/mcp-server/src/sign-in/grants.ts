@@ -56,8 +56,10 @@ export function createGrants({ store, recordChange, log, now = Date.now }: Depen
   /** Removes grants that were never exchanged, or not refreshed in time. */
   const removeOld = async (): Promise<void> => {
     for (const { id, createdAt, expiresAt = 0 } of (await store.list()).filter(isGrant)) {
-      const graceMs = expiresAt > createdAt + CODE_MS ? REFRESH_MS : 0
-      if (expiresAt + graceMs <= now()) await store.remove(id)
+      const wasExchanged = expiresAt > createdAt + CODE_MS
+      if (expiresAt + (wasExchanged ? REFRESH_MS : 0) > now()) continue
+      // With a key that a program has used go its conversations.
+      await (wasExchanged ? store.removeOld(id) : store.remove(id))
     }
   }
 
