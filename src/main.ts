@@ -2,15 +2,14 @@ import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { loadEnvFile } from '@agent-server/lib/env-file.ts'
 import { AppError, SetupError } from '@agent-server/lib/errors.ts'
-import { logIgnored } from '@agent-server/lib/ignore.ts'
 import { freeMemoryWhenIdle } from '@agent-server/lib/processes/free-memory.ts'
 import { hideSecrets, neverShow } from '@agent-server/lib/secrets.ts'
 import { explainListening, explainPath } from '@agent-server/lib/system-error.ts'
 import { installErrorMessages } from '@agent-server/schemas/invalid-request.ts'
 import type { FastifyInstance } from 'fastify'
-import { type DestinationStream, pino } from 'pino'
 import { z } from 'zod'
 import type { AppOptions } from './app.ts'
 import type { Command } from './commands/command.ts'
@@ -33,8 +32,9 @@ import {
   VARIABLE_NAMES,
 } from './config.ts'
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
+import { createLog } from './process-log.ts'
 import { secretsInLog } from './secrets-in-log.ts'
-import { createLogSender, startTelemetry } from './telemetry.ts'
+import { startTelemetry } from './telemetry.ts'
 
 /** New files and folders are for this user alone. */
 const PRIVATE_UMASK = 0o077
@@ -103,7 +103,7 @@ async function serve(stop: AbortSignal, newKey: string | undefined): Promise<voi
   const given = { variables: { ...process.env }, file: resolve('.env') }
   let phase: Phase | undefined = { state: process.argv[2] === 'stopped' ? 'stopped' : 'running' }
   let firstKey = newKey
-  let last: Address | undefined
+  let last: Last | undefined
   while (phase) {
     loadEnvironment(given.variables)
     const next = new AbortController()
@@ -112,11 +112,18 @@ async function serve(stop: AbortSignal, newKey: string | undefined): Promise<voi
     const parts = { environment: process.env, given, signal: stop, restart, activity }
     const { opened, endpoint, address } = await listen(await open(parts, phase, last), parts, last)
     const { config, log } = opened
-    last = address
+    const before = last
+    const now: Last = { ...address, worked: opened.isBefore ? undefined : before?.worked }
+    last = now
     greet(opened, endpoint, firstKey)
     firstKey = undefined
     void opened.warn()
-    const started = opened.start().catch((error: unknown) => next.abort(toFailed(error, undefined)))
+    const started = opened.start().then(
+      () => {
+        if (opened.isWhole) now.worked = { ...process.env }
+      },
+      (error: unknown) => next.abort(toFailed(error, before)),
+    )
     const closed = closeOn(stop, next.signal, config, log, opened.close)
     ;[phase] = await Promise.all([closed, started])
   }
@@ -127,8 +134,14 @@ interface Address {
   port: number
 }
 
-/** A server that cannot listen where it should after a restart shows why at the last address that worked. */
-async function listen(opened: Opened, parts: ProcessParts, last: Address | undefined) {
+/** Where the last server of this process listened. */
+interface Last extends Address {
+  /** The variables with which one has worked. */
+  worked: NodeJS.ProcessEnv | undefined
+}
+
+/** After a restart, a server that cannot listen where it should goes back to the last address that worked. */
+async function listen(opened: Opened, parts: ProcessParts, last: Last | undefined) {
   const { HOST: host, PORT } = opened.config
   try {
     // A port that the system chose stays the same.
@@ -137,7 +150,7 @@ async function listen(opened: Opened, parts: ProcessParts, last: Address | undef
     if (!last) throw error
     const phase = toFailed(error, last)
     await opened.close()
-    return listenAt(await openIdle({ ...parts, address: last }, phase), last)
+    return listenAt(await openAsBefore({ ...parts, address: last }, phase, last), last)
   }
 }
 
@@ -147,14 +160,29 @@ async function listenAt(opened: Opened, { host, port }: Address) {
 }
 
 /** Opens the full server, or only the part for setting it up if it was stopped on purpose or its setup is faulty. */
-async function open(parts: ProcessParts, phase: Phase, last: Address | undefined) {
-  if (phase.state !== 'running') return openIdle(parts, phase)
+async function open(parts: ProcessParts, phase: Phase, last: Last | undefined) {
+  if (phase.state === 'failed') return openAsBefore(parts, phase, last)
+  if (phase.state === 'stopped') return openIdle(parts, phase)
   try {
     return await openServer(parts)
   } catch (error) {
     // What was told to stop meanwhile has not failed, such as a process that a terminal's Ctrl-C has ended, too.
     parts.signal.throwIfAborted()
-    return openIdle(parts, toFailed(error, last))
+    return openAsBefore(parts, toFailed(error, last), last)
+  }
+}
+
+/** Opens the full server with the variables that have worked, if the saved ones do not; if it cannot, only that part. */
+async function openAsBefore(parts: ProcessParts, failed: Phase, last: Last | undefined) {
+  const { worked } = last ?? {}
+  if (!worked || isDeepStrictEqual(worked, { ...process.env })) return openIdle(parts, failed)
+  setEnvironment(worked)
+  try {
+    return await openServer({ ...parts, wentBack: failed.reason })
+  } catch {
+    parts.signal.throwIfAborted()
+    loadEnvironment(parts.given.variables)
+    return openIdle(parts, failed)
   }
 }
 
@@ -191,9 +219,12 @@ type Opened = Awaited<ReturnType<typeof open>>
 
 async function openServer(parts: ProcessParts) {
   const config = loadConfig(process.env)
-  const log = createLog(config, parts.activity)
+  const log = createLog(config, process.env, parts.activity)
   for (const { name, meant } of findMistyped(process.env)) {
     log.warn(`${name} ${mistypedAs(meant)}`)
+  }
+  if (parts.wentBack !== undefined) {
+    log.error({ reason: parts.wentBack }, 'the saved settings do not start; those before are used')
   }
   const telemetry = await startTelemetry(process.env, log)
   const sendFailure = async (error: unknown): Promise<never> => {
@@ -216,20 +247,32 @@ async function openServer(parts: ProcessParts) {
     await opened.disposeAsync()
     await telemetry?.close()
   }
-  return { config, log, app, webUi, start: () => start().catch(sendFailure), warn, close }
+  return {
+    config,
+    log,
+    app,
+    webUi,
+    start: () => start().catch(sendFailure),
+    warn,
+    close,
+    isWhole: true,
+    isBefore: parts.wentBack !== undefined,
+  }
 }
 
 async function openIdle(parts: ProcessParts, phase: Phase) {
   // If the environment has no valid key, a random one that nobody knows.
   const config = loadLenientConfig(process.env, makeKey())
-  const log = createLog(config, parts.activity)
+  const log = createLog(config, process.env, parts.activity)
   log.warn({ state: phase.state }, 'the server is not running; the web UI and /admin show why')
   const services = await composeIdle(config, log, phase, parts)
   const { app, webUi } = await openApp(config, log, ({ buildIdleApp }, options) =>
     buildIdleApp(services, options),
   )
   const idle = async () => undefined
-  return { config, log, app, webUi, start: idle, warn: idle, close: () => app.close() }
+  const close = () => app.close()
+  const is = { isWhole: false, isBefore: false }
+  return { config, log, app, webUi, start: idle, warn: idle, close, ...is }
 }
 
 const Manifest = z.object({ version: z.string() })
@@ -272,7 +315,7 @@ async function runCommand(command: Command): Promise<void> {
     parameters: process.argv.slice(3),
     environment: process.env,
     config: () => loadConfig(process.env),
-    createLog,
+    createLog: (config) => createLog(config, process.env),
     stderr: process.stderr,
     signal: stopSignal(() => new Error('Interrupted: run the command again')),
   })
@@ -286,40 +329,15 @@ const listenTextResolver = (address: string) =>
  * one counts as not set.
  */
 function loadEnvironment(given: NodeJS.ProcessEnv): void {
-  for (const name of Object.keys(process.env)) if (!(name in given)) delete process.env[name]
-  Object.assign(process.env, given)
+  setEnvironment(given)
   for (const name of VARIABLE_NAMES) if (process.env[name] === '') delete process.env[name]
   loadEnvFile('.env', process.env)
   neverShow(secretsInLog(process.env))
 }
 
-const PRETTY = {
-  target: 'pino-pretty',
-  options: { ignore: 'pid,hostname,reqId', translateTime: 'SYS:HH:MM:ss', singleLine: true },
-}
-/** Opened once: a restart within the process goes on with it. */
-let output: DestinationStream | undefined
-
-/**
- * Logs to standard output (formatted on a terminal, JSON elsewhere), to the activity that the web UI shows, and to
- * OpenTelemetry if asked to.
- */
-function createLog({ LOG_LEVEL: level }: Config, activity?: ProcessParts['activity']) {
-  const redact = { paths: ['*.authorization', '*.apiKey', '*.headers.authorization'], remove: true }
-  const options = { level, redact }
-  output ??= process.stdout.isTTY ? pino.transport(PRETTY) : pino.destination(1)
-  const outputs = [output, activity, createLogSender(process.env)].filter(
-    (each) => each !== undefined,
-  )
-  const streams = outputs.map((each) => ({ level: 'trace' as const, stream: withoutSecrets(each) }))
-  const log = pino(options, pino.multistream(streams))
-  logIgnored(log)
-  return log
-}
-
-/** At the border, since a secret may be in a cause or a stack of whatever is logged. */
-function withoutSecrets(to: Pick<DestinationStream, 'write'>): DestinationStream {
-  return { write: (line) => void to.write(hideSecrets(line)) }
+function setEnvironment(variables: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name]
+  Object.assign(process.env, variables)
 }
 
 /** Aborted by the first signal to stop; a second one ends the process at once. */

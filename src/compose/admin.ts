@@ -63,6 +63,8 @@ export interface ProcessParts {
   restart: Restart
   /** Where it listens, if not where the settings say. */
   address?: { host: string; port: number }
+  /** Why the saved settings do not start; then the server runs with those that did. */
+  wentBack?: string | undefined
 }
 
 export interface AdminParts {

@@ -76,7 +76,7 @@ export async function compose(
     config,
     log,
     process,
-    phase: { state: 'running' },
+    phase: { state: 'running', reason: process.wentBack },
     server: {
       agents,
       runs,
@@ -86,7 +86,7 @@ export async function compose(
       folders: corpus.folders,
       peopleAdmin: people.admin,
       audit,
-      checkStart: (next) => checkNextStart(next, config, store),
+      checkStart: (next) => checkNextStart(next, config, store, log),
     },
     knowledge,
     search,

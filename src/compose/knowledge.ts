@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { ChatModel, Meter } from '@agent-server/models'
 import { createExtractor, type Extractor, installedOcr } from '@agent-server/readers'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
@@ -28,7 +29,7 @@ import type { Embedding } from '../retrieval/embedding.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 import { createIndex } from './chunk-index.ts'
 import { chosenVectors, openEmbedding, openNextModel } from './models.ts'
-import { openStore } from './stores.ts'
+import { checkOtherStore, openStore } from './stores.ts'
 import { openUsage, type Terms } from './usage.ts'
 
 /** Time for documents being ingested when the server stops; unfinished ones return to the queue. */
@@ -258,18 +259,21 @@ export function openPreparer({ SEARCH_LANGUAGE: language }: Config, log: Fastify
   return createPreparer({ language, deadlineMs: PREPARATION_MS, log })
 }
 
-/** Throws if a start with the configuration `next` would refuse the webhook URL, OCR, or the vectors in this store. */
+/** Throws if a start with the configuration `next` would refuse the webhook URL, OCR, the store, or its vectors. */
 export async function checkNextStart(
   next: Config,
   { DATABASE_URL, DATA_DIR }: Config,
   store: OpenedStore,
+  log: Pick<FastifyBaseLogger, 'warn'>,
 ): Promise<void> {
   checkReceiver(receiverOf(next))
   ocrOf(next)
+  const isOtherStore =
+    next.DATABASE_URL !== DATABASE_URL ||
+    (DATABASE_URL === undefined && resolve(next.DATA_DIR) !== resolve(DATA_DIR))
+  if (isOtherStore) return checkOtherStore(next, log)
   const name = chosenVectors(next)
-  const isOtherStore = next.DATABASE_URL !== DATABASE_URL || next.DATA_DIR !== DATA_DIR
-  if (name === undefined || isOtherStore) return
-  await checkModel(store, name)
+  if (name !== undefined) await checkModel(store, name)
 }
 
 const receiverOf = ({ WEBHOOK_URL: url, WEBHOOK_SECRET: secret, OUTBOUND_ALLOW }: Config) => ({

@@ -8,6 +8,7 @@ import type { OpenedStore, SharedStore } from '../stores/opened-store.ts'
 import type { StartDeadline } from '../stores/postgres/connection.ts'
 import { createSqliteBackup } from '../stores/sqlite/backup.ts'
 import { checkDatabaseFile } from '../stores/sqlite/check-file.ts'
+import { lockDirectory, makeDirectory } from '../stores/sqlite/connection.ts'
 import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 
@@ -43,6 +44,19 @@ async function openConfigured(
     return createPostgresStore({ url, poolSize, queueLimit, deadline, copyPolicy, log })
   }
   return createSqliteStore({ directory, queueLimit, copyPolicy, onCrash: onFatal, log })
+}
+
+/** Throws an AppError if the document store of a configuration cannot be opened; it is not the one that is open. */
+export async function checkOtherStore(
+  { DATABASE_URL: url, DATA_DIR: directory }: Config,
+  log: Pick<FastifyBaseLogger, 'warn'>,
+): Promise<void> {
+  if (url !== undefined) {
+    const { awaitDatabase } = await import('../stores/postgres/connection.ts')
+    return awaitDatabase({ url, log })
+  }
+  await makeDirectory(directory)
+  lockDirectory(directory).release()
 }
 
 /** For commands: opens the document store for `work`, and closes it afterwards. */

@@ -92,7 +92,7 @@ describe('POST /admin/restart', () => {
     },
   )
 
-  it('shows why at the old address where the new one is taken meanwhile', onlyLong, async () => {
+  it('goes back to the old address where the new one is taken meanwhile', onlyLong, async () => {
     const upstream = await startScriptedUpstream()
     upstream.script(streamReply({ pauseMs: 2_000 }, chunk({ content: 'Late.' }, 'stop'), DONE))
     const directory = await temporaryDirectory()
@@ -111,9 +111,37 @@ describe('POST /admin/restart', () => {
     await answer
     const after = await back(server, before.startedAt)
     expect(after).toMatchObject({
-      state: 'failed',
+      state: 'running',
       reason: expect.stringContaining(`:${second}: another server is listening there`),
+      restart: { required: true, settings: ['PORT'] },
     })
+  })
+
+  it('goes back to the settings that worked where the saved ones do not start', async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.script(streamReply({ pauseMs: 1_000 }, chunk({ content: 'Late.' }, 'stop'), DONE))
+    const PORT = await freePort()
+    const environment = { PORT, SHUTDOWN_GRACE: '10', NODE_ENV: 'production', UI: 'off' }
+    const server = await startServerProcess({ ...modelAt(upstream), ...environment })
+    await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
+    await writeFile(join(server.directory, '.env'), 'DATA_DIR=./other\n')
+    const before = await readState(server)
+    const arrived = upstream.nextRequest()
+    const answer = ask(server, 'Who hoots?')
+    await arrived
+    expect((await restart(server)).status).toBe(202)
+    // The place was there when the restart was checked.
+    await rm(join(server.directory, 'other'), { recursive: true })
+    await writeFile(join(server.directory, 'other'), 'A file.')
+    await answer
+    expect(await back(server, before.startedAt)).toMatchObject({
+      state: 'running',
+      reason: expect.stringContaining('other'),
+      restart: { required: true, settings: ['DATA_DIR'] },
+    })
+    await expect.poll(async () => (await server.request('/readiness')).ok).toBe(true)
+    expect((await search(server, 'owls')).length).toBe(1)
+    expect(await failureOf(await restart(server))).toMatchObject({ code: 'not_startable' })
   })
 
   it('leaves nothing behind: after some, no thread or handle more', onlyLong, async () => {

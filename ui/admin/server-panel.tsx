@@ -50,6 +50,11 @@ export function ServerPanel() {
         </div>
       </div>
       {!isRunning && <Status tone={tone}>{name}</Status>}
+      {isRunning && state.reason && (
+        <ErrorNote
+          message={`The server runs with its earlier settings, because it did not start with those saved: ${state.reason}`}
+        />
+      )}
       <Mistakes state={state} />
       <Mode />
     </section>

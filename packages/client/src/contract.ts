@@ -5255,7 +5255,7 @@ export interface components {
              * @enum {string}
              */
             mode: "agent" | "knowledge";
-            /** @description Why the start failed. */
+            /** @description Why the start failed. If the state is `running`: why the start with the saved settings failed; those before are used. */
             reason?: string;
             /** @description What a restart would change. */
             restart: {

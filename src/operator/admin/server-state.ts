@@ -6,8 +6,8 @@ import type { SettingsService } from './settings.ts'
 /** What a server is doing; one that is not running only shows how it is set up. */
 export interface Phase {
   state: ServerState['state']
-  /** Why its start failed, for people. */
-  reason?: string
+  /** Why its start failed, or the one with the saved settings did, for people. */
+  reason?: string | undefined
 }
 
 export type RestartAs = 'running' | 'stopped'
@@ -51,7 +51,8 @@ export function createServerState(dependencies: Dependencies) {
       return {
         startedAt,
         mode,
-        ...phase,
+        state: phase.state,
+        ...(phase.reason !== undefined && { reason: phase.reason }),
         mistakes: { agent: agent.mistakes, settings: mistakes },
         restart: {
           required: phase.state === 'running' && agent.restartFields.length + names.length > 0,

@@ -13,8 +13,11 @@ import { editEnvironment } from './env-file.ts'
 
 /** Variables that the system or the runtime itself reads: the agent configuration cannot make them settable here. */
 const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
-/** Who administers must not shorten what is known of it: how long is kept who did what, and who used what. */
-const KEPT_DAYS = ['AUDIT_DAYS', 'USAGE_DAYS']
+/**
+ * Who administers must not move the server away from where others reach it, nor shorten what is known of it: how long is
+ * kept who did what, and who used what.
+ */
+const GUARDED = ['PORT', 'AUDIT_DAYS', 'USAGE_DAYS']
 /** Free text that is no secret and names nothing that the server opens or calls. */
 const PLAIN_TEXT =
   /^(?:CHAT|EMBEDDING|RERANK)_MODEL(?:_NEXT)?$|^(?:OCR_LANGUAGES|CHAT_REASONING_EFFORT)$/
@@ -145,7 +148,7 @@ export class SettingsService {
   }
 
   #isFree(name: string): boolean {
-    if (KEPT_DAYS.includes(name)) return false
+    if (GUARDED.includes(name)) return false
     const isListed = () =>
       this.#parts.variables.some((each) => each.name === name && each.values !== '')
     return PLAIN_TEXT.test(name) || isListed()

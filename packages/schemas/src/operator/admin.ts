@@ -316,7 +316,12 @@ export const ServerState = z
       .describe(
         'SERVER_MODE. `agent`: all features. `knowledge`: documents, search and cited chat, without tools, skills, MCP and sandbox.',
       ),
-    reason: z.string().optional().describe('Why the start failed.'),
+    reason: z
+      .string()
+      .optional()
+      .describe(
+        'Why the start failed. If the state is `running`: why the start with the saved settings failed; those before are used.',
+      ),
     mistakes: z
       .object({
         agent: z.array(Mistake).describe('Mistakes in the agent configuration.'),
