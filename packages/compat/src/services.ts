@@ -1,3 +1,4 @@
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import type {
   Document,
   DocumentCreated,
@@ -110,7 +111,7 @@ export interface Records {
 export interface CollectionNames {
   list(): Promise<ReadonlyMap<string, string>>
   /** Undefined forgets the name. Throws `invalid_request` if there are too many. */
-  set(collection: string, name: string | undefined): Promise<void>
+  set(collection: string, name: string | undefined, owner: Owner): Promise<void>
 }
 
 /** What clients are told of the models. */

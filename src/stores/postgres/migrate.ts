@@ -24,6 +24,8 @@ export const STEPS: readonly URL[] = [
   './runs.sql',
   './shared-conversations.sql',
   './usage.sql',
+  './name-owners.sql',
+  './artifact-digests.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

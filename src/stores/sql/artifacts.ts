@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+import { AppError } from '@agent-server/lib/errors.ts'
 import {
   type ArtifactBounds,
   type ArtifactKind,
@@ -9,7 +11,7 @@ import {
 import type { Clock } from './clock.ts'
 import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
-import { bytes, integer, type Read, type Tx, text } from './query.ts'
+import { bytes, integer, optionalText, type Read, type Row, type Tx, text } from './query.ts'
 
 type NewRow = Omit<StoredArtifact, 'expiresAt' | 'link'> & {
   kind: ArtifactKind
@@ -24,7 +26,7 @@ interface ArtifactWrites {
 }
 
 const LONG_MS = 30_000
-const ARTIFACT = `SELECT name, media_type, size, created_at, bytes FROM artifacts
+const ARTIFACT = `SELECT name, media_type, size, created_at, bytes, digest FROM artifacts
   WHERE id = $1 AND kind = $2 AND created_at > now_ms() - $3
     AND (CAST($4 AS text) IS NULL OR owner = $4)`
 
@@ -49,6 +51,7 @@ export function createArtifacts(
     async read(id, owner) {
       const [row] = await read(ARTIFACT, [id, kind, maximumAgeMs, owner], LONG_MS)
       if (!row) return undefined
+      if (!isWhole(row)) throw damaged(id)
       const artifact = {
         id,
         name: text(row, 'name'),
@@ -59,6 +62,17 @@ export function createArtifacts(
       return { artifact, bytes: bytes(row, 'bytes') }
     },
   }
+}
+
+/** Whether the bytes are as they were stored; those of earlier versions have no digest. */
+export function isWhole(row: Row): boolean {
+  const digest = optionalText(row, 'digest')
+  return digest === undefined || digest === hash('sha256', bytes(row, 'bytes'))
+}
+
+function damaged(id: string): AppError {
+  const message = `What is stored as "${id}" is not as it was stored (damaged on the disk): restore the database from a backup`
+  return new AppError('store_unavailable', message)
 }
 
 const DROP_EXPIRED = 'DELETE FROM artifacts WHERE kind = $1 AND created_at <= now_ms() - $2'
@@ -105,7 +119,13 @@ export function createArtifactWrites(dialect: Dialect, clock: Clock) {
         const room = [row.kind, maximumCount, row.size, maximumTotalBytes, row.owner]
         await tx.run(MAKE_ROOM, room)
       }
-      await insertInto(tx, 'artifacts', { ...columns, media_type: mediaType, created_at: now })
+      const digest = hash('sha256', row.bytes)
+      await insertInto(tx, 'artifacts', {
+        ...columns,
+        media_type: mediaType,
+        created_at: now,
+        digest,
+      })
       return now
     },
 

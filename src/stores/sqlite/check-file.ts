@@ -3,8 +3,9 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { isMissing } from '@agent-server/lib/files.ts'
+import { isWhole } from '../sql/artifacts.ts'
 import { isSound } from '../sql/contents.ts'
-import { bytes, integer, text } from '../sql/query.ts'
+import { bytes, integer, type Row, text } from '../sql/query.ts'
 import { DATABASE_FILE, openForReading } from './connection.ts'
 import { damaged, toStoreError, unavailable } from './error.ts'
 import { MIGRATIONS, schemaVersion } from './migrate.ts'
@@ -35,11 +36,12 @@ export async function checkDatabaseFile(directory: string): Promise<string> {
       const damagedIds = [
         ...damagedFilesIn(database),
         // Before the next start, those of an earlier version have no digests.
-        ...(isNewest ? damagedTextsIn(database) : []),
+        ...(isNewest ? damagedIn(database, TEXTS, isSound) : []),
+        ...(isNewest ? damagedIn(database, ARTIFACTS, isWhole) : []),
       ]
       if (damagedIds.length === 0) return 'is sound'
       throw unavailable(
-        `The files or texts of these documents are not as they were stored: ${damagedIds.slice(0, MAX_NAMED).join(', ')}. Send them again, or restore the database: docs/guides/operations.md says how, under “A damaged database”.`,
+        `The files or texts of these documents or artifacts are not as they were stored: ${damagedIds.slice(0, MAX_NAMED).join(', ')}. Send them again, or restore the database: docs/guides/operations.md says how, under “A damaged database”.`,
       )
     }
   } catch (error) {
@@ -67,10 +69,12 @@ function damagedFilesIn(database: DatabaseSync): string[] {
 
 const TEXTS = 'SELECT id, text, digest FROM contents JOIN documents ON number = document'
 
-function damagedTextsIn(database: DatabaseSync): string[] {
+const ARTIFACTS = 'SELECT id, bytes, digest FROM artifacts'
+
+function damagedIn(database: DatabaseSync, rows: string, isUndamaged: (row: Row) => boolean) {
   const ids: string[] = []
-  for (const row of database.prepare(TEXTS).iterate()) {
-    if (!isSound(row)) ids.push(text(row, 'id'))
+  for (const row of database.prepare(rows).iterate()) {
+    if (!isUndamaged(row)) ids.push(text(row, 'id'))
   }
   return ids
 }

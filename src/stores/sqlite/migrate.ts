@@ -26,6 +26,8 @@ export const MIGRATIONS: readonly string[] = [
   './runs.sql',
   './shared-conversations.sql',
   './usage.sql',
+  './name-owners.sql',
+  './artifact-digests.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

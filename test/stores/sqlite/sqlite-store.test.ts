@@ -207,6 +207,31 @@ describe('The SQLite store', () => {
     await expect(checkDatabaseFile(data.directory)).rejects.toThrow(/these documents .*: damaged\./)
   })
 
+  it('tells an artifact that was damaged on the disk from a whole one', async () => {
+    const store = await data.open()
+    const add = (name: string) =>
+      store.artifacts.add({ name, mediaType: 'text/plain', bytes: Buffer.from('Bytes.') })
+    const [whole, changed] = [await add('whole'), await add('damaged')]
+    await store.close()
+    expect(await checkDatabaseFile(data.directory)).toBe('is sound')
+    const database = openForWriting(join(data.directory, 'agent-server.db'))
+    database
+      .prepare('UPDATE artifacts SET bytes = ? WHERE id = ?')
+      .run(Buffer.from('Byte5.'), changed.id)
+    database.close()
+
+    const again = await data.open()
+    const read = await again.artifacts.read(whole.id)
+    expect(Buffer.from(read?.bytes ?? []).toString()).toBe('Bytes.')
+    await expect(again.artifacts.read(changed.id)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining(changed.id),
+    })
+    await again.close()
+    const said = new RegExp(`artifacts .*: ${changed.id}\\.`)
+    await expect(checkDatabaseFile(data.directory)).rejects.toThrow(said)
+  })
+
   it('closes when all that it has taken is on the disk, and what waited behind it', async () => {
     const store = await data.open()
     const first = store.add(document('first'))

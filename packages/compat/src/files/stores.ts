@@ -3,7 +3,7 @@ import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
 import { CollectionName, refuseOther, within } from '@agent-server/schemas/collection.ts'
 import type { Document } from '@agent-server/schemas/document.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import { collectionOf, pageOf, storeOf, toFilter, WHOLE_CORPUS } from '@agent-server/wire'
 import type { CollectionNames, Corpus } from '../services.ts'
@@ -21,7 +21,7 @@ import type {
 interface Dependencies extends Pick<Corpus, 'documents' | 'retrieval' | 'collections' | 'shared'> {
   names: CollectionNames
   files: Pick<StoreFiles, 'attach' | 'takeOut'>
-  caller: Pick<Caller, 'collections'>
+  caller: Pick<Caller, 'collections' | 'key' | 'person'>
 }
 
 /** Documents of a store that is deleted, read at once. */
@@ -67,7 +67,7 @@ export class VectorStores {
     if (!isFree) {
       refuseOther(collection, caller.collections)
       await shared.claim(collection)
-      await names.set(collection, name.trim() || collection)
+      await names.set(collection, name.trim() || collection, shareOf(caller))
     }
     const id = storeOf(collection)
     for (const file_id of file_ids) await files.attach(id, { file_id }, signal)
@@ -78,14 +78,15 @@ export class VectorStores {
     if (name?.trim()) {
       const collection = this.#ownCollection(id)
       await this.#services.shared.requireOwner(collection, signal)
-      await this.#services.names.set(collection, name === collection ? undefined : name.trim())
+      const own = name === collection ? undefined : name.trim()
+      await this.#services.names.set(collection, own, shareOf(this.#services.caller))
     }
     return this.read(id, signal)
   }
 
   /** Takes the documents out that it has now; they stay in the corpus. */
   async remove(id: string, signal: AbortSignal) {
-    const { documents, files, names, shared } = this.#services
+    const { documents, files, names, shared, caller } = this.#services
     const collection = this.#ownCollection(id)
     await shared.requireOwner(collection, signal)
     if (collection === DEFAULT_COLLECTION) {
@@ -103,7 +104,7 @@ export class VectorStores {
       }
     }
     await shared.requireOwner(collection, signal)
-    await names.set(collection, undefined)
+    await names.set(collection, undefined, shareOf(caller))
     await shared.release(collection)
     return { id, object: 'vector_store.deleted', deleted: true as const }
   }
