@@ -62,6 +62,18 @@ function starve(limiter: Limiter, owner: string): () => void {
   }
 }
 
+/** Each is about one file, one conversation or one question, or is work that nobody waits for. */
+const OF_THE_SERVER = `
+src/agent/agent-host.ts
+src/agent/tools/map-reduce.ts
+src/documents/contexts/ask-patiently.ts
+src/documents/conversation-documents.ts
+src/documents/ingestion/preparer.ts
+src/documents/watch/apply-changes.ts
+src/operator/admin/edited-file.ts`
+  .trim()
+  .split('\n')
+
 async function withinMs<Result>(milliseconds: number, work: () => Promise<Result>) {
   const began = performance.now()
   const result = await work()
@@ -75,6 +87,7 @@ describe('What all callers share', () => {
     expect(names).toEqual(
       expect.arrayContaining([
         'bytes of request bodies',
+        'characters of waiting writes',
         'chats',
         'connections',
         'documents about programs',
@@ -85,6 +98,7 @@ describe('What all callers share', () => {
         'streams of lines',
         'subscriptions',
         'uploads',
+        'waiting writes',
         'web pages',
       ]),
     )
@@ -103,11 +117,18 @@ describe('What all callers share', () => {
   })
 
   it('is refused only by a limiter with a share for each owner', () => {
-    const refusals = /AppError\(\s*'(too_much_at_once|too_many_runs|too_many_uploads)'/
+    const refusals = /AppError\(\s*'(queue_full|too_much_at_once|too_many_runs|too_many_uploads)'/
     const own = [...sourceFiles('src'), ...sourceFiles('packages')]
       .filter(({ path, text }) => !path.includes('/test/') && refusals.test(text))
       .filter(({ text }) => !text.includes('@agent-server/lib/limiter.ts'))
     expect(own.map(({ path }) => path)).toEqual([])
+  })
+
+  it('is taken for nobody in particular only where one at a time or the server itself works', () => {
+    const takesForNobody = [...sourceFiles('src'), ...sourceFiles('packages')].filter(
+      ({ path, text }) => !path.includes('/test/') && /\.(?:run|take)\(\s*undefined\b/.test(text),
+    )
+    expect(takesForNobody.map(({ path }) => path).toSorted()).toEqual(OF_THE_SERVER)
   })
 })
 

@@ -1,4 +1,5 @@
 import { untilAborted } from './abort.ts'
+import type { Owner } from './limiter.ts'
 
 /** Lets concurrent callers with the same key share one piece of work. If one gives up, it goes on for the others. */
 export function createSharedWork<T>() {
@@ -33,39 +34,75 @@ interface CoalescingQueueOptions<Input, Output> {
   /** The maximum weight of a batch; only a single heavier input may exceed it. */
   maxWeight: number
   maxCount?: number
-  /** The maximum weight of what passes heavier inputs, all but the first of them; nothing passes any by default. */
+  /** The maximum weight of what passes heavier inputs, but for one of them a batch; nothing passes any by default. */
   maxShort?: number
+  /** Owners take turns; by default, all inputs are of one. */
+  ownerOf?: (input: Input) => Owner
   /** What the first input of a batch waits for, so that others can join it; by default only the current microtask. */
   gather?: () => Promise<unknown>
 }
 
+/** Inputs that wait. Those of one owner go in order of arrival. */
+function createLane<Waiting extends { owner: Owner }>() {
+  const waiting: (Waiting & { turn: number })[] = []
+  /** The last one taken: a new owner does not go before those who waited for it. */
+  let turn = 0
+  return {
+    waiting,
+    add(entry: Waiting) {
+      const last = waiting.findLast(({ owner }) => owner === entry.owner)
+      const own = Math.max(turn, last ? last.turn + 1 : 0)
+      const place = waiting.findLastIndex((each) => each.turn <= own) + 1
+      waiting.splice(place, 0, { ...entry, turn: own })
+    },
+    take() {
+      const next = waiting.shift()
+      turn = next?.turn ?? turn
+      return next
+    },
+  }
+}
+
 /**
  * A queue that processes inputs in batches: those that arrive while a batch is in flight share the next one, in order,
- * except that short ones pass long ones.
+ * except that short ones pass long ones, and owners take turns.
  */
 export function createCoalescingQueue<Input, Output>(
   options: CoalescingQueueOptions<Input, Output>,
 ) {
   const { work, weightOf, maxWeight, maxCount = Number.POSITIVE_INFINITY } = options
   const { concurrency = 1, gather = () => Promise.resolve() } = options
-  const { maxShort = Number.POSITIVE_INFINITY } = options
-  const waiting: (Queued<Input, Output> & { isLong: boolean })[] = []
+  const { maxShort = Number.POSITIVE_INFINITY, ownerOf = () => undefined } = options
+  const shorts = createLane<Queued<Input, Output> & { owner: Owner }>()
+  const longs = createLane<Queued<Input, Output> & { owner: Owner }>()
+  const waiting = () => shorts.waiting.length + longs.waiting.length
+  /** Whether a long one has made way for the last batch. */
+  let isOwed = false
   const workers = new Set<Promise<void>>()
 
   const takeBatch = () => {
+    const batch: Queued<Input, Output>[] = []
     let weight = 0
-    let count = 0
-    for (const { input } of waiting) {
-      weight += weightOf(input)
-      if (count > 0 && (weight > maxWeight || count >= maxCount)) break
-      count++
+    const fill = ({ waiting, take }: typeof shorts, most = maxCount) => {
+      for (let next = waiting[0]; next && batch.length < most; next = waiting[0]) {
+        const own = weightOf(next.input)
+        if (batch.length > 0 && weight + own > maxWeight) return
+        weight += own
+        take()
+        batch.push(next)
+      }
     }
-    return waiting.splice(0, count)
+    if (isOwed) fill(longs, 1)
+    fill(shorts)
+    const before = batch.length
+    fill(longs)
+    isOwed = !isOwed && longs.waiting.length > 0 && batch.length === before
+    return batch
   }
 
   const workThrough = async (end: () => void) => {
     await gather()
-    while (waiting.length > 0) {
+    while (waiting() > 0) {
       const batch = takeBatch()
       try {
         await work(batch)
@@ -74,13 +111,6 @@ export function createCoalescingQueue<Input, Output>(
       }
     }
     end()
-  }
-
-  /** Behind the first long one, which the next batch takes, and before all others. */
-  const placeOfShort = () => {
-    let longs = 0
-    const place = waiting.findIndex(({ isLong }) => isLong && ++longs > 1)
-    return place === -1 ? waiting.length : place
   }
 
   const startWorker = () => {
@@ -94,24 +124,26 @@ export function createCoalescingQueue<Input, Output>(
     async submit(input: Input, signal?: AbortSignal): Promise<Output> {
       signal?.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<Output>()
-      const queued = { input, signal, resolve, reject, isLong: weightOf(input) > maxShort }
-      waiting.splice(queued.isLong ? waiting.length : placeOfShort(), 0, queued)
+      const lane = weightOf(input) > maxShort ? longs : shorts
+      lane.add({ input, signal, resolve, reject, owner: ownerOf(input) })
       startWorker()
       if (!signal) return promise
       try {
         return await untilAborted(promise, signal)
       } finally {
-        const place = waiting.indexOf(queued)
-        if (place >= 0) waiting.splice(place, 1)
+        const place = lane.waiting.findIndex((each) => each.resolve === resolve)
+        if (place >= 0) lane.waiting.splice(place, 1)
       }
     },
-    waiting: () => waiting.length,
+    waiting,
     /** Resolves once nothing is queued or in flight. */
     async idle() {
       await Promise.all(workers)
     },
     rejectWaiting(error: Error) {
-      for (const { reject } of waiting.splice(0)) reject(error)
+      for (const { waiting } of [shorts, longs]) {
+        for (const { reject } of waiting.splice(0)) reject(error)
+      }
     },
   }
 }

@@ -1,6 +1,7 @@
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '@agent-server/lib/coalesce.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createLimiter, type Owner, reserveOf } from '@agent-server/lib/limiter.ts'
 import { unpackError } from '@agent-server/lib/processes/thread.ts'
 import type { Write, WriteName } from '../sql/writes.ts'
 import { unavailable } from './error.ts'
@@ -17,8 +18,12 @@ const MAX_CHARACTERS_PER_GROUP = 8 * 2 ** 20
 // The limits of what waits in memory; ingestion's own writes are bounded by its number of jobs.
 const MAX_WRITES_WAITING = 4_096
 const MAX_CHARACTERS_WAITING = 64 * 2 ** 20
+/** Of a longer text no more counts, so that anybody alone may send one of any length. */
+const MOST_COUNTED = Math.floor((MAX_CHARACTERS_WAITING - reserveOf(MAX_CHARACTERS_WAITING)) / 2)
 /** What is no longer is not held up by what others have written that is. */
 const MAX_SHORT_CHARACTERS = 16_384
+/** What a deletion counts as, which removes a text of any length. */
+const DELETED_CHARACTERS = 2 ** 20
 const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
   'add',
   'put',
@@ -56,12 +61,10 @@ export function createWriteQueue({
 }: Dependencies): WriteQueue {
   let closure: AppError | undefined
   let stalled: AppError | undefined
-  let waitingCharacters = 0
 
   /** Rejects all waiting and new writes until the disk answers. */
   const stall = (answer: Promise<unknown>, error: AppError) => {
     stalled = error
-    waitingCharacters = 0
     queue.rejectWaiting(error)
     const resume = () => {
       stalled = undefined
@@ -70,7 +73,6 @@ export function createWriteQueue({
   }
 
   const writeGroup = async (group: readonly Queued<Write, unknown>[]) => {
-    for (const { input } of group) waitingCharacters -= charactersOf(input)
     const answer = send(group.map(({ input }) => input))
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(), stalledAfterMs)
@@ -87,26 +89,38 @@ export function createWriteQueue({
 
   const queue = createCoalescingQueue<Write, unknown>({
     work: writeGroup,
-    weightOf: charactersOf,
+    weightOf,
     maxWeight: MAX_CHARACTERS_PER_GROUP,
     maxCount: MAX_WRITES_PER_GROUP,
     maxShort: MAX_SHORT_CHARACTERS,
+    ownerOf,
   })
 
-  const isFullFor = (characters: number) => {
-    const isLong = characters > MAX_SHORT_CHARACTERS
-    const tooLong = isLong && waitingCharacters + characters > MAX_CHARACTERS_WAITING
-    return queue.waiting() >= MAX_WRITES_WAITING || (tooLong && queue.waiting() > 0)
+  const places = createLimiter({ name: 'waiting writes', capacity: MAX_WRITES_WAITING })
+  const characters = createLimiter({
+    name: 'characters of waiting writes',
+    capacity: MAX_CHARACTERS_WAITING,
+  })
+
+  /** What the write takes of what is bounded; undefined for what it does not get. */
+  const take = (write: Write) => {
+    const [owner, length] = [ownerOf(write), charactersOf(write)]
+    const place = places.take(owner)
+    if (length <= MAX_SHORT_CHARACTERS) return [place]
+    return [place, characters.take(owner, Math.min(length, MOST_COUNTED))]
   }
 
   return {
     async write(write) {
       const refusal = closure ?? stalled
       if (refusal) throw refusal
-      const characters = charactersOf(write)
-      if (CAUSED_BY_CLIENTS.has(write.name) && isFullFor(characters)) throw backlogFull()
-      waitingCharacters += characters
-      return queue.submit(write)
+      const leaves = take(write)
+      try {
+        if (CAUSED_BY_CLIENTS.has(write.name) && leaves.includes(undefined)) throw backlogFull()
+        return await queue.submit(write)
+      } finally {
+        for (const leave of leaves) leave?.()
+      }
     },
     async close() {
       closure ??= unavailable('The document store is closed')
@@ -123,6 +137,22 @@ function settle(group: readonly Queued<Write, unknown>[], outcomes: readonly Out
     else resolve(outcome.output)
   }
 }
+
+/** Whose write it is: the server's own work, and the operator's, take turns with that of keys and people. */
+function ownerOf({ name, input }: Write): Owner {
+  if (name === 'add') return input[0].sender
+  if (name === 'put' || name === 'delete' || name === 'retry' || name === 'patchLabels') {
+    return input[0].reader
+  }
+  if (name === 'addConversation' || name === 'addItems' || name === 'removeConversation') {
+    return input[0].owner
+  }
+  return undefined
+}
+
+/** What a write counts as in a group, of which each waits for the others. */
+const weightOf = (write: Write): number =>
+  write.name === 'delete' ? DELETED_CHARACTERS : charactersOf(write)
 
 /** The size of a write: the number of characters, vector elements or bytes that it carries. */
 function charactersOf({ name, input }: Write): number {
