@@ -128,9 +128,18 @@ function outcomeOf(event: RunEnd, citations: RunEnd['citations']): Partial<Extra
 /** An answer without progress for this long is no longer generated: its server has stopped. */
 const SILENT_MS = 10_000
 
+type Written = Pick<StoredItem, 'json' | 'silentMs'>
+
 /** Reads an answer of the agent's chat; undefined for any other item. */
-export function readAnswer({ json, silentMs = Infinity }: StoredItem): StoredAnswer | undefined {
-  const item: StoredAnswer = JSON.parse(json)
+export const readAnswer = ({ json, silentMs }: Written) => asAnswer(JSON.parse(json), silentMs)
+
+/** Reads an item of any kind; a long one takes as long as it is read often. */
+export function readItem({ json, silentMs }: Written): object {
+  const item = JSON.parse(json)
+  return asAnswer(item, silentMs) ?? item
+}
+
+function asAnswer(item: StoredAnswer, silentMs = Infinity): StoredAnswer | undefined {
   if (item.role !== 'assistant' || !item.agent) return undefined
   if (item.status !== 'in_progress' || silentMs < SILENT_MS) return item
   return { ...item, status: 'incomplete', agent: { ...item.agent, finishReason: 'interrupted' } }

@@ -47,7 +47,7 @@ export function createWithholding(hiddenOf: HiddenDocuments, linkFor: LinkFor) {
   /** What programs have added, such as the output of the Responses API, which has no record of its hits. */
   const added = async (item: StoredItem, { caller, isOwner }: Reader): Promise<StoredItem> => {
     const before = parseJson(item.json)
-    if (forCallerById(caller).rights === 'all' || !isObject(before)) return item
+    if (!isObject(before)) return item
     const hidden = await hiddenOf(documentsIn(before), caller)
     if (isOwner && hidden.size === 0) return item
     const after = isOwner ? withoutWords(before, hidden) : saidToOthers(before, hidden)
@@ -61,8 +61,11 @@ export function createWithholding(hiddenOf: HiddenDocuments, linkFor: LinkFor) {
   }
   return {
     answer,
-    items: (items: readonly StoredItem[], reader: Reader): Promise<StoredItem[]> =>
-      Promise.all(items.map((item) => shown(item, reader))),
+    async items(items: StoredItem[], reader: Reader): Promise<StoredItem[]> {
+      // Nothing is withheld, and what is long would be parsed in vain.
+      if (forCallerById(reader.caller).rights === 'all') return items
+      return Promise.all(items.map((item) => shown(item, reader)))
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { readAnswer } from '../../conversations/answer-record.ts'
+import { readItem } from '../../conversations/answer-record.ts'
 import type { StoredConversation, StoredItem } from '../../stores/conversation-store.ts'
 import type { Conversation, ConversationItem } from './schema.ts'
 
@@ -21,6 +21,5 @@ export function toConversation(stored: StoredConversation & { isShared?: true })
 
 /** An item as it is listed. */
 export function toItem(stored: StoredItem): ConversationItem {
-  const item = readAnswer(stored) ?? JSON.parse(stored.json)
-  return { type: 'message', ...item, id: stored.id, parent_id: stored.parent ?? null }
+  return { type: 'message', ...readItem(stored), id: stored.id, parent_id: stored.parent ?? null }
 }

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sendEvents } from '@agent-server/http/event-stream.ts'
 import { groupRoutes } from '@agent-server/http/reference.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
+import { inTurns } from '@agent-server/lib/in-turns.ts'
 import { ChatFrame } from '@agent-server/schemas/chat.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
 import { toList } from '@agent-server/wire'
@@ -50,7 +50,7 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
       response: { 200: Conversation.describe('The conversation.'), ...errorResponses(409, 507) },
     },
     async handler({ body: { items, metadata, title }, caller }) {
-      const first = items ? toNewItems(items) : undefined
+      const first = items ? await toNewItems(items) : undefined
       const conversation = { metadata: metadata ?? {}, title: title ?? undefined, first }
       return toConversation(await conversations.create(conversation, caller))
     },
@@ -137,10 +137,9 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       },
     },
     async handler({ params, body, caller }) {
-      const items = await conversations.addItems(params.id, toNewItems(body.items), caller)
-      const list = toList(items.map(toItem), false)
-      await nextTurn()
-      return list
+      const added = await toNewItems(body.items)
+      const items = await conversations.addItems(params.id, added, caller)
+      return toList(await inTurns(items, toItem), false)
     },
   })
 
@@ -156,7 +155,7 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
     },
     async handler({ params: { id }, query, caller }) {
       const page = await conversations.listItems(id, query, caller)
-      return { ...page, data: page.data.map(toItem) }
+      return { ...page, data: await inTurns(page.data, toItem) }
     },
   })
 

@@ -1,3 +1,4 @@
+import { inTurns } from '@agent-server/lib/in-turns.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import type { NewItems } from '../../conversations/conversations.ts'
 import type { ItemForm } from '../../conversations/item-form.ts'
@@ -28,11 +29,12 @@ export function toListed(item: AnyItem, id: string): InputItemList['data'][numbe
 }
 
 /** New items as a conversation stores them. */
-export function toNewItems(items: readonly AnyItem[]): NewItems {
+export async function toNewItems(items: readonly AnyItem[]): Promise<NewItems> {
   const questions = items.map((item) =>
     'role' in item && item.role === 'user' ? textIn(item.content) : '',
   )
-  return { items: items.map(toNewItem), question: questions.filter(Boolean).join('\n') }
+  const stored = await inTurns(items, toNewItem)
+  return { items: stored, question: questions.filter(Boolean).join('\n') }
 }
 
 function toNewItem(item: AnyItem): NewItem {

@@ -60,7 +60,7 @@ export async function continueConversation(
   const conversationId = conversationIdOf(request)
   if (conversationId === undefined) return
   const input = items.slice(-ownItems(request))
-  await conversations.append(conversationId, toNewItems([...input, ...output]), caller)
+  await conversations.append(conversationId, await toNewItems([...input, ...output]), caller)
 }
 
 async function earlierItems(
