@@ -22,10 +22,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'config',
     'first-start',
     'telemetry',
+    'process-log',
     'secrets-in-log',
     ...LEAVES,
   ],
   telemetry: ['lib'],
+  'process-log': ['config', 'telemetry', 'lib'],
   'secrets-in-log': ['config', 'lib'],
   commands: [
     'deploy',
