@@ -6,6 +6,7 @@ import { QuestionField } from '../chat/question-field.tsx'
 import { spokenState } from '../chat/turns.ts'
 import { formatNumber, formatSeconds } from '../format.ts'
 import { Button, Form } from '../parts/controls.tsx'
+import { useEscape } from '../parts/escape.ts'
 import { ErrorNote } from '../parts/notes.tsx'
 import { leaveReader, Reader, reading } from '../reader/reader.tsx'
 import { href } from '../route.ts'
@@ -35,15 +36,10 @@ export function DraftPanel({
   /** Where the question is written. */
   field: RefObject<HTMLTextAreaElement | null>
 }) {
+  useEscape(stopTrying, { isOpen: isTrying.value, isLast: true })
   const isRunning = (serverState.value?.state ?? 'running') === 'running'
   return (
-    <aside
-      class="panel draft-panel"
-      aria-labelledby="draft-title"
-      onKeyDown={({ key }) => {
-        if (key === 'Escape') stopTrying()
-      }}
-    >
+    <aside class="panel draft-panel" aria-labelledby="draft-title">
       <div class="row spread">
         <h2 id="draft-title">Try the draft</h2>
         {tried.value.length > 0 && (

@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Citation, Hit } from '../../packages/client/src/agent-server.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
-import { openReader, titleOf } from '../reader/reader.tsx'
+import { useEscape } from '../parts/escape.ts'
+import { isInReader, openReader, titleOf } from '../reader/reader.tsx'
 import { renderMarkdown } from './markdown.ts'
 
 const UNKNOWN =
@@ -45,6 +46,8 @@ export function Citations({
   const show = (event: Event) => {
     const button = markOf(event)
     if (!button || card.value?.button === button) return
+    // Whoever comes back from the reader has seen more than the card tells, which would cover what is below it.
+    if (event instanceof FocusEvent && isInReader(event.relatedTarget)) return
     hide()
     button.setAttribute('aria-describedby', id)
     const { left, bottom } = button.getBoundingClientRect()
@@ -61,6 +64,7 @@ export function Citations({
     card.value?.button.removeAttribute('aria-describedby')
     card.value = undefined
   }
+  useEscape(hide, { isOpen: card.value !== undefined, within: element })
   const open = (event: Event) => {
     const button = markOf(event)
     const hit = button && hitOf(button)
@@ -72,13 +76,11 @@ export function Citations({
   useEffect(hide, [hits])
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its marks are buttons, which are not drawn by Preact
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a button hears its keys itself
     <div
       ref={element}
       class="cited"
       onClick={open}
-      onKeyDown={({ key }) => {
-        if (key === 'Escape') hide()
-      }}
       onPointerOver={show}
       onFocusIn={show}
       onFocusOut={hide}

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { formatNumber } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
+import { useEscape } from '../parts/escape.ts'
 import { conversationId, turns } from './conversation.ts'
 import {
   type FoundWords,
@@ -21,10 +22,12 @@ const AGAIN_MS = 500
 
 /** Finds words in the whole conversation that is shown; the browser's own search knows no part that is not drawn. */
 export function FindBar() {
+  const bar = useRef<HTMLElement>(null)
   const field = useRef<HTMLInputElement>(null)
   const text = useSignal('')
   const { found, place, step } = useMatches()
   const close = () => (findRequests.value = 0)
+  useEscape(close, { within: bar })
   // Before it is painted: who types at once loses no letter.
   useLayoutEffect(() => {
     const before = document.activeElement
@@ -43,15 +46,14 @@ export function FindBar() {
   const count = found.length
   return (
     <search
+      ref={bar}
       class="find-bar"
       aria-label="Find in this conversation"
       onKeyDown={(event) => {
         const isStep = event.key === 'Enter' && event.target === field.current
-        if (event.isComposing) return
-        if (event.key === 'Escape') close()
-        else if (isStep) step(event.shiftKey ? -1 : 1)
-        else return
+        if (!isStep || event.isComposing) return
         event.preventDefault()
+        step(event.shiftKey ? -1 : 1)
       }}
     >
       <input

@@ -5,6 +5,7 @@ import { client } from '../api.ts'
 import { chosenCollection, collections, namesToChoose } from '../collections/collections.ts'
 import { titleOf } from '../documents/one-document.tsx'
 import { counted } from '../format.ts'
+import { useEscape } from '../parts/escape.ts'
 import { skills } from './chosen-agent.tsx'
 import { RemoveButton } from './file-chips.tsx'
 import { type Mention, mentionAt, withChosen } from './mention-text.ts'
@@ -43,6 +44,7 @@ export function useMentions(
   const close = () => {
     mention.value = undefined
   }
+  useEscape(close, { isOpen, within: field })
   const choose = (entry: Entry | undefined) => {
     if (!entry || !mention.value) return
     const { text, caret } = withChosen(question.value, mention.value, entry.choose())
@@ -56,7 +58,6 @@ export function useMentions(
     if (!isOpen || isComposing || shiftKey) return false
     const step = STEPS.get(key)
     if (step !== undefined) place.value = (place.value + step + entries.length) % entries.length
-    else if (key === 'Escape') close()
     else if (key === 'Enter' || key === 'Tab') choose(entries[place.value])
     else return false
     return true

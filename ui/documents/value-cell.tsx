@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Document } from '../../packages/client/src/agent-server.ts'
 import { client, isChangedMeanwhile, messageOf } from '../api.ts'
 import { bound } from '../parts/controls.tsx'
+import { useEscape } from '../parts/escape.ts'
 import { mayChange, saveFacts, typedValue } from './document-facts.ts'
 import type { DocumentListing } from './document-list.ts'
 import { titleOf } from './one-document.tsx'
@@ -74,6 +75,12 @@ function ValueField({ list, document, field, onClose }: CellProperties & { onClo
     isAsking.current = true
     await client.documents.get(document.id).then(list.update, () => undefined)
   }
+  const cancel = () => {
+    isBusy.current = true
+    list.failure.value = ''
+    onClose()
+  }
+  useEscape(cancel, { within: input })
   return (
     <input
       ref={input}
@@ -84,13 +91,7 @@ function ValueField({ list, document, field, onClose }: CellProperties & { onClo
         if (!isAsking.current) void save()
       }}
       onKeyDown={({ key, isComposing }) => {
-        if (isComposing) return
-        if (key === 'Enter') void save()
-        if (key === 'Escape') {
-          isBusy.current = true
-          list.failure.value = ''
-          onClose()
-        }
+        if (key === 'Enter' && !isComposing) void save()
       }}
     />
   )

@@ -28,6 +28,7 @@ import { refreshCollections } from '../collections/collections.ts'
 import { DropPlace } from '../documents/drop-place.tsx'
 import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { useEscape } from '../parts/escape.ts'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { keepPlace, Reader, reading } from '../reader/reader.tsx'
 import { href, replaceRoute } from '../route.ts'
@@ -39,7 +40,7 @@ const NEAR_END = 160
 /** Exactly `/chat`, in conversations that the server stores. */
 export function ChatPage({ id }: { id?: string | undefined }) {
   useShown(id)
-  useEscapeToStop()
+  useEscape(() => void stop(), { isOpen: isAnswering.value, isLast: true })
   useReadingAlong()
   // After what scrolls to the end.
   useLinkedTurn()
@@ -203,21 +204,6 @@ function useShown(id: string | undefined): void {
   )
 }
 
-/** Escape stops the answer, unless it closes something first. */
-function useEscapeToStop(): void {
-  useEffect(() => {
-    const look = ({ key }: KeyboardEvent) => {
-      const isOver =
-        reading.value !== undefined ||
-        document.querySelector('dialog[open], .find-bar:focus-within, .mentions') !== null
-      if (key === 'Escape' && isAnswering.value && !isOver) void stop()
-    }
-    // Before those that close something.
-    document.addEventListener('keydown', look, { capture: true })
-    return () => document.removeEventListener('keydown', look, { capture: true })
-  }, [])
-}
-
 /** Scrolls to a new question and with an answer that grows, unless somebody has scrolled away from its end. */
 function useReadingAlong(): void {
   const isAtEnd = useRef(true)
@@ -231,9 +217,10 @@ function useReadingAlong(): void {
       width = element.clientWidth
     })
     observer.observe(element)
-    // What somebody unfolds is read from its beginning.
+    // What somebody unfolds or previews is read from its beginning.
     const unfold = ({ target }: Event) => {
-      if (target instanceof Element && target.closest('summary')) isAtEnd.current = false
+      if (target instanceof Element && target.closest('summary, [aria-pressed]'))
+        isAtEnd.current = false
     }
     element.addEventListener('click', unfold)
     return () => {

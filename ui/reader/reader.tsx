@@ -4,6 +4,7 @@ import type { Citation, Hit } from '../../packages/client/src/agent-server.ts'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
 import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { useEscape } from '../parts/escape.ts'
 import { Icon } from '../parts/icon.tsx'
 import { documentAddress } from '../route.ts'
 import { onSignOut } from '../session.ts'
@@ -44,12 +45,18 @@ function closeReader(): void {
   if (history.state?.isReading) history.back()
 }
 
+export const isInReader = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('.reader') !== null
+
 /** Closes the reader where the address changes anyway. */
 export function leaveReader(): void {
   if (reading.value === undefined) return
   holdPlace()
   reading.value = undefined
-  opener?.focus({ preventScroll: true })
+  // Not from where somebody writes meanwhile.
+  if (document.activeElement === document.body || isInReader(document.activeElement)) {
+    opener?.focus({ preventScroll: true })
+  }
   markOpener(undefined)
 }
 
@@ -91,18 +98,12 @@ export function keepPlace(): void {
 
 /** The document beside the chat, at the cited place. */
 export function Reader({ hit, quotes }: Cited) {
+  const element = useRef<HTMLElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
-  // Before it is painted: who presses Escape at once is heard.
-  useLayoutEffect(() => {
-    heading.current?.focus({ preventScroll: true })
-    const close = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !document.querySelector('dialog[open]')) closeReader()
-    }
-    document.addEventListener('keydown', close)
-    return () => document.removeEventListener('keydown', close)
-  }, [])
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  useEscape(closeReader, { within: element })
   return (
-    <aside class="reader" aria-labelledby="reader-title">
+    <aside ref={element} class="reader" aria-labelledby="reader-title">
       <ReaderEdge />
       <div class="reader-head">
         <h2 ref={heading} id="reader-title" tabIndex={-1} dir="auto">
