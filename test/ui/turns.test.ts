@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { branchTo, leafBelow, spokenState, toTurns, versionsOf } from '../../ui/chat/turns.ts'
+import {
+  branchTo,
+  CONTINUE,
+  isContinuation,
+  isCutOff,
+  leafBelow,
+  spokenState,
+  toTurns,
+  versionsOf,
+} from '../../ui/chat/turns.ts'
 
 type Item = Parameters<typeof toTurns>[0][number]
 
@@ -122,4 +131,47 @@ it('A screen reader is told how far the answer is', () => {
   expect(spokenState({ ...turn, finishReason: 'cancelled' })).toBe('Stopped')
   expect(spokenState({ ...turn, finishReason: 'interrupted' })).toBe('The answer was interrupted')
   expect(spokenState({ ...turn, state: 'failed' })).toBe('')
+})
+
+describe('An answer that was cut off', () => {
+  const answered = (agent: object, words = 'Owls hunt') => {
+    const status = 'incomplete'
+    const [turn] = toTurns([
+      item('q', 'user', null),
+      item('a', 'assistant', 'q', { agent, status, content: text(words) }),
+    ])
+    if (!turn) throw new Error('There is no turn')
+    return turn
+  }
+
+  it.each(['cancelled', 'interrupted', 'length', 'round_limit', 'token_limit'])(
+    'can be continued after %s, if there is some of it',
+    (finishReason) => {
+      expect(isCutOff(answered({ finishReason }))).toBe(true)
+      expect(isCutOff(answered({ finishReason }, ' '))).toBe(false)
+    },
+  )
+
+  it.each([
+    { finishReason: 'stop' },
+    { finishReason: 'content_filter' },
+    // The model is not told of it again.
+    { error: { message: 'Upstream failed' } },
+    { finishReason: 'approval_required' },
+  ])('is not to be continued after %j', (agent) => {
+    expect(isCutOff(answered(agent))).toBe(false)
+  })
+
+  it('goes on in a turn without a question of its own, which stays so when it is read again', () => {
+    const asked = (id: string, parent: string | null, content: string) =>
+      item(id, 'user', parent, { content: text(content) })
+    const turns = toTurns([
+      asked('q', null, CONTINUE),
+      item('a', 'assistant', 'q'),
+      asked('p', 'a', CONTINUE),
+      item('b', 'assistant', 'p'),
+      asked('r', 'b', 'Continue. And then?'),
+    ])
+    expect(turns.map(isContinuation)).toEqual([false, true, false])
+  })
 })

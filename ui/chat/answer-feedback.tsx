@@ -10,7 +10,7 @@ import { type CitedDocument, JudgedButton } from '../search/judged-dialog.tsx'
 import { conversationId, isReadOnly } from './conversation.ts'
 import { citedHits } from './export.ts'
 import { feedbackOf, type Rating, rate, withdraw } from './feedback.ts'
-import type { Turn } from './turns.ts'
+import { isContinuation, type Turn } from './turns.ts'
 
 /** As many as the server takes, in UTF-16 code units. */
 const MAX_COMMENT = 2_000
@@ -47,7 +47,8 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
   }
   const feedback = feedbackOf.value.get(answerId)
   const documents = citedDocuments(turn)
-  const judging = (
+  // The rest of an answer has no question of its own.
+  const judging = !isContinuation(turn) && (
     <JudgedButton
       // A follow-up is judged in the form in which it was searched for.
       question={turn.searchedFor ?? turn.question}

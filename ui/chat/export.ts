@@ -2,7 +2,7 @@ import type { Conversation } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
 import { saveFile } from '../parts/save-file.ts'
-import { branchTo, type Turn, toTurns } from './turns.ts'
+import { branchTo, isContinuation, type Turn, toTurns } from './turns.ts'
 
 /** Saves the branch that a conversation is continued with. Throws what the server says. */
 export async function exportConversation({ id, title }: Conversation): Promise<void> {
@@ -19,7 +19,10 @@ export async function exportConversation({ id, title }: Conversation): Promise<v
 
 /** The conversation as a document of its own, with the sources of each answer. */
 function toMarkdown(title: string | null, turns: readonly Turn[]): string {
-  const parts = turns.map((turn) => `## ${turn.question}\n\n${withSources(turn)}\n`)
+  const parts = turns.map((turn) => {
+    const heading = isContinuation(turn) ? '' : `## ${turn.question}\n\n`
+    return `${heading}${withSources(turn)}\n`
+  })
   return [...(title ? [`# ${title}\n`] : []), ...parts].join('\n')
 }
 

@@ -16,7 +16,7 @@ import {
 } from './conversation.ts'
 import { draftOf, putBack } from './draft.ts'
 import { QuestionField } from './question-field.tsx'
-import { type Turn, versionsOf } from './turns.ts'
+import { isContinuation, type Turn, versionsOf } from './turns.ts'
 
 /** Can be edited and sent again, as another version beside it. */
 export function Question({ turn, place }: { turn: Turn; place: number }) {
@@ -34,6 +34,15 @@ export function Question({ turn, place }: { turn: Turn; place: number }) {
     } else if (wasOpen.current) edit.current?.focus()
     wasOpen.current = isOpen.value
   }, [isOpen.value])
+  if (isContinuation(turn)) {
+    return (
+      <div class="row spread hint">
+        Continued
+        <Versions turn={turn} failure={failure} />
+        <ErrorNote message={failure.value} />
+      </div>
+    )
+  }
   if (!isOpen.value && text === '') {
     return (
       <div class="question">

@@ -14,7 +14,7 @@ import { withSources } from './export.ts'
 import { linkedTurn, linkTo } from './linked-turn.ts'
 import { Question } from './question-view.tsx'
 import { FollowUps } from './suggestions.tsx'
-import type { Turn } from './turns.ts'
+import { CONTINUE, isCutOff, type Turn } from './turns.ts'
 
 /** A question and its answer, with all that led to it. */
 export function TurnView({ turn, place }: { turn: Turn; place: number }) {
@@ -44,6 +44,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
   if (state === 'answering') return null
   const facts = [formatSeconds(milliseconds), tokens && `${formatNumber(tokens)} tokens`]
   const { value: id } = conversationId
+  const isLast = place === turns.value.length - 1
   const request = () => requestFor(turn, turns.value.slice(0, place))
   return (
     <div class="stack turn-foot">
@@ -65,6 +66,15 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
         }
       >
         <span class="hint">{facts.filter(Boolean).join(', ')}</span>
+        {isCutOff(turn) && isLast && !isReadOnly.value && (
+          <Button
+            icon="start"
+            disabled={isAnswering.value}
+            onClick={() => void ask(CONTINUE, turn)}
+          >
+            Continue
+          </Button>
+        )}
         {turn.answer !== '' && <CopyButton text={withSources(turn)} name="answer" />}
         {!isReadOnly.value && (
           <Button

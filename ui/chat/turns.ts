@@ -82,6 +82,27 @@ export const newTurn = (
   milliseconds: 0,
 })
 
+/** Asks for the rest of an answer. In one word, so that the server searches for what was asked before. */
+export const CONTINUE = 'Continue.'
+
+const CUT_OFF: ReadonlySet<FinishReason | undefined> = new Set([
+  'cancelled',
+  'interrupted',
+  'length',
+  'round_limit',
+  'call_limit',
+  'time_limit',
+  'token_limit',
+])
+
+/** Whether there is a beginning of an answer that the model can go on from. */
+export const isCutOff = ({ state, answer, finishReason }: Turn): boolean =>
+  state === 'done' && answer.trim() !== '' && CUT_OFF.has(finishReason)
+
+/** Whether an answer goes on from the one before it. */
+export const isContinuation = ({ question, parent }: Turn): boolean =>
+  question === CONTINUE && parent !== undefined
+
 /** The announcement of the last answer for screen readers; for a failed one, the alert beside it says more. */
 export function spokenState(turn: Turn | undefined): string {
   if (!turn || turn.state === 'failed') return ''

@@ -75,7 +75,10 @@ export async function toQuery(
   if (topK === 0 || !rewrite || before.length === 0) return { query }
   const words = wordsOf(query, isStopWord)
   if (words.content.size > (words.hasReferences ? MANY_WORDS : FEW_WORDS - 1)) return { query }
-  const earlier = before.filter(({ role }) => role === 'user').map(({ content }) => content)
+  // The same words again, as “Go on”, say nothing of what is asked for.
+  const earlier = before
+    .filter(({ role, content }) => role === 'user' && content !== query)
+    .map(({ content }) => content)
   const context = earlier.toReversed().slice(0, MAX_EARLIER)
   const question = await write(query, { ...means, cacheKey: cacheKeyOf(asking) }, signal)
   const priorText = [query, ...before.map(({ content }) => content)]

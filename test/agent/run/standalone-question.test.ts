@@ -40,6 +40,16 @@ function ask(
 }
 
 describe('what is searched for', () => {
+  it('is what was asked before, however often somebody says only that the answer goes on', async () => {
+    const again: ModelMessage[] = [
+      { role: 'user', content: 'Continue.' },
+      { role: 'assistant', content: 'It also sells' },
+    ]
+    const before = [...CAFE, ...again, ...again, ...again]
+    const found = await ask('Continue.', { before, speed: 0 })
+    expect(found).toEqual({ query: 'Continue.', context: [CAFE[0]?.content] })
+  })
+
   it.each([
     'Which library opens earliest on Saturdays?',
     'How many oysters are farmed in Brittany each year?',
