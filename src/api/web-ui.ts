@@ -13,6 +13,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { createFailureNotes, type NoteFailure } from '../operator/audit/failed-sign-ins.ts'
 import { ASSET_PATH, type Asset, type Bundle } from '../operator/web-ui/bundle.ts'
+import { PREVIEW_KINDS } from '../operator/web-ui/previews.ts'
 import { SESSION_SECONDS, type Sessions } from '../operator/web-ui/sessions.ts'
 import {
   COMPANY_SIGN_IN_PATH,
@@ -28,8 +29,8 @@ export interface WebUi {
 }
 
 /**
- * Allows nothing inline, nothing from other origins, no framing, and no HTML from strings except what DOMPurify has
- * cleaned. Without `upgrade-insecure-requests`, which leaves the page blank over plain HTTP.
+ * Allows nothing inline, nothing from other origins, in frames neither, no framing, and no HTML from strings except what
+ * DOMPurify has cleaned. Without `upgrade-insecure-requests`, which leaves the page blank over plain HTTP.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -38,6 +39,7 @@ const CONTENT_SECURITY_POLICY = [
   "img-src 'self' blob:",
   "font-src 'self'",
   "connect-src 'self'",
+  "frame-src 'self'",
   "form-action 'none'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -57,6 +59,10 @@ const ASSET_HEADERS = {
   // can load nothing: whoever took it over with a PDF could not use the session.
   'content-security-policy': "default-src 'none'; script-src 'wasm-unsafe-eval'",
 }
+
+/** The pages of frames, which have a policy of their own. */
+const PREVIEW_PATH = '/ui/preview'
+const PreviewParams = z.object({ kind: z.enum(PREVIEW_KINDS) })
 
 const MAX_SIGN_IN_BYTES = 4_096
 
@@ -134,6 +140,18 @@ export const webUiRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, opti
     if (!asset) throw new AppError('route_not_found', 'The web UI has no file with this name')
     return sendAsset(request, reply.headers(ASSET_HEADERS), asset)
   })
+
+  app.get(
+    `${PREVIEW_PATH}/:kind`,
+    { schema: { params: PreviewParams } },
+    async (request, reply) => {
+      const bundle = await madeBundle(webUi, request)
+      const { policy, ...asset } = await bundle.preview(request.params.kind)
+      const { 'cache-control': caching } = PAGE_HEADERS
+      reply.headers({ 'content-security-policy': policy, 'cache-control': caching })
+      return sendAsset(request, reply, asset)
+    },
+  )
 
   // One for both: an address has its share once.
   const noteFailure = createFailureNotes(options.audit)

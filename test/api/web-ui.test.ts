@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { version } from 'pdfjs-dist'
@@ -102,6 +103,26 @@ describe('GET /', verifies('web-ui.page', 'web-ui.off'), () => {
     expect(policy).not.toMatch(/unsafe|upgrade-insecure|https?:|\*/)
     expect(headers.get('x-frame-options')).toBe('DENY')
   })
+
+  it.each(['html', 'diagram'])(
+    'holds the page of a frame for %s to its own scripts, without any way out',
+    async (kind) => {
+      const response = await fetch(`${server.url}/ui/preview/${kind}`)
+      expect(response.status).toBe(200)
+      const policy = response.headers.get('content-security-policy') ?? ''
+      const [rules, scripts = ''] = policy.split(';script-src ')
+      expect(rules).toBe(
+        "sandbox allow-scripts;default-src 'none';style-src 'unsafe-inline';img-src data:;base-uri 'none';form-action 'none';frame-ancestors 'self'",
+      )
+      const page = await response.text()
+      const bodies = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, body = '']) => body)
+      const allowed = bodies.map((body) => `'sha256-${hash('sha256', body, 'base64')}'`)
+      expect(scripts.split(' ')).toEqual(allowed)
+      expect(bodies).toHaveLength(kind === 'html' ? 1 : 2)
+      expect(page).not.toMatch(/\r|<!--/)
+      expect((await fetch(`${server.url}/ui/preview/else`)).status).toBe(400)
+    },
+  )
 
   it('is asked for again only where it has changed', async () => {
     const { url } = server

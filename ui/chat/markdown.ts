@@ -5,11 +5,11 @@ import { h, render } from 'preact'
 import { copyText } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { boundedNesting } from './bounded-nesting.ts'
-import { drawingButton } from './drawing-preview.ts'
-import { isDrawing } from './drawings.ts'
 import { footnotes, noteLabels, noteLetters } from './footnote-syntax.ts'
 import { linkFootnotes } from './footnotes.ts'
 import { formulaSyntax } from './formula-syntax.ts'
+import { previewButton } from './preview-button.ts'
+import { previewOf } from './previews.ts'
 
 /** What an answer may consist of: no images, no forms, nothing that calls out or runs. */
 const ALLOWED_TAGS = [
@@ -186,9 +186,10 @@ function addCodeHead(code: HTMLPreElement): void {
     )
   })
   const isWhole = code.querySelector('code[class]') !== null
+  const preview = isWhole ? previewOf(language, text) : undefined
   const actions = document.createElement('span')
   actions.className = 'row tight'
-  if (isWhole && isDrawing(language, text)) actions.append(drawingButton(text, code))
+  if (preview) actions.append(previewButton(preview, code))
   actions.append(button)
   head.append(language || 'Code', actions)
   block.className = 'code-block'
@@ -212,12 +213,24 @@ export function redraw(element: Element, fragment: DocumentFragment): void {
   const open = element.querySelector('[aria-current]')
   open?.removeAttribute('aria-current')
   const [before, after] = [[...element.childNodes], [...fragment.childNodes]]
-  const differs = before.findIndex((node, place) => !after[place]?.isEqualNode(node))
+  const differs = before.findIndex((node, place) => !after[place]?.isEqualNode(asWritten(node)))
   const same = differs === -1 ? before.length : differs
   for (const node of before.slice(same)) node.remove()
   element.append(...after.slice(same))
   open?.setAttribute('aria-current', 'true')
 }
+
+/** Without what is shown in place of code, which stays while the answer grows. */
+function asWritten(node: Node): Node {
+  if (!(node instanceof Element) || !node.querySelector(PRESSED)) return node
+  const written = document.importNode(node, true)
+  for (const button of written.querySelectorAll(PRESSED)) button.ariaPressed = 'false'
+  for (const shown of written.querySelectorAll('.drawing, .framed')) shown.remove()
+  for (const code of written.querySelectorAll('pre')) code.hidden = false
+  return written
+}
+
+const PRESSED = '[aria-pressed="true"]'
 
 export function textNodes(fragment: Node): Text[] {
   const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT)

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { exists } from '@agent-server/lib/files.ts'
 import { readPdfFile } from './pdf-files.ts'
+import { PREVIEW_KINDS, type PreviewKind, previewPage } from './previews.ts'
 
 /** The URL path of the bundle's files. */
 export const ASSET_PATH = '/ui/assets'
@@ -13,6 +14,8 @@ const ENTRY = 'main.tsx'
 const FIRST = 'web-ui'
 const PAGE = 'index.html'
 const ICON = 'icon.svg'
+/** The folder of the scripts of frames. */
+const PREVIEWS = 'preview'
 /** The folder of prebuilt files next to the sources, for the container image, which holds nothing else of `ui/`. */
 const PREBUILT = 'dist'
 
@@ -35,8 +38,12 @@ export interface Asset {
   bodies: Record<Encoding, Buffer>
 }
 
+/** The page of a frame. */
+export type Preview = Asset & { policy: string }
+
 export interface Bundle {
   page: Asset
+  preview(kind: PreviewKind): Promise<Preview>
   /** The file with this name, which includes a hash of its content or the version of its package. */
   asset(name: string): Promise<Asset | undefined>
 }
@@ -72,8 +79,14 @@ async function load(directory: string): Promise<Bundle> {
   if (!page) throw new Error(`${directory} holds no ${PAGE}`)
   files.delete(PAGE)
   const packed = new Map<string, Promise<Asset>>()
+  const previews = new Map<PreviewKind, Promise<Preview>>()
   return {
     page: await pack(PAGE, page),
+    preview(kind) {
+      const made = previews.get(kind) ?? packPreview(kind, files.get(scriptOf(kind)))
+      previews.set(kind, made)
+      return made
+    },
     async asset(name) {
       const cached = packed.get(name)
       if (cached) return cached
@@ -86,13 +99,34 @@ async function load(directory: string): Promise<Bundle> {
   }
 }
 
+/** The script of the page of a frame. */
+const scriptOf = (kind: PreviewKind) => `preview-${kind}.js`
+
+async function packPreview(kind: PreviewKind, script: Buffer | undefined): Promise<Preview> {
+  if (!script) throw new Error(`There is no ${scriptOf(kind)}`)
+  const { content, policy } = await previewPage(kind, script)
+  return { ...(await pack(PAGE, content)), policy }
+}
+
 async function readFiles(directory: string): Promise<Map<string, Buffer>> {
   const names = await readdir(directory)
   const entries = names.map(async (name) => [name, await readFile(join(directory, name))] as const)
   return new Map(await Promise.all(entries))
 }
 
-/** Builds the page, its script, its style sheet and its icon; and scripts that are loaded when they are needed. */
+const SETTINGS = {
+  write: false,
+  bundle: true,
+  minify: true,
+  target: 'es2022',
+  legalComments: 'none',
+  logLevel: 'silent',
+} as const
+
+/**
+ * Builds the page, its script, its style sheet and its icon; scripts that are loaded when they are needed; and those of
+ * the pages of frames.
+ */
 async function bundle(directory: string): Promise<Map<string, Buffer>> {
   // Imported here: a server whose web UI is never opened does not need it.
   const { build, stop } = await import('esbuild')
@@ -103,19 +137,23 @@ async function bundle(directory: string): Promise<Map<string, Buffer>> {
       entryNames: '[name]-[hash]',
       chunkNames: '[name]-[hash]',
       splitting: true,
-      write: false,
-      bundle: true,
-      minify: true,
       format: 'esm',
-      target: 'es2022',
       jsx: 'automatic',
       jsxImportSource: 'preact',
       loader: { '.woff2': 'file' },
-      legalComments: 'none',
-      logLevel: 'silent',
+      ...SETTINGS,
+    })
+    const frames = await build({
+      entryPoints: PREVIEW_KINDS.map((kind) => ({
+        in: join(directory, PREVIEWS, `${kind}.ts`),
+        out: scriptOf(kind).replace(/\.js$/, ''),
+      })),
+      ...SETTINGS,
+      outdir: join(directory, PREBUILT),
+      format: 'iife',
     })
     const files = new Map(
-      outputFiles.map(({ path, contents }) => [
+      [...outputFiles, ...frames.outputFiles].map(({ path, contents }) => [
         path.replace(/^.*[\\/]/, ''),
         Buffer.from(contents),
       ]),

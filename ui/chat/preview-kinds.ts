@@ -1,0 +1,10 @@
+/** In UTF-16 code units; what is longer stays code. */
+const MAX_PAGE = 200_000
+/** Of a diagram, which is laid out in more than linear time. */
+const MAX_DIAGRAM = 10_000
+
+export const isPage = (language: string, code: string) =>
+  /^x?html?$/i.test(language) && code.length <= MAX_PAGE && /<[a-z!]/i.test(code)
+
+export const isDiagram = (language: string, code: string) =>
+  /^mermaid$/i.test(language) && code.length <= MAX_DIAGRAM && code.trim() !== ''

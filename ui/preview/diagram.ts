@@ -1,0 +1,23 @@
+import { showWith } from './frame.ts'
+
+/** Mermaid, whose script stands before this one. */
+declare const mermaid: {
+  initialize(settings: object): void
+  render(id: string, text: string): Promise<{ svg: string }>
+}
+
+/** Of a diagram: what is longer could hold up the page, too, where a browser runs both on one thread. */
+const MOST_EDGES = 300
+
+mermaid.initialize({
+  startOnLoad: false,
+  securityLevel: 'strict',
+  suppressErrorRendering: true,
+  maxEdges: MOST_EDGES,
+  fontFamily: 'system-ui, sans-serif',
+})
+
+showWith(async (text) => {
+  const { svg } = await mermaid.render('diagram', text)
+  document.body.innerHTML = svg
+})
