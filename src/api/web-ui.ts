@@ -149,6 +149,8 @@ export const webUiRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, opti
       const { policy, ...asset } = await bundle.preview(request.params.kind)
       const { 'cache-control': caching } = PAGE_HEADERS
       reply.headers({ 'content-security-policy': policy, 'cache-control': caching })
+      // It has an origin of its own anyway, and browsers warn of the two that its address then has.
+      reply.removeHeader('origin-agent-cluster')
       return sendAsset(request, reply, asset)
     },
   )

@@ -1,7 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { askOn, expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import {
+  askOn,
+  expectAccessible,
+  goTo,
+  hasBrowser,
+  openWebUi,
+  press,
+  useBrowser,
+} from '../support/browser.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
@@ -32,6 +40,23 @@ const suggestions = (page: Page) => page.getByRole('listbox', { name: 'Suggestio
 const chosen = (page: Page) => suggestions(page).getByRole('option', { selected: true })
 
 describe.skipIf(!hasBrowser)('In a question (needs Chromium)', () => {
+  it('a document is named from its own page, in a new conversation', async () => {
+    const { page, upstream, complaints } = await open()
+    upstream.always(textReply('At ten.'))
+    await askOn(page, 'Who begins at nine?')
+    await page.locator('.turn-foot').waitFor()
+    await goTo(page, 'Documents')
+    await page.getByRole('link', { name: 'Opening hours', exact: true }).click()
+    await press(page, 'Ask about it')
+    const beginning = 'What does “Opening hours” say about '
+    await expect.poll(() => field(page).inputValue()).toBe(beginning)
+    await page.keyboard.type('Saturdays?')
+    await page.keyboard.press('Enter')
+    await page.locator('.question', { hasText: `${beginning}Saturdays?` }).waitFor()
+    expect(await page.locator('.question').count()).toBe(1)
+    expect(complaints).toEqual([])
+  })
+
   it('# names a document by its title, and the keyboard is enough for it', async () => {
     const { page, complaints } = await open()
     await field(page).pressSequentially('What does #ope')

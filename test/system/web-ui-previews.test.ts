@@ -157,11 +157,12 @@ describe.skipIf(!hasBrowser)('A preview in the chat (needs Chromium)', () => {
 
   it('would let nothing out of a page that nobody has cleaned, nor of a script that got in', async () => {
     const listener = await startListener()
-    const { page, context, server } = await openAnswered('html', '<p>Hours</p>')
+    const { page, context, server, complaints } = await openAnswered('html', '<p>Hours</p>')
     const address = page.url()
     await press(page, 'Preview')
     const frame = await shownIn(page)
     await frame.getByText('Hours').waitFor()
+    expect(complaints).toEqual([])
     const raw = hostilePage(listener.url).replace(/<meta http-equiv.*/, '')
     await page.evaluate(
       `document.querySelector('iframe').contentWindow.postMessage(${JSON.stringify({ text: raw })}, '*')`,

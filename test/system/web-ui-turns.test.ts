@@ -48,6 +48,36 @@ describe.skipIf(!hasBrowser)('A conversation (needs Chromium)', () => {
     await upstream.close()
   })
 
+  it('follows to its end what grows while the page still scrolls there, but nobody who scrolled up', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    upstream.always(textReply('A long answer.\n\n'.repeat(80)))
+    await askOn(page, 'Tell me all')
+    await page.locator('.turn-foot').waitFor()
+    const below = () =>
+      page.evaluate<number>(
+        'document.documentElement.scrollHeight - innerHeight - Math.round(scrollY)',
+      )
+    await expect.poll(below).toBeLessThan(2)
+    // What arrives late, before the page hears that it has scrolled.
+    const grow = `(() => {
+      const late = document.createElement('div')
+      late.style.height = '500px'
+      document.querySelector('.turn').append(late)
+      dispatchEvent(new Event('scroll'))
+    })()`
+    await page.evaluate(grow)
+    await expect.poll(below).toBeLessThan(2)
+    await page.mouse.move(700, 300)
+    await page.mouse.wheel(0, -800)
+    await expect.poll(below).toBeGreaterThan(700)
+    const before = await below()
+    await page.evaluate(grow)
+    await expect.poll(below).toBeGreaterThanOrEqual(before + 500)
+    await upstream.close()
+  })
+
   it('suggests what to ask next, and asks the model only once somebody chooses it', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))

@@ -12,7 +12,8 @@ interface GraphEntry {
 
 const perMinute = (count: number, { seconds }: Sample) => (count / seconds) * 60
 const toOneDigit = (value: number) => formatNumber(Math.round(value * 10) / 10)
-const toTwoDigits = (value: number) => formatNumber(Number(value.toPrecision(2)))
+/** Of one processor. */
+const toPercent = (value: number) => `${formatNumber(Math.round(value * 100))} %`
 
 const GRAPHS: readonly GraphEntry[] = [
   { title: 'Requests a minute', read: (s) => perMinute(s.requests, s), format: toOneDigit },
@@ -21,7 +22,7 @@ const GRAPHS: readonly GraphEntry[] = [
   { title: 'Search duration', read: (s) => s.searchMilliseconds, format: formatSeconds },
   { title: 'Runs in progress', read: (s) => s.openRuns, format: formatNumber },
   { title: 'Documents a minute', read: (s) => perMinute(s.documents, s), format: toOneDigit },
-  { title: 'Processors busy', read: (s) => s.processors, format: toTwoDigits },
+  { title: 'Processor time', read: (s) => s.processors, format: toPercent },
   { title: 'Memory', read: (s) => s.memory, format: formatBytes },
 ]
 

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { DraftFrame } from '../../packages/client/src/agent-server.ts'
-import { ENDINGS, WholeAnswer } from '../chat/answer-view.tsx'
+import { Ending, WholeAnswer } from '../chat/answer-view.tsx'
 import { QuestionField } from '../chat/question-field.tsx'
 import { spokenState } from '../chat/turns.ts'
 import { formatNumber, formatSeconds } from '../format.ts'
@@ -108,8 +108,7 @@ function TriedView({ tried: one, draft, number }: { tried: Tried; draft: string;
         onDecide={(decision) => void decideDraft(one, decision)}
       />
       <ErrorNote message={failure} />
-      {finishReason === 'cancelled' && <p class="hint">Stopped.</p>}
-      {finishReason && ENDINGS[finishReason] && <p class="note">{ENDINGS[finishReason]}</p>}
+      <Ending reason={finishReason} />
       {state !== 'answering' && (
         <p class="hint">
           {facts.filter(Boolean).join(', ')}

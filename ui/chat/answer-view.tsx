@@ -16,7 +16,7 @@ import { Steps } from './steps.tsx'
 import type { FinishReason, Turn } from './turns.ts'
 import { type Decision, Waiting } from './waiting.tsx'
 
-export const ENDINGS: Partial<Record<FinishReason, string>> = {
+const ENDINGS: Partial<Record<FinishReason, string>> = {
   interrupted: 'Interrupted: the server stopped before the answer was complete.',
   length: 'The answer was cut off because it became too long.',
   content_filter: 'The answer was stopped by the model’s content filter.',
@@ -24,6 +24,13 @@ export const ENDINGS: Partial<Record<FinishReason, string>> = {
   call_limit: 'Stopped by the limit on tool calls in agent.json.',
   time_limit: 'Stopped by the time limit in agent.json.',
   token_limit: 'Stopped by the limit on tokens in agent.json.',
+}
+
+/** Why an answer ended early, if it did. */
+export function Ending({ reason }: { reason: FinishReason | undefined }) {
+  if (reason === 'cancelled') return <p class="hint">Stopped.</p>
+  const words = reason && ENDINGS[reason]
+  return words === undefined ? null : <p class="note">{words}</p>
 }
 
 /** An answer with its steps, what waits for approval, files and sources. */

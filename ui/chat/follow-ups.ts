@@ -8,10 +8,11 @@ export const COUNT = 3
 /** In UTF-16 code units; a longer one is a sentence. */
 const MAX_HEADING = 80
 
+/** What somebody writes the rest of. */
+export const beginningAbout = (title: string) => `What does “${title}” say about `
+
 export const questionAbout = (title: string, heading?: string) =>
-  heading === undefined
-    ? `What does “${title}” say?`
-    : `What does “${title}” say about “${heading}”?`
+  heading === undefined ? `What does “${title}” say?` : `${beginningAbout(title)}“${heading}”?`
 
 type Answer = Pick<Turn, 'question' | 'hits' | 'citations'>
 

@@ -51,23 +51,24 @@ function frameOf(kind: 'html' | 'diagram', text: string): HTMLElement {
   frame.title = kind === 'html' ? 'Preview' : 'Diagram'
   frame.setAttribute('sandbox', 'allow-scripts')
   frame.src = `/ui/preview/${kind}`
-  const listen = ({ source, data }: MessageEvent<unknown>) => {
-    if (!frame.isConnected) removeEventListener('message', listen)
-    if (source !== frame.contentWindow || source === null) return
-    const { height, failure }: Partial<Answer> = Object(data)
+  const note = hint(kind === 'html' ? 'Nothing runs here, and nothing is loaded.' : 'Drawing')
+  const take = ({ height, failure }: Answer) => {
     if (typeof failure === 'string') {
       place.textContent = `The diagram cannot be drawn: ${failure}`
-      removeEventListener('message', listen)
     } else if (typeof height === 'number' && Number.isFinite(height)) {
       frame.height = String(Math.min(Math.max(height, MIN_HEIGHT), MAX_HEIGHT))
+      if (kind === 'diagram') note.remove()
     }
+  }
+  const listen = ({ source, data }: MessageEvent<unknown>) => {
+    if (!frame.isConnected) removeEventListener('message', listen)
+    else if (source === frame.contentWindow) take(Object(data))
   }
   addEventListener('message', listen)
   // It has an origin that nobody has. What it might load later is told nothing.
   const shown: Shown = { text }
   frame.addEventListener('load', () => frame.contentWindow?.postMessage(shown, '*'), { once: true })
-  place.append(frame)
-  if (kind === 'html') place.append(hint('Nothing runs here, and nothing is loaded.'))
+  place.append(frame, note)
   return place
 }
 

@@ -7,14 +7,14 @@ import { codeOf, curlOf } from '../parts/request-code.ts'
 import { href } from '../route.ts'
 import { may } from '../session.ts'
 import { AnswerFeedback } from './answer-feedback.tsx'
-import { ENDINGS, WholeAnswer } from './answer-view.tsx'
+import { Ending, WholeAnswer } from './answer-view.tsx'
 import { ask, decide } from './answering.ts'
 import { conversationId, isAnswering, isReadOnly, requestFor, turns } from './conversation.ts'
 import { withSources } from './export.ts'
 import { linkedTurn, linkTo } from './linked-turn.ts'
 import { Question } from './question-view.tsx'
 import { FollowUps } from './suggestions.tsx'
-import { CONTINUE, isCutOff, type Turn } from './turns.ts'
+import { CONTINUE, isContinuation, isCutOff, type Turn } from './turns.ts'
 
 /** A question and its answer, with all that led to it. */
 export function TurnView({ turn, place }: { turn: Turn; place: number }) {
@@ -45,12 +45,13 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
   const facts = [formatSeconds(milliseconds), tokens && `${formatNumber(tokens)} tokens`]
   const { value: id } = conversationId
   const isLast = place === turns.value.length - 1
+  const next = turns.value[place + 1]
+  const isContinued = next !== undefined && isContinuation(next)
   const request = () => requestFor(turn, turns.value.slice(0, place))
   return (
     <div class="stack turn-foot">
       <ErrorNote message={failure} />
-      {finishReason === 'cancelled' && <p class="hint">Stopped.</p>}
-      {finishReason && ENDINGS[finishReason] && <p class="note">{ENDINGS[finishReason]}</p>}
+      {!isContinued && <Ending reason={finishReason} />}
       {checkWarning && <p class="hint">Citations: {checkWarning}.</p>}
       <AnswerFeedback
         turn={turn}

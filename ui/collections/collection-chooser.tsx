@@ -65,7 +65,7 @@ export function CollectionField({ text, label = 'Collection', isSmall = false }:
         maxLength={64}
         pattern="[A-Za-z0-9][\w.\-]*"
         title="A letter or digit, followed by letters, digits, _ . or -"
-        placeholder={isSmall ? label : 'default'}
+        placeholder={isSmall ? 'Collection' : 'default'}
         autocomplete="off"
         value={text.value}
         onInput={({ currentTarget }) => (text.value = currentTarget.value.trim())}
@@ -78,7 +78,7 @@ export function CollectionField({ text, label = 'Collection', isSmall = false }:
 interface FieldProps {
   text: Signal<string>
   label?: string
-  /** Whether its label is its placeholder. */
+  /** Whether it has only a placeholder, which is short, for a label that is seen. */
   isSmall?: boolean
 }
 

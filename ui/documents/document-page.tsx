@@ -2,7 +2,10 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Chunk, Document } from '../../packages/client/src/agent-server.ts'
 import { API, attempt, client, messageOf } from '../api.ts'
-import { refreshCollections } from '../collections/collections.ts'
+import { leaveConversation } from '../chat/answering.ts'
+import { draftOf, putBack } from '../chat/draft.ts'
+import { beginningAbout } from '../chat/follow-ups.ts'
+import { chosenCollection, refreshCollections } from '../collections/collections.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
 import { principalName } from '../parts/access-list.tsx'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
@@ -12,7 +15,8 @@ import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { DocumentView } from '../reader/document-view.tsx'
 import type { Range } from '../reader/find-words.ts'
-import { placesIn, routeQuery } from '../route.ts'
+import { href, placesIn, routeQuery } from '../route.ts'
+import { may } from '../session.ts'
 import { DocumentAccessDialog, readersOf } from './access-dialog.tsx'
 import { canRetry } from './bulk-work.ts'
 import { EditForm, ReplaceButton } from './change-document.tsx'
@@ -143,6 +147,15 @@ function Shown({ id, places }: { id: string; places: readonly Range[] }) {
   )
 }
 
+/** Begins a question in a new conversation, in which its document is searched. */
+function askAbout(document: Document): void {
+  chosenCollection.value = ''
+  leaveConversation()
+  const beginning = beginningAbout(titleOf(document))
+  if (!draftOf().value.startsWith(beginning)) putBack(undefined, beginning, [])
+  location.hash = href('chat')
+}
+
 function Head(properties: {
   document: Document
   onRetry: () => void
@@ -161,6 +174,11 @@ function Head(properties: {
       <div class="page-head">
         <h1 class="document-title">{titleOf(document)}</h1>
         <div class="row">
+          {may('chat') && document.chunks > 0 && (
+            <Button icon="ask" onClick={() => askAbout(document)}>
+              Ask about it
+            </Button>
+          )}
           {file && (
             <a
               class="button"

@@ -10,6 +10,7 @@ const TYPES: readonly (readonly [type: string, name: string])[] = [
   ['text/markdown', 'Markdown'],
   ['text/plain', 'Plain text'],
   ['text/csv', 'CSV'],
+  ['application/json', 'JSON'],
   ['message/rfc822', 'Email'],
   ['application/epub+zip', 'E-book'],
   ['image/*', 'Image'],

@@ -230,9 +230,14 @@ function useReadingAlong(): void {
   }, [])
   const last = useRef(turns.value.at(-1)?.id)
   useEffect(() => {
+    let before = window.scrollY
     const look = () => {
       const { scrollHeight, clientHeight } = document.documentElement
-      isAtEnd.current = window.scrollY + clientHeight > scrollHeight - NEAR_END
+      const { scrollY } = window
+      const isNear = scrollY + clientHeight > scrollHeight - NEAR_END
+      // What has grown since the page scrolled to its end has taken nobody away from it.
+      if (isNear || scrollY < before) isAtEnd.current = isNear
+      before = scrollY
     }
     window.addEventListener('scroll', look, { passive: true })
     return () => window.removeEventListener('scroll', look)
