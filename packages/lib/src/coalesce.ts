@@ -26,8 +26,13 @@ export interface Queued<Input, Output> {
 }
 
 interface CoalescingQueueOptions<Input, Output> {
-  /** Processes one batch. If it throws, inputs of the batch that it has not settled are rejected. */
-  work: (batch: readonly Queued<Input, Output>[]) => Promise<void>
+  /**
+   * Processes one batch, and may return what of it is to be in the next one. If it throws, inputs of the batch that it
+   * has not settled are rejected.
+   */
+  work: (
+    batch: readonly Queued<Input, Output>[],
+  ) => Promise<readonly Queued<Input, Output>[] | undefined> | Promise<void>
   /** How many batches are in flight at a time; one by default. */
   concurrency?: number
   weightOf: (input: Input) => number
@@ -42,23 +47,39 @@ interface CoalescingQueueOptions<Input, Output> {
   gather?: () => Promise<unknown>
 }
 
-/** Inputs that wait. Those of one owner go in order of arrival. */
-function createLane<Waiting extends { owner: Owner }>() {
-  const waiting: (Waiting & { turn: number })[] = []
-  /** The last one taken: a new owner does not go before those who waited for it. */
+interface Waiting<Input, Output> extends Queued<Input, Output> {
+  owner: Owner
+  turn: number
+}
+
+/** Inputs that wait, or are in flight. Those of one owner go in order of arrival. */
+function createLane<Input, Output>() {
+  const waiting: Waiting<Input, Output>[] = []
+  const inFlight = new Set<Waiting<Input, Output>>()
+  /** The last one that was processed: a new owner does not go before those who waited for it. */
   let turn = 0
   return {
     waiting,
-    add(entry: Waiting) {
-      const last = waiting.findLast(({ owner }) => owner === entry.owner)
+    add(entry: Omit<Waiting<Input, Output>, 'turn'>) {
+      const isOwn = ({ owner }: { owner: Owner }) => owner === entry.owner
+      const last = waiting.findLast(isOwn) ?? [...inFlight].findLast(isOwn)
       const own = Math.max(turn, last ? last.turn + 1 : 0)
       const place = waiting.findLastIndex((each) => each.turn <= own) + 1
       waiting.splice(place, 0, { ...entry, turn: own })
     },
     take() {
       const next = waiting.shift()
-      turn = next?.turn ?? turn
+      if (next) inFlight.add(next)
       return next
+    },
+    /** Of a batch that is over, `left` waits again. */
+    end(batch: readonly Waiting<Input, Output>[], left: ReadonlySet<unknown>) {
+      const own = batch.filter((each) => inFlight.delete(each))
+      const again = own.filter((each) => left.has(each))
+      for (const each of own) if (!left.has(each)) turn = Math.max(turn, each.turn)
+      if (again.length === 0) return
+      waiting.unshift(...again)
+      waiting.sort((one, other) => one.turn - other.turn)
     },
   }
 }
@@ -73,15 +94,15 @@ export function createCoalescingQueue<Input, Output>(
   const { work, weightOf, maxWeight, maxCount = Number.POSITIVE_INFINITY } = options
   const { concurrency = 1, gather = () => Promise.resolve() } = options
   const { maxShort = Number.POSITIVE_INFINITY, ownerOf = () => undefined } = options
-  const shorts = createLane<Queued<Input, Output> & { owner: Owner }>()
-  const longs = createLane<Queued<Input, Output> & { owner: Owner }>()
+  const shorts = createLane<Input, Output>()
+  const longs = createLane<Input, Output>()
   const waiting = () => shorts.waiting.length + longs.waiting.length
   /** Whether a long one has made way for the last batch. */
   let isOwed = false
   const workers = new Set<Promise<void>>()
 
   const takeBatch = () => {
-    const batch: Queued<Input, Output>[] = []
+    const batch: Waiting<Input, Output>[] = []
     let weight = 0
     const fill = ({ waiting, take }: typeof shorts, most = maxCount) => {
       for (let next = waiting[0]; next && batch.length < most; next = waiting[0]) {
@@ -100,15 +121,21 @@ export function createCoalescingQueue<Input, Output>(
     return batch
   }
 
+  const workOn = async (batch: readonly Queued<Input, Output>[]) => {
+    try {
+      return (await work(batch)) ?? []
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+      return []
+    }
+  }
+
   const workThrough = async (end: () => void) => {
     await gather()
     while (waiting() > 0) {
       const batch = takeBatch()
-      try {
-        await work(batch)
-      } catch (error) {
-        for (const { reject } of batch) reject(error)
-      }
+      const left = new Set(await workOn(batch))
+      for (const lane of [shorts, longs]) lane.end(batch, left)
     }
     end()
   }

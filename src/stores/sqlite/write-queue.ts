@@ -22,8 +22,8 @@ const MAX_CHARACTERS_WAITING = 64 * 2 ** 20
 const MOST_COUNTED = Math.floor((MAX_CHARACTERS_WAITING - reserveOf(MAX_CHARACTERS_WAITING)) / 2)
 /** What is no longer is not held up by what others have written that is. */
 const MAX_SHORT_CHARACTERS = 16_384
-/** What a deletion counts as, which removes a text of any length. */
-const DELETED_CHARACTERS = 2 ** 20
+/** What a deletion counts as: no short one, as it may remove a long text. */
+const DELETED_CHARACTERS = MAX_SHORT_CHARACTERS + 1
 const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
   'add',
   'put',
@@ -46,7 +46,7 @@ export interface WriteQueue {
 }
 
 interface Dependencies {
-  /** Writes a group in one transaction. Returns one outcome per write, in order. */
+  /** Writes a group in one transaction. Returns one outcome per write, in order; the last ones may be missing. */
   send: (group: readonly Write[]) => Promise<readonly Outcome[]>
   stalledAfterMs?: number
 }
@@ -77,7 +77,7 @@ export function createWriteQueue({
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(), stalledAfterMs)
     try {
-      settle(group, await untilAborted(answer, deadline.signal))
+      return settle(group, await untilAborted(answer, deadline.signal))
     } catch (cause) {
       const error = unavailable('The document store has not confirmed the write', cause)
       if (deadline.signal.aborted) stall(answer, error)
@@ -129,13 +129,14 @@ export function createWriteQueue({
   }
 }
 
-function settle(group: readonly Queued<Write, unknown>[], outcomes: readonly Outcome[]): void {
-  for (const [position, { resolve, reject }] of group.entries()) {
-    const outcome = outcomes[position]
-    if (!outcome) reject(new TypeError('A write has no outcome'))
-    else if ('error' in outcome) reject(unpackError(outcome.error))
-    else resolve(outcome.output)
+/** Returns the writes that have no outcome yet. Each group has at least one. */
+function settle(group: readonly Queued<Write, unknown>[], outcomes: readonly Outcome[]) {
+  if (outcomes.length === 0) throw new TypeError('A group of writes has no outcome')
+  for (const [position, outcome] of outcomes.entries()) {
+    if ('error' in outcome) group[position]?.reject(unpackError(outcome.error))
+    else group[position]?.resolve(outcome.output)
   }
+  return group.slice(outcomes.length)
 }
 
 /** Whose write it is: the server's own work, and the operator's, take turns with that of keys and people. */

