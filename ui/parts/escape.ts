@@ -9,19 +9,14 @@ interface Layer {
 /** What Escape closes: the one that was opened last stands at the end. */
 const layers: Layer[] = []
 
-document.addEventListener(
-  'keydown',
-  (event) => {
-    if (event.key !== 'Escape' || event.isComposing) return
-    const layer = topmost()
-    if (!layer) return
-    // Else the browser would empty a field of a search, too.
-    event.preventDefault()
-    layer.close()
-  },
-  // Before the field that the key is pressed in.
-  { capture: true },
-)
+function hear(event: KeyboardEvent): void {
+  if (event.key !== 'Escape' || event.isComposing) return
+  const layer = topmost()
+  if (!layer) return
+  // Else the browser would empty a field of a search, too.
+  event.preventDefault()
+  layer.close()
+}
 
 /** The layer that holds the focus, else the one that was opened last. */
 function topmost(): Layer | undefined {
@@ -50,6 +45,8 @@ export function useEscape(
   // Before it is painted: who presses Escape at once is heard.
   useLayoutEffect(() => {
     if (!isOpen) return
+    // Once for all, and before the field that the key is pressed in.
+    document.addEventListener('keydown', hear, { capture: true })
     const layer = { close: () => current.current(), within }
     if (isLast) layers.unshift(layer)
     else layers.push(layer)
