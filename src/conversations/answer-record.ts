@@ -90,6 +90,7 @@ export class AnswerRecord {
       }
       case 'text-delta':
       case 'search-step':
+      case 'tool-progress':
       case 'approval-required':
       case 'client-tool-calls':
       case 'reasoning-delta':

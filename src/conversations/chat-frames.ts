@@ -11,6 +11,7 @@ export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame
       return event
     case 'search-step':
     case 'tool-call':
+    case 'tool-progress':
     case 'tool-result':
     case 'reasoning-delta':
     case 'progress':
@@ -30,7 +31,13 @@ export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame
   }
 }
 
-const STEPS: readonly string[] = ['tool-call', 'tool-result', 'reasoning-delta', 'progress']
+const STEPS: readonly string[] = [
+  'tool-call',
+  'tool-progress',
+  'tool-result',
+  'reasoning-delta',
+  'progress',
+]
 
 /** Those of the frames that a client wishes. */
 export const framesFor = (frames: ChatFrame[], includeSteps: boolean): ChatFrame[] =>

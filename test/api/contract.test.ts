@@ -19,6 +19,9 @@ const operations = operationsOf(contract)
 const validator = createContractValidator(contract)
 await server.close()
 
+const TOO_MANY = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`field_${at}`, at]))
+const SEARCH_OF_NOTHING = { type: 'file_search', vector_store_ids: ['birds'] }
+
 const guarded = () => operations.filter(({ isPublic }) => !isPublic)
 /** What speaks a protocol with errors of another shape, and the name of that shape. */
 function errorSchemaOf({ path }: ContractOperation): string {
@@ -168,6 +171,20 @@ describe('GET /openapi.json', () => {
     expect(schemas.filter((schema) => isString(schema) && !isBoundedString(schema))).toEqual([])
     expect(schemas.filter((schema) => isList(schema) && !('maxItems' in schema))).toEqual([])
   })
+
+  it.each<[string, string, unknown]>([
+    ['a question of white space', 'QueryRequest', { query: ' \n' }],
+    ['a text of white space', 'CreateDocument', { text: ' ' }],
+    ['a prompt of white space', 'TextCompletionRequest', { prompt: '\t' }],
+    ['more metadata than are taken', 'CreateDocument', { text: 'a', metadata: TOO_MANY }],
+    ['a file of no store', 'ResponseRequest', { input: 'a', tools: [SEARCH_OF_NOTHING] }],
+  ])(
+    'says what the server refuses besides: %s',
+    verifies('openapi.bounds'),
+    (_case, name, body) => {
+      expect(validator.mistakes(['components', 'schemas', name], body)).toBeDefined()
+    },
+  )
 
   it('documents the errors of every operation behind the key', verifies('openapi.errors'), () => {
     for (const operation of guarded()) {

@@ -115,7 +115,7 @@ describe('A batch of files', () => {
     ['', { files: [{ file_id: 'a' }, { file_id: 'a' }] }, 'files'],
     ['', { files: [{ file_id: 'a' }], attributes: { year: 1 } }, 'attributes'],
     ['', { file_ids: Array.from({ length: 201 }, (_, n) => `d${n}`) }, 'file_ids'],
-    ['', { file_ids: ['a'], chunking_strategy: { type: 'auto' } }, 'chunking_strategy'],
+    ['', { file_ids: ['a'], chunking_strategy: { type: 'static' } }, 'chunking_strategy.type'],
     ['/vsfb_other/cancel', {}, 'batch'],
     ['/other/cancel', {}, 'batch'],
   ])('file_batches%s refuses %j by name', async (path, body, param) => {

@@ -263,7 +263,7 @@ describe('Embeddings', () => {
       param: 'input',
       message: expect.stringContaining('holds 100300, which is not a token of cl100k_base'),
     })
-    await expect(vectorsOf([220])).rejects.toMatchObject({ status: 400, param: 'input' })
+    expect(await vectorsOf([220])).toEqual(await vectorsOf(' '))
     await own.close()
     await embedder.close()
   })

@@ -65,6 +65,55 @@ describe('an MCP server', () => {
     },
   )
 
+  it('says how far its calls are, which chat passes on with the steps', async () => {
+    await settled(server, 'every', 'on')
+    const tool = 'mcp__every__trigger-long-running-operation'
+    const call = { name: tool, id: 'call_1', arguments: { duration: 1.5, steps: 3 } }
+    upstream.script(toolCallReply(call), textReply('Done.'))
+    const { frames } = await ask(server, 'Work', { includeSteps: true })
+    const steps = frames.map(({ frame }) => frame).filter(({ type }) => /^tool-/.test(type))
+    const told = steps.slice(1, -1)
+    expect([steps[0]?.type, steps.at(-1)?.type]).toEqual(['tool-call', 'tool-result'])
+    expect(told).toContainEqual({
+      type: 'tool-progress',
+      callId: 'call_1',
+      tool,
+      progress: 1,
+      total: 3,
+    })
+    expect(told.every(({ type }) => type === 'tool-progress')).toBe(true)
+    upstream.script(toolCallReply(call), textReply('Done.'))
+    expect((await ask(server, 'Work')).frames.map(({ frame }) => frame.type)).toEqual([
+      'text-delta',
+      'done',
+    ])
+  })
+
+  it('has tools that run as tasks alone refused, with the reason', async () => {
+    await settled(server, 'every', 'on')
+    const [tool] = (await mcpTools(server)).filter(({ name }) => /research-query/.test(name))
+    expect(tool).toMatchObject({ state: 'unavailable', reason: /as a task/ })
+  })
+
+  it('of more tools than a model chooses among has the rest named', async () => {
+    const many = await startModernServer(() => {
+      const server = new McpServer({ name: 'many', version: '1.0.0' }, {})
+      for (let count = 1; count <= 150; count += 1) {
+        server.registerTool(`tool_${count}`, { inputSchema: z.object({}) }, () => ({ content: [] }))
+      }
+      return server
+    })
+    const { server } = await startWith({ many: { url: many.url } })
+    await settled(server, 'many', 'on')
+    const [state] = await connections(server)
+    expect(state?.tools).toBe(128)
+    expect(state?.refused).toHaveLength(22)
+    expect(state?.refused?.at(-1)).toMatchObject({
+      name: 'mcp__many__tool_150',
+      reason: /128 tools are used.*allowTools/,
+    })
+  })
+
   it.each([
     ['over streamable HTTP', 'every', 'streamable-http', '2025-11-25'],
     ['over SSE', 'sse', 'sse', '2025-11-25'],

@@ -6,6 +6,7 @@ import { type Fault, startHttpProxy } from '../support/http-proxy.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
 import { freePort } from '../support/server-process.ts'
+import { errorReply } from '../support/upstream-replies.ts'
 
 const QUESTION = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
 
@@ -99,6 +100,16 @@ describe('What the server refuses', () => {
       name: 'UpstreamError',
       status: 502,
       code: 'upstream_unauthorized',
+    })
+  })
+
+  it('a chat model with too many requests is told as RateLimitError', async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.always(errorReply(429, 'Too many requests'))
+    const client = clientOf(await startServer(modelAt(upstream)), { maxRetries: 0 })
+    expect(await failureOf(client.chat(QUESTION).result())).toMatchObject({
+      name: 'RateLimitError',
+      code: 'upstream_rate_limited',
     })
   })
 

@@ -58,6 +58,20 @@ it('A result belongs to its own call, with the time that it took', async () => {
   expect(b).toMatchObject({ output: 'done', isError: false, milliseconds: expect.any(Number) })
 })
 
+it.each([
+  [{ progress: 2, total: 8 }, '25 %'],
+  [{ progress: 2, message: 'Reading page 2' }, 'Reading page 2 (2)'],
+  [{ progress: 2, total: 8, message: 'Reading' }, 'Reading (25 %)'],
+  [{ progress: 2, total: 0 }, '2'],
+])('A call tells how far it is: %j', async (told, progress) => {
+  const { turn } = await read(
+    { type: 'tool-call', callId: 'a', tool: 'x', input: {} },
+    { type: 'tool-call', callId: 'b', tool: 'y', input: {} },
+    { type: 'tool-progress', callId: 'b', tool: 'y', ...told },
+  )
+  expect(turn.steps.map((step) => step.progress)).toEqual([undefined, progress])
+})
+
 it('What comes before the answer is handed over, and is none of it', async () => {
   const start = { type: 'turn-start', questionId: 'q', answerId: 'a' }
   const { turn, starts } = await read(start, delta('Yes.'))

@@ -1,6 +1,6 @@
 import type { ChatEvent, ChatStream } from '../../packages/client/src/agent-server.ts'
 import { counted } from '../format.ts'
-import type { Turn } from './turns.ts'
+import type { Step, Turn } from './turns.ts'
 
 /** Between two drawings of an answer that grows: often enough to read along. */
 const DRAW_MS = 50
@@ -50,10 +50,22 @@ type OtherEvent = Exclude<ChatEvent, { type: 'text-delta' } | StartEvent>
 
 function progressOf({ phase, processed, total }: Extract<ChatEvent, { type: 'progress' }>): string {
   if (phase === 'loading') return 'Loading the model'
-  const share =
-    processed !== undefined && total ? ` (${Math.round((processed / total) * 100)} %)` : ''
-  return `The model is reading the passages${share}`
+  const share = shareOf(processed, total)
+  return `The model is reading the passages${share && ` (${share})`}`
 }
+
+/** How far a call is, in the words of its server and as a share. */
+function toolProgressOf({
+  progress,
+  total,
+  message = '',
+}: Extract<ChatEvent, { type: 'tool-progress' }>): string {
+  const share = shareOf(progress, total) || String(progress)
+  return message === '' ? share : `${message} (${share})`
+}
+
+const shareOf = (part: number | undefined, whole: number | undefined): string =>
+  part !== undefined && whole ? `${Math.round((part / whole) * 100)} %` : ''
 
 function searchProgressOf({ step }: Extract<ChatEvent, { type: 'search-step' }>): string {
   if (step.action === 'search') return `Searched for “${step.query}”`
@@ -67,6 +79,11 @@ function changeBy(event: OtherEvent, { steps, reasoning }: Turn): Partial<Turn> 
     case 'tool-call': {
       const { callId, tool, input } = event
       return { steps: [...steps, { callId, tool, input, startedAt: performance.now() }] }
+    }
+    case 'tool-progress': {
+      const progress = toolProgressOf(event)
+      const isOf = ({ callId }: Step) => callId === event.callId
+      return { steps: steps.map((step) => (isOf(step) ? { ...step, progress } : step)) }
     }
     case 'tool-result': {
       const { callId, output, isError } = event

@@ -27,7 +27,7 @@ export function Steps({ steps, isAnswering }: { steps: readonly Step[]; isAnswer
   const left = steps.length - lastSteps.length
   return (
     <details class="settings">
-      <summary>{isBusy ? <Status tone="busy">{wordsOf(last)}</Status> : total(steps)}</summary>
+      <summary>{isBusy ? <Status tone="busy">{doing(last)}</Status> : total(steps)}</summary>
       <ul class="steps">
         {left > 0 && <li class="hint">{counted(left, 'earlier step')}</li>}
         {lastSteps.map((step) => (
@@ -37,6 +37,12 @@ export function Steps({ steps, isAnswering }: { steps: readonly Step[]; isAnswer
     </details>
   )
 }
+
+/** What a call does, and how far it is while it runs. */
+const doing = (step: Step): string =>
+  step.progress === undefined || step.output !== undefined
+    ? wordsOf(step)
+    : `${wordsOf(step)}: ${step.progress}`
 
 function total(steps: readonly Step[]): string {
   const failed = steps.filter(({ isError }) => isError).length
@@ -52,7 +58,7 @@ export function StepView({ step }: { step: Step }) {
       <details>
         <summary>
           <Status tone={tone}>
-            {wordsOf(step)}
+            {doing(step)}
             {milliseconds !== undefined && <span class="hint"> {formatSeconds(milliseconds)}</span>}
           </Status>
         </summary>

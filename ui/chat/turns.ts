@@ -14,6 +14,8 @@ export interface Step {
   output?: string
   isError?: boolean
   startedAt?: number
+  /** How far it is, while it runs. */
+  progress?: string
   milliseconds?: number
 }
 

@@ -23,12 +23,14 @@ from agent_server_client import (
     IngestionError,
     InvalidRequestError,
     NotFoundError,
+    RateLimitError,
     StreamInterruptedError,
     TimeoutError,
     UpstreamError,
     protocol,
 )
 from agent_server_client.contract import AgentQuestion, EvaluationRun
+from agent_server_client.errors import to_error
 from conftest import KEY, Proxy, RunningServer, start_server
 
 QUESTION = "When do owls hunt?"
@@ -327,6 +329,12 @@ def test_a_lost_answer_makes_nothing_twice(proxy: Proxy) -> None:
     with pytest.raises(AgentServerError):
         client.agent.get()
     assert len(proxy.requests) == 1
+
+
+@pytest.mark.parametrize("status", [502, None], ids=["at once", "in a stream"])
+def test_a_model_with_too_many_requests_is_told_so(status: int | None) -> None:
+    detail = {"type": "upstream_error", "code": "upstream_rate_limited", "message": "Too many requests"}
+    assert isinstance(to_error(detail, status=status), RateLimitError)
 
 
 def test_what_a_wrong_key_of_the_model_failed_is_not_repeated() -> None:

@@ -472,13 +472,13 @@ export interface components {
             filter?: components["schemas"]["Filter"] | null;
             /** @description The conversation. The last user message is answered. */
             messages: {
-                /** @description Text or blocks. Images in user messages are passed to models that support them; documents are read; for kinds of blocks that are not supported, a note is inserted instead. */
+                /** @description Text or blocks. Images in user messages are passed to models that support them; documents and search results are read; for kinds of blocks that are not supported, a note is inserted instead. */
                 content: string | (components["schemas"]["AnthropicTextBlock"] | components["schemas"]["AnthropicImageBlock"] | components["schemas"]["AnthropicDocumentBlock"] | components["schemas"]["AnthropicRedactedThinkingBlock"] | ({
                     /** @description Kind of the block. A block that is not supported is replaced by a note. */
                     type: string;
                 } & {
                     [key: string]: unknown;
-                }) | components["schemas"]["AnthropicToolUseBlock"] | components["schemas"]["AnthropicToolResultBlock"])[];
+                }) | components["schemas"]["AnthropicToolUseBlock"] | components["schemas"]["AnthropicToolResultBlock"] | components["schemas"]["AnthropicSearchResultBlock"])[];
                 /**
                  * @description Who speaks.
                  * @enum {string}
@@ -765,13 +765,13 @@ export interface components {
             max_tokens?: number | null;
             /** @description The conversation. The last user message is answered. */
             messages: {
-                /** @description Text or blocks. Images in user messages are passed to models that support them; documents are read; for kinds of blocks that are not supported, a note is inserted instead. */
+                /** @description Text or blocks. Images in user messages are passed to models that support them; documents and search results are read; for kinds of blocks that are not supported, a note is inserted instead. */
                 content: string | (components["schemas"]["AnthropicTextBlock"] | components["schemas"]["AnthropicImageBlock"] | components["schemas"]["AnthropicDocumentBlock"] | components["schemas"]["AnthropicRedactedThinkingBlock"] | ({
                     /** @description Kind of the block. A block that is not supported is replaced by a note. */
                     type: string;
                 } & {
                     [key: string]: unknown;
-                }) | components["schemas"]["AnthropicToolUseBlock"] | components["schemas"]["AnthropicToolResultBlock"])[];
+                }) | components["schemas"]["AnthropicToolUseBlock"] | components["schemas"]["AnthropicToolResultBlock"] | components["schemas"]["AnthropicSearchResultBlock"])[];
                 /**
                  * @description Who speaks.
                  * @enum {string}
@@ -858,6 +858,16 @@ export interface components {
             /** @description Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K. */
             topK?: number | null;
         };
+        AnthropicSearchResultBlock: {
+            /** @description The passages, which the model reads. */
+            content: components["schemas"]["AnthropicTextBlock"][];
+            /** @description Where it is from. */
+            source: string;
+            /** @description Title of what was found. */
+            title: string;
+            /** @constant */
+            type: "search_result";
+        };
         AnthropicTextBlock: {
             /** @description Text of the block. */
             text: string;
@@ -875,7 +885,7 @@ export interface components {
                 type: string;
             } & {
                 [key: string]: unknown;
-            }))[]) | null;
+            }) | components["schemas"]["AnthropicSearchResultBlock"])[]) | null;
             /** @description Whether the call failed. */
             is_error?: boolean | null;
             /** @description The `id` of the call. */
@@ -1209,7 +1219,7 @@ export interface components {
          *       "text": "At nine on weekdays [1]."
          *     }
          */
-        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["DraftFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["SearchStepFrame"] | components["schemas"]["RetrievedFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["CitationsFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
+        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["DraftFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["SearchStepFrame"] | components["schemas"]["RetrievedFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolProgressFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["CitationsFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
         ChatMessage: {
             /** @description Message text. */
             content: string;
@@ -1538,17 +1548,24 @@ export interface components {
                 type: string;
             } & {
                 [key: string]: unknown;
-            }))[]) | null;
+            }) | {
+                /** @description Text with which the model declined. */
+                refusal: string;
+                /** @constant */
+                type: "refusal";
+            })[]) | null;
             /** @description Reasoning that came with the calls, to be sent back unchanged. */
             reasoning_content?: string | null;
             /** @description Reasoning that came with the calls, to be sent back unchanged. */
             reasoning_details?: {
                 [key: string]: unknown;
             }[] | null;
+            /** @description Text with which the model declined, in place of `content`. */
+            refusal?: string | null;
             /** @constant */
             role: "assistant";
             /** @description Calls of the client’s own tools. */
-            tool_calls?: {
+            tool_calls?: ({
                 /** @description Data that the model’s provider attached to the call and expects back with its result. */
                 extra_content?: {
                     [key: string]: unknown;
@@ -1567,7 +1584,19 @@ export interface components {
                  * @constant
                  */
                 type?: "function";
-            }[] | null;
+            } | {
+                /** @description The tool that was called. */
+                custom: {
+                    /** @description What the tool was sent. */
+                    input: string;
+                    /** @description Name of the tool. */
+                    name: string;
+                };
+                /** @description Identifier of the call. */
+                id: string;
+                /** @constant */
+                type: "custom";
+            })[] | null;
         };
         CompletionMessageSystem: {
             /** @description Text or parts. Images in user messages are passed to models that support them, and files are read; otherwise, and for all other kinds of parts, a note is inserted instead. Audio is refused. */
@@ -1608,7 +1637,12 @@ export interface components {
                 type: string;
             } & {
                 [key: string]: unknown;
-            }))[];
+            }) | {
+                /** @description Text with which the model declined. */
+                refusal: string;
+                /** @constant */
+                type: "refusal";
+            })[];
             /**
              * @description Both mean the same: instructions to the agent.
              * @enum {string}
@@ -1654,7 +1688,12 @@ export interface components {
                 type: string;
             } & {
                 [key: string]: unknown;
-            }))[];
+            }) | {
+                /** @description Text with which the model declined. */
+                refusal: string;
+                /** @constant */
+                type: "refusal";
+            })[];
             /** @constant */
             role: "tool";
             /** @description The `id` of the call that this is the result of. */
@@ -1699,7 +1738,12 @@ export interface components {
                 type: string;
             } & {
                 [key: string]: unknown;
-            }))[];
+            }) | {
+                /** @description Text with which the model declined. */
+                refusal: string;
+                /** @constant */
+                type: "refusal";
+            })[];
             /** @constant */
             role: "user";
         };
@@ -2230,8 +2274,14 @@ export interface components {
         CreateFileBatch: {
             /** @description Attributes of all documents in `file_ids`. */
             attributes?: components["schemas"]["Metadata"] | null;
-            /** @description Not supported: the server splits documents itself. */
-            chunking_strategy?: string | null;
+            /** @description How documents are split. */
+            chunking_strategy?: {
+                /**
+                 * @description Only `auto` is supported: the server splits documents itself.
+                 * @constant
+                 */
+                type: "auto";
+            } | null;
             /** @description Identifiers of documents. */
             file_ids?: string[] | null;
             /** @description Alternative to `file_ids` that gives each document its own attributes. */
@@ -2352,8 +2402,14 @@ export interface components {
          *     }
          */
         CreateVectorStore: {
-            /** @description Not supported: the server splits documents itself. */
-            chunking_strategy?: string | null;
+            /** @description How documents are split. */
+            chunking_strategy?: {
+                /**
+                 * @description Only `auto` is supported: the server splits documents itself.
+                 * @constant
+                 */
+                type: "auto";
+            } | null;
             /** @description Not supported: documents are kept until they are deleted. */
             expires_after?: string | null;
             /** @description Documents to add. */
@@ -2368,8 +2424,14 @@ export interface components {
          */
         CreateVectorStoreFile: {
             attributes?: components["schemas"]["Metadata"] | null;
-            /** @description Not supported: the server splits documents itself. */
-            chunking_strategy?: string | null;
+            /** @description How documents are split. */
+            chunking_strategy?: {
+                /**
+                 * @description Only `auto` is supported: the server splits documents itself.
+                 * @constant
+                 */
+                type: "auto";
+            } | null;
             /**
              * @description Identifier of the document.
              * @example doc_0198c5f28f2e7c1b
@@ -4460,7 +4522,66 @@ export interface components {
              */
             type: "response.created" | "response.in_progress" | "response.output_item.added" | "response.file_search_call.in_progress" | "response.file_search_call.searching" | "response.file_search_call.completed" | "response.content_part.added" | "response.output_text.delta" | "response.output_text.annotation.added" | "response.output_text.done" | "response.content_part.done" | "response.function_call_arguments.delta" | "response.function_call_arguments.done" | "response.reasoning_summary_part.added" | "response.reasoning_summary_text.delta" | "response.reasoning_summary_text.done" | "response.reasoning_summary_part.done" | "response.output_item.done" | "response.completed" | "response.incomplete" | "response.failed" | "error";
         };
-        ResponseInputItem: components["schemas"]["ResponseInputItemMessage"] | components["schemas"]["ResponseInputItemFunctionCall"] | components["schemas"]["ResponseInputItemFunctionCallOutput"] | components["schemas"]["ResponseInputItemItemReference"] | components["schemas"]["ResponseInputItemFileSearchCall"] | components["schemas"]["ResponseInputItemReasoning"];
+        ResponseInputItem: components["schemas"]["ResponseInputItemMessage"] | components["schemas"]["ResponseInputItemFunctionCall"] | components["schemas"]["ResponseInputItemFunctionCallOutput"] | components["schemas"]["ResponseInputItemItemReference"] | components["schemas"]["ResponseInputItemCustomToolCall"] | components["schemas"]["ResponseInputItemCustomToolCallOutput"] | components["schemas"]["ResponseInputItemFileSearchCall"] | components["schemas"]["ResponseInputItemAdditionalTools"] | components["schemas"]["ResponseInputItemReasoning"];
+        ResponseInputItemAdditionalTools: {
+            /**
+             * @description Left out, and named in the header `warnings`: the server has no such tool.
+             * @enum {string}
+             */
+            type: "additional_tools" | "apply_patch_call" | "apply_patch_call_output" | "code_interpreter_call" | "computer_call" | "computer_call_output" | "image_generation_call" | "local_shell_call" | "local_shell_call_output" | "mcp_approval_request" | "mcp_approval_response" | "mcp_call" | "mcp_list_tools" | "program" | "program_output" | "shell_call" | "shell_call_output" | "tool_search_call" | "tool_search_output" | "web_search_call";
+        };
+        ResponseInputItemCustomToolCall: {
+            /** @description Identifier of the call. */
+            call_id: string;
+            /** @description What the tool was sent. */
+            input: string;
+            /** @description Name of the tool. */
+            name: string;
+            /** @constant */
+            type: "custom_tool_call";
+        };
+        ResponseInputItemCustomToolCallOutput: {
+            /** @description Identifier of the call. */
+            call_id: string;
+            /** @description The result of the call. */
+            output: string | ({
+                /** @description Text of the part. */
+                text: string;
+                /**
+                 * @description Kind of the part; all three mean the same.
+                 * @enum {string}
+                 */
+                type: "input_text" | "output_text" | "text";
+            } | {
+                /** @description Text with which the model declined. */
+                refusal: string;
+                /** @constant */
+                type: "refusal";
+            } | {
+                /** @description How closely the model should look; passed on. */
+                detail?: string | null;
+                /** @description HTTPS URL, or the image as a data URL. */
+                image_url: string;
+                /** @constant */
+                type: "input_image";
+            } | {
+                /** @description The file as a data URL or in base64, which the server reads. */
+                file_data?: string | null;
+                /**
+                 * @description Instead of that, a file that was uploaded before.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                file_id?: string | null;
+                /** @description Refused: files are not fetched. */
+                file_url?: string | null;
+                /** @description Name of the file. */
+                filename?: string | null;
+                /** @constant */
+                type: "input_file";
+            })[];
+            /** @constant */
+            type: "custom_tool_call_output";
+        };
         ResponseInputItemFileSearchCall: {
             /**
              * @description It has no effect.
@@ -5697,6 +5818,21 @@ export interface components {
             /** @description All tools, whatever their state. */
             tools: components["schemas"]["Tool"][];
         };
+        /** @description How far the call of an MCP server’s tool is, as that server says; at most every half a second. Only with `includeSteps`. */
+        ToolProgressFrame: {
+            /** @description Identifies the call. */
+            callId: string;
+            /** @description What its server does, in its own words. */
+            message?: string;
+            /** @description How far the call is, in units of its server. */
+            progress: number;
+            /** @description Name of the tool. */
+            tool: string;
+            /** @description The value of `progress` at which the call is done. */
+            total?: number;
+            /** @constant */
+            type: "tool-progress";
+        };
         /** @description The result of a tool call. Only with `includeSteps`. */
         ToolResultFrame: {
             /** @description Identifies the call. */
@@ -6148,6 +6284,7 @@ export type AnthropicImageBlock = components['schemas']['AnthropicImageBlock'];
 export type AnthropicMessage = components['schemas']['AnthropicMessage'];
 export type AnthropicRedactedThinkingBlock = components['schemas']['AnthropicRedactedThinkingBlock'];
 export type AnthropicRequest = components['schemas']['AnthropicRequest'];
+export type AnthropicSearchResultBlock = components['schemas']['AnthropicSearchResultBlock'];
 export type AnthropicTextBlock = components['schemas']['AnthropicTextBlock'];
 export type AnthropicTokenCount = components['schemas']['AnthropicTokenCount'];
 export type AnthropicToolResultBlock = components['schemas']['AnthropicToolResultBlock'];
@@ -6301,6 +6438,9 @@ export type RequestEvent = components['schemas']['RequestEvent'];
 export type ResponseDeleted = components['schemas']['ResponseDeleted'];
 export type ResponseEvent = components['schemas']['ResponseEvent'];
 export type ResponseInputItem = components['schemas']['ResponseInputItem'];
+export type ResponseInputItemAdditionalTools = components['schemas']['ResponseInputItemAdditionalTools'];
+export type ResponseInputItemCustomToolCall = components['schemas']['ResponseInputItemCustomToolCall'];
+export type ResponseInputItemCustomToolCallOutput = components['schemas']['ResponseInputItemCustomToolCallOutput'];
 export type ResponseInputItemFileSearchCall = components['schemas']['ResponseInputItemFileSearchCall'];
 export type ResponseInputItemFunctionCall = components['schemas']['ResponseInputItemFunctionCall'];
 export type ResponseInputItemFunctionCallOutput = components['schemas']['ResponseInputItemFunctionCallOutput'];
@@ -6359,6 +6499,7 @@ export type TextDeltaFrame = components['schemas']['TextDeltaFrame'];
 export type Tool = components['schemas']['Tool'];
 export type ToolCallFrame = components['schemas']['ToolCallFrame'];
 export type ToolList = components['schemas']['ToolList'];
+export type ToolProgressFrame = components['schemas']['ToolProgressFrame'];
 export type ToolResultFrame = components['schemas']['ToolResultFrame'];
 export type TurnStartFrame = components['schemas']['TurnStartFrame'];
 export type UrlCitation = components['schemas']['UrlCitation'];

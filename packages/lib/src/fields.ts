@@ -41,9 +41,12 @@ export function boundedText(maximum: number) {
 
 /** Like `boundedText`, but refuses text of white space only. */
 export function filledText(maximum: number) {
-  return boundedText(maximum)
-    .refine((text) => text.trim() !== '', { message: 'must not be empty' })
-    .meta({ minLength: 1 })
+  return (
+    boundedText(maximum)
+      .refine((text) => text.trim() !== '', { message: 'must not be empty' })
+      // For those who match from the beginning only, or the whole, too.
+      .meta({ minLength: 1, pattern: '^\\s*\\S[\\s\\S]*$' })
+  )
 }
 
 /** Letters with accents as one character each, so that a name is equal to itself however it was typed. */

@@ -147,6 +147,9 @@ const DOING: Partial<Record<AgentEvent['type'], string>> = {
 function describe(event: AgentEvent): string | undefined {
   if (event.type === 'retrieved') return `Searched for: ${event.query}`.slice(0, MAX_MESSAGE)
   if (event.type === 'tool-call') return `Using ${event.tool}`
+  if (event.type === 'tool-progress' && event.message !== undefined) {
+    return `${event.tool}: ${event.message}`.slice(0, MAX_MESSAGE)
+  }
   return DOING[event.type]
 }
 

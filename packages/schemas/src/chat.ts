@@ -244,6 +244,21 @@ const ToolResultFrame = z
     description: 'The result of a tool call. Only with `includeSteps`.',
   })
 
+const ToolProgressFrame = z
+  .object({
+    type: z.literal('tool-progress'),
+    callId: z.string().describe('Identifies the call.'),
+    tool: z.string().describe('Name of the tool.'),
+    progress: z.number().describe('How far the call is, in units of its server.'),
+    total: z.number().optional().describe('The value of `progress` at which the call is done.'),
+    message: z.string().optional().describe('What its server does, in its own words.'),
+  })
+  .meta({
+    id: 'ToolProgressFrame',
+    description:
+      'How far the call of an MCP server’s tool is, as that server says; at most every half a second. Only with `includeSteps`.',
+  })
+
 const ReasoningDeltaFrame = z
   .object({ type: z.literal('reasoning-delta'), text: z.string().describe('The fragment.') })
   .meta({
@@ -316,6 +331,7 @@ export const ChatFrame = z
     SearchStepFrame,
     RetrievedFrame,
     ToolCallFrame,
+    ToolProgressFrame,
     ToolResultFrame,
     ReasoningDeltaFrame,
     ProgressFrame,

@@ -31,6 +31,7 @@ const fieldsOf = <Value extends z.ZodType>(value: Value) =>
     .refine((fields) => Object.keys(fields).length <= MAX_METADATA_FIELDS, {
       message: `must not have more than ${MAX_METADATA_FIELDS} fields`,
     })
+    .meta({ maxProperties: MAX_METADATA_FIELDS })
 
 export const Metadata = fieldsOf(Scalar).meta({
   id: 'Metadata',

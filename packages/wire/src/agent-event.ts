@@ -32,6 +32,8 @@ export type AgentEvent =
   /** The documents were searched, for the question or by a tool call; `known` are all hits so far, as numbered for citations. */
   | { type: 'retrieved'; query: string; hits: Hit[]; known: Hit[] }
   | { type: 'tool-call'; callId: string; tool: string; input: unknown }
+  /** How far a call is, as its server says. */
+  | ({ type: 'tool-progress'; callId: string; tool: string } & ToolProgress)
   | { type: 'tool-result'; callId: string; tool: string; output: string; isError: boolean }
   /** Calls of the client's own tools; it runs them itself and sends another request. */
   | {
@@ -45,6 +47,13 @@ export type AgentEvent =
   /** The text has ended, and the model judges its citations; again with its verdicts. */
   | { type: 'citations'; citations: Citation[] }
   | RunEnd
+
+/** How far a call of a tool is, in units of its server. */
+export interface ToolProgress {
+  progress: number
+  total?: number | undefined
+  message?: string | undefined
+}
 
 /** Whether an event comes before the model begins to answer. */
 export const isSearch = ({ type }: AgentEvent) => type === 'retrieved' || type === 'search-step'

@@ -1,5 +1,5 @@
 import { boundedText } from '@agent-server/lib/fields.ts'
-import { CollectionName, within } from '@agent-server/schemas/collection.ts'
+import { within } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { Filter, OPERATOR_NAMES } from '@agent-server/schemas/metadata.ts'
 import { MinScore } from '@agent-server/schemas/query.ts'
@@ -15,9 +15,10 @@ const PREFIX = 'vs_'
 export const VectorStoreId = z
   .string()
   .max(70)
-  .refine((id) => id === WHOLE_CORPUS || CollectionName.safeParse(collectionOf(id)).success, {
-    message: `must be "${WHOLE_CORPUS}", or "${PREFIX}" followed by a collection name`,
-  })
+  .regex(
+    /^(?:corpus|vs_[A-Za-z0-9][\w.-]{0,63})$/,
+    `must be "${WHOLE_CORPUS}", or "${PREFIX}" followed by a collection name`,
+  )
   .describe('`corpus` for all documents, or `vs_<collection>` for a collection.')
 
 /** The id of the store for a collection. */

@@ -87,6 +87,7 @@ export class RunCollector {
         break
       case 'search-step':
       case 'tool-call':
+      case 'tool-progress':
       case 'tool-result':
       case 'progress':
       case 'citations':

@@ -7,6 +7,7 @@ export {
   isClientTool,
   isSearch,
   type RunEnd,
+  type ToolProgress,
   textDelta,
   visibilityOf,
 } from './agent-event.ts'
@@ -51,7 +52,14 @@ export {
   toReasoningFields,
   withReasoning,
 } from './reasoning.ts'
-export { IMAGE_MARK, MAX_IMAGE, ModelName, toClientTool, toUserMessage } from './request-parts.ts'
+export {
+  IMAGE_MARK,
+  MAX_IMAGE,
+  ModelName,
+  toClientTool,
+  toTextCall,
+  toUserMessage,
+} from './request-parts.ts'
 export { tokensOf } from './request-tokens.ts'
 export { finishOf, RunCollector } from './run-collector.ts'
 export { toRunExtras } from './run-extras.ts'

@@ -4,6 +4,7 @@ import { freeObject } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { neverShow } from '@agent-server/lib/secrets.ts'
+import type { ToolProgress } from '@agent-server/wire'
 import { ProtocolError } from '@modelcontextprotocol/client'
 import {
   type Approval,
@@ -33,6 +34,8 @@ const TRUSTED_MS = 30_000
 const MAX_DESCRIPTION = 4_000
 /** UTF-16 code units kept of the server's own message about a refused call. */
 const MAX_MESSAGE = 1_000
+/** UTF-16 code units kept of what a server says about the progress of a call. */
+const MAX_PROGRESS = 200
 
 /** UTF-16 code units; a shorter value may occur in a text by chance. */
 const MIN_SECRET = 6
@@ -66,6 +69,8 @@ export function identityOf(name: string, settings: McpServer, environment: Envir
   const values = variablesIn(JSON.stringify(settings)).map((variable) => environment[variable])
   return JSON.stringify([name, settings, values])
 }
+
+type CallContext = Pick<ToolContext, 'artifacts' | 'showImage' | 'answered' | 'progressed'>
 
 /** One configured MCP server: its connection, and the tools that it offers. */
 export class RemoteServer {
@@ -148,7 +153,7 @@ export class RemoteServer {
   async #run(
     tool: string,
     input: unknown,
-    { artifacts, showImage, answered }: Pick<ToolContext, 'artifacts' | 'showImage' | 'answered'>,
+    { artifacts, showImage, answered, progressed }: CallContext,
     signal: AbortSignal,
   ): Promise<string> {
     const parsed = Input.safeParse(input)
@@ -157,7 +162,13 @@ export class RemoteServer {
     const hide = (text: string) => hideCredentials(text, this.#target())
     const idleMs = this.settings.timeout * 1_000
     try {
-      const call = { tool: remote, input: parsed.data, idleMs, answered }
+      const call = {
+        tool: remote,
+        input: parsed.data,
+        idleMs,
+        answered,
+        progressed: (progress: ToolProgress) => progressed?.(progressIn(progress, hide)),
+      }
       const outcome = await this.connection.call(call, signal)
       if ('elicited' in outcome) throw new ElicitationRequired(hideIn(outcome.elicited, hide))
       const { result } = outcome
@@ -184,6 +195,15 @@ export class RemoteServer {
     return match.remote
   }
 }
+
+const progressIn = (
+  { progress, total, message }: ToolProgress,
+  hide: (text: string) => string,
+): ToolProgress => ({
+  progress,
+  ...(total !== undefined && { total }),
+  ...(message && { message: hide(message).slice(0, MAX_PROGRESS).toWellFormed() }),
+})
 
 const hideIn = (
   { elicitations, ...elicited }: Elicited,

@@ -5,6 +5,7 @@ import { type Environment, expandVariables } from '@agent-server/lib/environment
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { type GuardedFetch, outboundCause } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import type { ToolProgress } from '@agent-server/wire'
 import {
   type CallToolResult,
   Client,
@@ -56,6 +57,7 @@ export interface RemoteCall {
   idleMs: number
   /** If the server asked something before: its questions and the answers. */
   answered?: AnsweredCall | undefined
+  progressed?: ((progress: ToolProgress) => void) | undefined
 }
 
 /** A finished call, or the questions of the server before it continues. */
@@ -197,7 +199,7 @@ function toSession(
       return (await client.listTools({}, options)).tools
     },
     async callTool(
-      { tool, input, idleMs, answered }: RemoteCall,
+      { tool, input, idleMs, answered, progressed }: RemoteCall,
       signal: AbortSignal,
     ): Promise<CallOutcome> {
       const broken = new AbortController()
@@ -208,7 +210,7 @@ function toSession(
         timeout: idleMs,
         maxTotalTimeout: MAX_CALL_MS,
         // Requesting progress makes the server report it, which restarts the timeout.
-        onprogress: () => undefined,
+        onprogress: (progress: ToolProgress) => progressed?.(progress),
         resetTimeoutOnProgress: true,
       }
       let lastAnswers = answered

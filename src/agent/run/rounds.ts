@@ -99,16 +99,19 @@ export class Rounds {
     return callEvents(this.#calls)
   }
 
-  /** Runs the calls; the run ends if one of them asks the user something. */
-  async runCalls(): Promise<AgentEvent[]> {
+  /** Runs the calls, and says how far they are; the run ends if one of them asks the user something. */
+  async *runCalls(): AsyncGenerator<AgentEvent[]> {
     const { start, tools, citations, isRefused, answerText, searches, prompt } = this.#context
     const { budget, trace } = start
     const parts = { tools, budget, citations, isRefused, trace }
-    const results = await runCalls(this.#calls, parts, this.#signal)
+    const results = yield* runCalls(this.#calls, parts, this.#signal)
     this.#calls = []
     const events = [...searches.splice(0), ...resultEvents(results)]
     const waiting = results.filter(({ result }) => result.elicited).map(({ call }) => call)
-    if (waiting.length > 0) return [...events, ...(await this.#pause(waiting, results))]
+    if (waiting.length > 0) {
+      yield [...events, ...(await this.#pause(waiting, results))]
+      return
+    }
     answerText.part()
     prompt.added.push(...resultMessages(results))
     if (this.#parts.model.supportsImages) {
@@ -118,7 +121,7 @@ export class Rounds {
       }))
       showImages(prompt.added, shown)
     }
-    return events
+    yield events
   }
 
   /** Asks the model; the turn reads its answer. Undefined once whoever pays has nothing left, as `stopped` says. */

@@ -53,7 +53,7 @@ async function* run(
     while (!rounds.isOver) {
       if (rounds.hasCalls) {
         yield rounds.beginCalls()
-        yield await rounds.runCalls()
+        yield* rounds.runCalls()
         continue
       }
       const begun = await rounds.beginTurn()

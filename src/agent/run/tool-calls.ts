@@ -1,6 +1,8 @@
+import { settlesWithin } from '@agent-server/lib/abort.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
 import { inSpan, quote } from '@agent-server/lib/tracing.ts'
 import type { ModelMessage } from '@agent-server/models'
-import type { AgentEvent } from '@agent-server/wire'
+import type { AgentEvent, ToolProgress } from '@agent-server/wire'
 import type { Citations } from '../citations/citations.ts'
 import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
 import type { RunBudget } from './budget.ts'
@@ -8,6 +10,8 @@ import type { RunTrace } from './run-trace.ts'
 
 /** Maximum tool calls per round; calls beyond that are answered with an error that says so. */
 const MAX_CALLS = 16
+/** How often is told how far calls are. */
+const PROGRESS_MS = 500
 
 const TOO_MANY_AT_ONCE = failed(`Not run: at most ${MAX_CALLS} calls at once`)
 const TOO_MANY = failed('Not run: no more tools can be called for this question. Answer now.')
@@ -32,20 +36,48 @@ export interface RanCall {
   result: ToolResult
 }
 
-/** Runs the calls of one round concurrently, except for those that are done or that the client refused. */
-export async function runCalls(
+interface Parts extends Dependencies {
+  isRefused: (call: ToolCall) => boolean
+}
+
+/** Whom a running call tells how far it is, and what ends it once nobody waits for it. */
+interface Watching {
+  progressed: (call: ToolCall, progress: ToolProgress) => void
+  left: AbortSignal
+}
+
+/** Runs the calls of one round, and tells how far they are while they run. */
+export async function* runCalls(
   calls: readonly ToolCall[],
-  {
-    tools,
-    budget,
-    citations,
-    isRefused,
-    trace,
-  }: Dependencies & { isRefused: (call: ToolCall) => boolean },
+  parts: Parts,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent[], RanCall[]> {
+  const left = new AbortController()
+  const news = new Map<string, AgentEvent>()
+  const progressed: Watching['progressed'] = ({ callId, name: tool }, progress) =>
+    void news.set(callId, { type: 'tool-progress', callId, tool, ...progress })
+  const results = callAll(calls, { ...parts, progressed, left: left.signal }, signal)
+  const over = ignore(results, 'whoever waits for the results is told')
+  try {
+    while (!(await settlesWithin(over, PROGRESS_MS))) {
+      if (news.size > 0) yield [...news.values()]
+      news.clear()
+    }
+    return await results
+  } finally {
+    left.abort()
+    await over
+  }
+}
+
+/** Runs the calls concurrently, except for those that are done or that the client refused. */
+async function callAll(
+  calls: readonly ToolCall[],
+  { isRefused, citations, trace, ...parts }: Parts & Watching,
   signal: AbortSignal,
 ): Promise<RanCall[]> {
   const open = calls.filter(({ result }) => !result)
-  const allowed = budget.takeCalls(Math.min(open.length, MAX_CALLS))
+  const allowed = parts.budget.takeCalls(Math.min(open.length, MAX_CALLS))
   return Promise.all(
     calls.map(async (call) => {
       if (call.result) return { call, result: call.result }
@@ -62,7 +94,7 @@ export async function runCalls(
       }
       const began = performance.now()
       const result = await inSpan(`execute_tool ${call.name}`, { attributes }, async (span) => {
-        const outcome = await callInTime(call, { tools, budget }, signal)
+        const outcome = await callInTime(call, parts, signal)
         if (outcome.isError) span.setAttributes({ 'error.type': 'tool_error' })
         const output = citations.show(outcome.output)
         span.setAttributes(quote('gen_ai.tool.call.result', () => output))
@@ -90,11 +122,12 @@ export function resultMessages(results: readonly RanCall[]): ModelMessage[] {
 
 async function callInTime(
   call: ToolCall,
-  { tools, budget }: Pick<Dependencies, 'tools' | 'budget'>,
+  { tools, budget, progressed, left }: Pick<Dependencies, 'tools' | 'budget'> & Watching,
   signal: AbortSignal,
 ): Promise<ToolResult> {
+  const running = { ...call, progressed: (progress: ToolProgress) => progressed(call, progress) }
   try {
-    return await tools.call(call, budget.toolTime.signal)
+    return await tools.call(running, AbortSignal.any([budget.toolTime.signal, left]))
   } catch (error) {
     if (signal.aborted || !budget.toolTime.isOver) throw error
     budget.note('seconds')

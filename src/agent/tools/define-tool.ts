@@ -5,6 +5,7 @@ import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Meter } from '@agent-server/models'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
+import type { ToolProgress } from '@agent-server/wire'
 import { z } from 'zod'
 import type { Search } from '../../retrieval/search.ts'
 import type { Citations, NumberedHit } from '../citations/citations.ts'
@@ -43,6 +44,8 @@ export interface ToolContext {
   artifacts: Artifacts
   /** Shows the model a picture besides the text of the result, if it is one that models read. */
   showImage?(bytes: Uint8Array): void
+  /** Called with how far the call is, where its server says so. */
+  progressed?(progress: ToolProgress): void
   /** Called with the query and the hits of each search, and the matches with the score of each stage. */
   searched?(query: string, hits: readonly NumberedHit[], cached?: readonly Hit[]): void
   /** For model calls that the tool makes itself. */

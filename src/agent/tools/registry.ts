@@ -93,7 +93,7 @@ export class RunTools {
   }
 
   /** Errors of the tool or the model are returned as a result. Throws only the abort reason of `signal`. */
-  async call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+  async call(call: RunningCall, signal: AbortSignal): Promise<ToolResult> {
     const started = performance.now()
     let isError = true
     try {
@@ -106,14 +106,18 @@ export class RunTools {
     }
   }
 
-  async #answer(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+  async #answer(call: RunningCall, signal: AbortSignal): Promise<ToolResult> {
     const { name, mistake } = call
     const tool = this.#byName.get(name)
     if (!tool) return failed(`There is no tool "${name}"`)
     return mistake === undefined ? this.#run(tool, call, signal) : failed(mistake)
   }
 
-  async #run(tool: Tool, { input, answered }: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+  async #run(
+    tool: Tool,
+    { input, answered, progressed }: RunningCall,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
     const { log, deadlineMs = DEADLINE_MS } = this.#dependencies
     const milliseconds = tool.deadlineMs ?? deadlineMs
     using deadline = startDeadline(milliseconds, signal)
@@ -123,7 +127,12 @@ export class RunTools {
         const image = toShownImage(bytes)
         if (image) images.push(image)
       }
-      const context = { ...this.#context, showImage, ...(answered && { answered }) }
+      const context = {
+        ...this.#context,
+        showImage,
+        ...(answered && { answered }),
+        ...(progressed && { progressed }),
+      }
       const output = await untilAborted(tool.run(input, context, deadline.signal), deadline.signal)
       return { output: bounded(output), isError: false, ...(images.length > 0 && { images }) }
     } catch (error) {
@@ -197,6 +206,9 @@ export interface ToolCall extends Pick<ModelToolCall, 'callId' | 'name'> {
   /** If the call was done before a pause. */
   result?: ToolResult | undefined
 }
+
+/** A call, and who is told how far it is. */
+type RunningCall = ToolCall & Pick<ToolContext, 'progressed'>
 
 /** Parses the arguments of a call; empty arguments count as `{}`. Does not throw: see `mistake`. */
 export function parseCall({ callId, name, arguments: text }: ModelToolCall): ToolCall {

@@ -1,4 +1,4 @@
-import { boundedText, freeObject, unsupported } from '@agent-server/lib/fields.ts'
+import { filledText, freeObject, unsupported } from '@agent-server/lib/fields.ts'
 import { AgentFields, MAX_MESSAGE } from '@agent-server/schemas/chat.ts'
 import { AgentExtra, ModelName, SAMPLING } from '@agent-server/wire'
 import { z } from 'zod'
@@ -6,7 +6,7 @@ import { CompletionFinishReason, CompletionUsage } from './answer-schema.ts'
 
 // The protocol before chat completions: https://github.com/openai/openai-openapi. Some programs still begin with it.
 
-const Prompt = boundedText(MAX_MESSAGE).refine((text) => text.trim() !== '', 'must not be empty')
+const Prompt = filledText(MAX_MESSAGE)
 
 const ONLY_ONE = { error: 'only one choice per request is supported' }
 

@@ -46,6 +46,7 @@ export function createCompletionWriter(
       case 'search-step':
       case 'citations':
       case 'tool-call':
+      case 'tool-progress':
       case 'tool-result':
       case 'progress':
         return []

@@ -15,6 +15,7 @@ const Metadata = z
   .refine((metadata) => Object.keys(metadata).length <= 16, {
     message: 'must have at most 16 fields',
   })
+  .meta({ maxProperties: 16 })
 const Title = filledText(MAX_TITLE)
 
 export const NewConversation = z

@@ -159,7 +159,7 @@ describe('a completion request', () => {
     ['with a penalty below -2', asking({ presence_penalty: -3 }), 'presence_penalty'],
     ['with no token', asking({ max_tokens: 0 }), 'max_tokens'],
     ['with half a token', asking({ max_completion_tokens: 1.5 }), 'max_completion_tokens'],
-    ['with a stop that is no text', asking({ stop: [5] }), 'stop'],
+    ['with a stop that is no text', asking({ stop: [5] }), 'stop.0'],
     ['with stream in words', asking({ stream: 'true' }), 'stream'],
     ['with a tool without a name', asking({ tools: [tool('')] }), 'tools.0.function.name'],
     [

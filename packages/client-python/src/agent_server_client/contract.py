@@ -339,23 +339,6 @@ class AnthropicTokenCount(TypedDict):
     input_tokens: int
 
 
-class AnthropicToolResultBlock(TypedDict):
-    type: Literal['tool_result']
-    tool_use_id: str
-    content: NotRequired[
-        str
-        | list[
-            AnthropicTextBlock
-            | AnthropicImageBlock
-            | AnthropicDocumentBlock
-            | AnthropicRedactedThinkingBlock
-            | Content
-        ]
-        | None
-    ]
-    is_error: NotRequired[bool | None]
-
-
 class AnthropicToolUseBlock(TypedDict):
     type: Literal['tool_use']
     id: str
@@ -629,92 +612,126 @@ class Content6(TypedDict):
     type: str
 
 
-class ToolCall2(TypedDict):
+class Content7(TypedDict):
+    type: Literal['refusal']
+    refusal: str
+
+
+class ToolCalls(TypedDict):
     id: str
     type: NotRequired[Literal['function']]
     function: Function
     extra_content: NotRequired[dict[str, Any] | None]
 
 
+class Custom(TypedDict):
+    name: str
+    input: str
+
+
+class ToolCalls1(TypedDict):
+    id: str
+    type: Literal['custom']
+    custom: Custom
+
+
 class CompletionMessageAssistant(TypedDict):
     role: Literal['assistant']
-    content: NotRequired[str | list[Content3 | Content4 | Content5 | Content6] | None]
-    tool_calls: NotRequired[list[ToolCall2] | None]
+    content: NotRequired[
+        str | list[Content3 | Content4 | Content5 | Content6 | Content7] | None
+    ]
+    refusal: NotRequired[str | None]
+    tool_calls: NotRequired[list[ToolCalls | ToolCalls1] | None]
     reasoning_content: NotRequired[str | None]
     reasoning_details: NotRequired[list[dict[str, Any]] | None]
 
 
-class Content7(TypedDict):
+class Content8(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content8(TypedDict):
+class Content9(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content9(TypedDict):
+class Content10(TypedDict):
     type: Literal['file']
     file: File
 
 
-class Content10(TypedDict):
+class Content11(TypedDict):
     type: str
+
+
+class Content12(TypedDict):
+    type: Literal['refusal']
+    refusal: str
 
 
 class CompletionMessageSystem(TypedDict):
     role: Literal['system', 'developer']
-    content: str | list[Content7 | Content8 | Content9 | Content10]
+    content: str | list[Content8 | Content9 | Content10 | Content11 | Content12]
 
 
-class Content11(TypedDict):
+class Content13(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content12(TypedDict):
+class Content14(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content13(TypedDict):
+class Content15(TypedDict):
     type: Literal['file']
     file: File
 
 
-class Content14(TypedDict):
+class Content16(TypedDict):
     type: str
+
+
+class Content17(TypedDict):
+    type: Literal['refusal']
+    refusal: str
 
 
 class CompletionMessageTool(TypedDict):
     role: Literal['tool']
-    content: str | list[Content11 | Content12 | Content13 | Content14]
+    content: str | list[Content13 | Content14 | Content15 | Content16 | Content17]
     tool_call_id: str
 
 
-class Content15(TypedDict):
+class Content18(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content16(TypedDict):
+class Content19(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content17(TypedDict):
+class Content20(TypedDict):
     type: Literal['file']
     file: File
 
 
-class Content18(TypedDict):
+class Content21(TypedDict):
     type: str
+
+
+class Content22(TypedDict):
+    type: Literal['refusal']
+    refusal: str
 
 
 class CompletionMessageUser(TypedDict):
     role: Literal['user']
-    content: str | list[Content15 | Content16 | Content17 | Content18]
+    content: str | list[Content18 | Content19 | Content20 | Content21 | Content22]
 
 
 class StreamOptions(TypedDict):
@@ -841,6 +858,10 @@ class CreateFile(TypedDict):
 FileId: TypeAlias = str
 
 
+class ChunkingStrategy(TypedDict):
+    type: Literal['auto']
+
+
 Fact: TypeAlias = str
 
 
@@ -853,7 +874,7 @@ class CreateVectorStore(TypedDict):
     name: NotRequired[str | None]
     file_ids: NotRequired[list[FileId] | None]
     expires_after: NotRequired[str | None]
-    chunking_strategy: NotRequired[str | None]
+    chunking_strategy: NotRequired[ChunkingStrategy | None]
 
 
 class Deletion(TypedDict):
@@ -1492,7 +1513,7 @@ class Function5(TypedDict):
     arguments: Any
 
 
-class ToolCall3(TypedDict):
+class ToolCall2(TypedDict):
     id: str
     function: Function5
 
@@ -1501,7 +1522,7 @@ class Message3(TypedDict):
     role: Literal['assistant']
     content: str
     thinking: NotRequired[str]
-    tool_calls: NotRequired[list[ToolCall3]]
+    tool_calls: NotRequired[list[ToolCall2]]
 
 
 class Function6(TypedDict):
@@ -1509,7 +1530,7 @@ class Function6(TypedDict):
     arguments: dict[str, Any]
 
 
-class ToolCall4(TypedDict):
+class ToolCall3(TypedDict):
     id: NotRequired[str | None]
     function: Function6
 
@@ -1518,7 +1539,7 @@ class Message4(TypedDict):
     role: Literal['system', 'user', 'assistant', 'tool']
     content: NotRequired[str | None]
     images: NotRequired[list[Image] | None]
-    tool_calls: NotRequired[list[ToolCall4] | None]
+    tool_calls: NotRequired[list[ToolCall3] | None]
     tool_name: NotRequired[str | None]
     tool_call_id: NotRequired[str | None]
 
@@ -1802,16 +1823,36 @@ class Part1(TypedDict):
     text: str
 
 
-class ResponseInputItemFileSearchCall(TypedDict):
-    type: Literal['file_search_call']
+class ResponseInputItemAdditionalTools(TypedDict):
+    type: Literal[
+        'additional_tools',
+        'apply_patch_call',
+        'apply_patch_call_output',
+        'code_interpreter_call',
+        'computer_call',
+        'computer_call_output',
+        'image_generation_call',
+        'local_shell_call',
+        'local_shell_call_output',
+        'mcp_approval_request',
+        'mcp_approval_response',
+        'mcp_call',
+        'mcp_list_tools',
+        'program',
+        'program_output',
+        'shell_call',
+        'shell_call_output',
+        'tool_search_call',
+        'tool_search_output',
+        'web_search_call',
+    ]
 
 
-class ResponseInputItemFunctionCall(TypedDict):
-    type: Literal['function_call']
+class ResponseInputItemCustomToolCall(TypedDict):
+    type: Literal['custom_tool_call']
     call_id: str
     name: str
-    arguments: str
-    extra_content: NotRequired[dict[str, Any] | None]
+    input: str
 
 
 class Output(TypedDict):
@@ -1838,10 +1879,52 @@ class Output3(TypedDict):
     file_url: NotRequired[str | None]
 
 
+class ResponseInputItemCustomToolCallOutput(TypedDict):
+    type: Literal['custom_tool_call_output']
+    call_id: str
+    output: str | list[Output | Output1 | Output2 | Output3]
+
+
+class ResponseInputItemFileSearchCall(TypedDict):
+    type: Literal['file_search_call']
+
+
+class ResponseInputItemFunctionCall(TypedDict):
+    type: Literal['function_call']
+    call_id: str
+    name: str
+    arguments: str
+    extra_content: NotRequired[dict[str, Any] | None]
+
+
+class Output4(TypedDict):
+    type: Literal['input_text', 'output_text', 'text']
+    text: str
+
+
+class Output5(TypedDict):
+    type: Literal['refusal']
+    refusal: str
+
+
+class Output6(TypedDict):
+    type: Literal['input_image']
+    image_url: str
+    detail: NotRequired[str | None]
+
+
+class Output7(TypedDict):
+    type: Literal['input_file']
+    filename: NotRequired[str | None]
+    file_data: NotRequired[str | None]
+    file_id: NotRequired[str | None]
+    file_url: NotRequired[str | None]
+
+
 class ResponseInputItemFunctionCallOutput(TypedDict):
     type: Literal['function_call_output']
     call_id: str
-    output: str | list[Output | Output1 | Output2 | Output3]
+    output: str | list[Output4 | Output5 | Output6 | Output7]
 
 
 class ResponseInputItemItemReference(TypedDict):
@@ -1849,23 +1932,23 @@ class ResponseInputItemItemReference(TypedDict):
     id: str
 
 
-class Content19(TypedDict):
+class Content23(TypedDict):
     type: Literal['input_text', 'output_text', 'text']
     text: str
 
 
-class Content20(TypedDict):
+class Content24(TypedDict):
     type: Literal['refusal']
     refusal: str
 
 
-class Content21(TypedDict):
+class Content25(TypedDict):
     type: Literal['input_image']
     image_url: str
     detail: NotRequired[str | None]
 
 
-class Content22(TypedDict):
+class Content26(TypedDict):
     type: Literal['input_file']
     filename: NotRequired[str | None]
     file_data: NotRequired[str | None]
@@ -1876,7 +1959,7 @@ class Content22(TypedDict):
 class ResponseInputItemMessage(TypedDict):
     type: NotRequired[Literal['message']]
     role: Literal['user', 'assistant', 'system', 'developer']
-    content: str | list[Content19 | Content20 | Content21 | Content22]
+    content: str | list[Content23 | Content24 | Content25 | Content26]
 
 
 class ResponseInputItemReasoning(TypedDict):
@@ -2431,6 +2514,15 @@ class ToolList(TypedDict):
     tools: list[Tool3]
 
 
+class ToolProgressFrame(TypedDict):
+    type: Literal['tool-progress']
+    callId: str
+    tool: str
+    progress: float
+    total: NotRequired[float]
+    message: NotRequired[str]
+
+
 class ToolResultFrame(TypedDict):
     type: Literal['tool-result']
     callId: str
@@ -2687,22 +2779,6 @@ class AnthropicContentBlockText(TypedDict):
     citations: NotRequired[list[AnthropicCitation]]
 
 
-class Message(TypedDict):
-    role: Literal['user', 'assistant', 'system']
-    content: (
-        str
-        | list[
-            AnthropicTextBlock
-            | AnthropicImageBlock
-            | AnthropicDocumentBlock
-            | AnthropicRedactedThinkingBlock
-            | Content
-            | AnthropicToolUseBlock
-            | AnthropicToolResultBlock
-        ]
-    )
-
-
 class Delta3(TypedDict):
     type: Literal['citations_delta']
     citation: AnthropicCitation
@@ -2714,9 +2790,17 @@ class AnthropicEventContentBlockDelta(TypedDict):
     delta: Delta | Delta1 | Delta2 | Delta3
 
 
-class Message1(TypedDict):
-    role: Literal['user', 'assistant', 'system']
-    content: (
+class AnthropicSearchResultBlock(TypedDict):
+    type: Literal['search_result']
+    source: str
+    title: str
+    content: list[AnthropicTextBlock]
+
+
+class AnthropicToolResultBlock(TypedDict):
+    type: Literal['tool_result']
+    tool_use_id: str
+    content: NotRequired[
         str
         | list[
             AnthropicTextBlock
@@ -2724,10 +2808,11 @@ class Message1(TypedDict):
             | AnthropicDocumentBlock
             | AnthropicRedactedThinkingBlock
             | Content
-            | AnthropicToolUseBlock
-            | AnthropicToolResultBlock
+            | AnthropicSearchResultBlock
         ]
-    )
+        | None
+    ]
+    is_error: NotRequired[bool | None]
 
 
 class Call(TypedDict):
@@ -2854,7 +2939,7 @@ class CreateSite(TypedDict):
 class CreateVectorStoreFile(TypedDict):
     file_id: str
     attributes: NotRequired[Metadata | None]
-    chunking_strategy: NotRequired[str | None]
+    chunking_strategy: NotRequired[ChunkingStrategy | None]
 
 
 class Document(TypedDict):
@@ -2991,7 +3076,10 @@ ResponseInputItem: TypeAlias = (
     | ResponseInputItemFunctionCall
     | ResponseInputItemFunctionCallOutput
     | ResponseInputItemItemReference
+    | ResponseInputItemCustomToolCall
+    | ResponseInputItemCustomToolCallOutput
     | ResponseInputItemFileSearchCall
+    | ResponseInputItemAdditionalTools
     | ResponseInputItemReasoning
 )
 
@@ -3150,6 +3238,23 @@ AnthropicContentBlock: TypeAlias = (
 )
 
 
+class Message(TypedDict):
+    role: Literal['user', 'assistant', 'system']
+    content: (
+        str
+        | list[
+            AnthropicTextBlock
+            | AnthropicImageBlock
+            | AnthropicDocumentBlock
+            | AnthropicRedactedThinkingBlock
+            | Content
+            | AnthropicToolUseBlock
+            | AnthropicToolResultBlock
+            | AnthropicSearchResultBlock
+        ]
+    )
+
+
 class AnthropicEventContentBlockStart(TypedDict):
     type: Literal['content_block_start']
     index: int
@@ -3175,6 +3280,23 @@ class AnthropicMessage(TypedDict):
     stop_sequence: str | None
     usage: AnthropicUsage
     agent: NotRequired[AgentExtra]
+
+
+class Message1(TypedDict):
+    role: Literal['user', 'assistant', 'system']
+    content: (
+        str
+        | list[
+            AnthropicTextBlock
+            | AnthropicImageBlock
+            | AnthropicDocumentBlock
+            | AnthropicRedactedThinkingBlock
+            | Content
+            | AnthropicToolUseBlock
+            | AnthropicToolResultBlock
+            | AnthropicSearchResultBlock
+        ]
+    )
 
 
 class Capabilities(TypedDict):
@@ -3273,7 +3395,7 @@ class CreateFileBatch(TypedDict):
     file_ids: NotRequired[list[FileId] | None]
     files: NotRequired[list[CreateVectorStoreFile] | None]
     attributes: NotRequired[Metadata | None]
-    chunking_strategy: NotRequired[str | None]
+    chunking_strategy: NotRequired[ChunkingStrategy | None]
 
 
 class DocumentBatchResult(TypedDict):
@@ -3442,6 +3564,7 @@ ChatFrame: TypeAlias = (
     | SearchStepFrame
     | RetrievedFrame
     | ToolCallFrame
+    | ToolProgressFrame
     | ToolResultFrame
     | ReasoningDeltaFrame
     | ProgressFrame

@@ -48,6 +48,12 @@ describe('a request', () => {
     ])
   })
 
+  it('holds the beginning of a question that is very long', async () => {
+    const { server, embedder } = await startEmbedder()
+    await embedder.embedQuery('Owls hoot. '.repeat(65_000), signal)
+    expect(server.requests.map(({ input: [text = ''] }) => text.length)).toEqual([8_000])
+  })
+
   it('holds 32 texts at most, and texts of other callers as well', async () => {
     const { server, embedder } = await startEmbedder()
     const texts = Array.from({ length: 20 }, (_, i) => `text ${i}`)
