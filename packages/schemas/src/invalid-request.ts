@@ -37,6 +37,7 @@ export function issuesOf(error: z.ZodError): Issue[] {
 interface FoundIssue {
   path: readonly PropertyKey[]
   message: string
+  code?: string | undefined
   /** Of a union: the issues of each of its kinds. */
   errors?: unknown
 }
@@ -46,15 +47,22 @@ export const fieldsOf = (issues: readonly FoundIssue[]): Issue[] =>
     .flatMap((issue) => meantIn(issue) ?? [issue])
     .map(({ path, message }) => ({ field: path.map(String).join('.'), message }))
 
-/** Of a union by `type`: the issues of the one kind whose type was given; undefined if there is no such kind. */
+/** Of a union: the issues of the one kind that was meant, by its `type` or by what it is; undefined if that is not clear. */
 function meantIn({ path, errors }: FoundIssue): FoundIssue[] | undefined {
   // What a union reports: its kinds, each with its issues.
   const kinds = Array.isArray(errors) ? (errors as FoundIssue[][]) : []
-  const isOfType = (issue: FoundIssue) => issue.path.length === 1 && issue.path[0] === 'type'
-  const others = kinds.filter((issues) => !issues.some(isOfType))
+  const others = kinds.filter((issues) => !issues.some(isOfAnother))
   const [meant] = others
   if (!meant || others.length > 1 || others.length === kinds.length) return undefined
-  return meant.map((issue) => ({ ...issue, path: [...path, ...issue.path] }))
+  return meant
+    .map((issue) => ({ ...issue, path: [...path, ...issue.path] }))
+    .flatMap((issue) => meantIn(issue) ?? [issue])
+}
+
+/** Whether an issue says that the input is of another kind: of another type, or text and no list. */
+function isOfAnother({ path, code }: FoundIssue): boolean {
+  if (path.length === 0) return code === 'invalid_type'
+  return path.length === 1 && path[0] === 'type' && code !== 'invalid_union'
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -83,9 +91,7 @@ export function installErrorMessages(): void {
 }
 
 function formatIssue(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'invalid_type') {
-    return issue.input === undefined ? 'is required' : formatKind(issue.expected)
-  }
+  if (issue.code === 'invalid_type' || issue.code === 'invalid_union') return formatType(issue)
   if (issue.code === 'invalid_value') return formatValues(issue.values)
   if (issue.code === 'too_small') {
     return formatBound(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
@@ -95,6 +101,13 @@ function formatIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
   if (issue.code === 'unrecognized_keys') return `has unknown fields: ${issue.keys.join(', ')}`
   return undefined
+}
+
+function formatType(
+  issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType | z.core.$ZodIssueInvalidUnion>,
+): string | undefined {
+  if (issue.code === 'invalid_union') return issue.discriminator && 'is not supported'
+  return issue.input === undefined ? 'is required' : formatKind(issue.expected)
 }
 
 function formatKind(expected: string): string | undefined {

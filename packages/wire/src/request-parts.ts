@@ -1,5 +1,5 @@
 import { optional } from '@agent-server/lib/fields.ts'
-import type { ModelMessage, ModelTool } from '@agent-server/models'
+import type { ModelMessage, ModelTool, ModelToolCall } from '@agent-server/models'
 import { z } from 'zod'
 
 /** UTF-16 code units of an image in base64, or of its URL. */
@@ -25,6 +25,12 @@ interface GivenFunction {
   /** JSON Schema; absent if it takes none. */
   parameters?: Record<string, unknown> | null | undefined
 }
+
+/** A call of a tool that takes text: models know functions alone. */
+export const toTextCall = (
+  callId: string,
+  { name, input }: { name: string; input: string },
+): ModelToolCall => ({ callId, name, arguments: JSON.stringify({ input }) })
 
 /** A function of the client's own as the model is told of it. */
 export function toClientTool({ name, description, parameters }: GivenFunction): ModelTool {

@@ -11,6 +11,7 @@ import {
   toClientTool,
   toSampling,
   toSentFile,
+  toTextCall,
   toUserMessage,
   withReasoning,
 } from '@agent-server/wire'
@@ -105,9 +106,9 @@ function toModelMessage(message: CompletionMessage): ModelMessage[] {
 type AssistantMessage = Extract<CompletionMessage, { role: 'assistant' }>
 
 function toCalls(message: AssistantMessage): ModelToolCall[] {
-  return (message.tool_calls ?? []).map(({ id, function: call, extra_content }) => ({
-    callId: id,
-    ...call,
-    ...(extra_content && { attachment: extra_content }),
-  }))
+  return (message.tool_calls ?? []).map((call) => {
+    if (call.type === 'custom') return toTextCall(call.id, call.custom)
+    const { id: callId, function: called, extra_content } = call
+    return { callId, ...called, ...(extra_content && { attachment: extra_content }) }
+  })
 }

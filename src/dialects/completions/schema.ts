@@ -46,11 +46,16 @@ const FilePart = z.object({
     .describe('The file, which the server reads.'),
 })
 
+const RefusalPart = z.object({
+  type: z.literal('refusal'),
+  refusal: boundedText(MAX_MESSAGE).describe('Text with which the model declined.'),
+})
+
 const OtherPart = z.looseObject({
   type: z
     .string()
     .max(64)
-    .regex(/^(?!text$|image_url$|file$)/, 'must include its text, image_url or file')
+    .regex(/^(?!text$|image_url$|file$|refusal$)/, 'must include its text, image_url or file')
     .describe('Kind of the part. A part that is not supported is replaced by a note.'),
 })
 
@@ -58,7 +63,7 @@ const Content = z
   .union(
     [
       boundedText(MAX_MESSAGE),
-      z.array(z.union([TextPart, ImagePart, FilePart, OtherPart])).max(1_000),
+      z.array(z.union([TextPart, ImagePart, FilePart, OtherPart, RefusalPart])).max(1_000),
     ],
     {
       error: 'must be a string or a list of parts, such as text and image_url',
@@ -84,8 +89,10 @@ export const Reasoning = {
     .describe('Reasoning that came with the calls, to be sent back unchanged.'),
 }
 
-const ToolCall = z.object({
-  id: z.string().max(256).describe('Identifier of the call.'),
+const CallId = z.string().max(256).describe('Identifier of the call.')
+
+const FunctionCall = z.object({
+  id: CallId,
   type: z.literal('function').default('function'),
   function: z
     .object({
@@ -94,6 +101,18 @@ const ToolCall = z.object({
     })
     .describe('The function that was called.'),
   extra_content: ExtraContent.nullish(),
+})
+
+/** Of a tool that takes text. */
+const CustomCall = z.object({
+  id: CallId,
+  type: z.literal('custom'),
+  custom: z
+    .object({
+      name: z.string().min(1).max(256).describe('Name of the tool.'),
+      input: boundedText(MAX_MESSAGE).describe('What the tool was sent.'),
+    })
+    .describe('The tool that was called.'),
 })
 
 export const CompletionMessage = z
@@ -108,8 +127,11 @@ export const CompletionMessage = z
     z.object({
       role: z.literal('assistant'),
       content: Content.nullish(),
+      refusal: boundedText(MAX_MESSAGE)
+        .nullish()
+        .describe('Text with which the model declined, in place of `content`.'),
       tool_calls: z
-        .array(ToolCall)
+        .array(z.union([FunctionCall, CustomCall]))
         .max(MAX_TOOLS)
         .nullish()
         .describe('Calls of the client’s own tools.'),
@@ -221,7 +243,9 @@ function hasQuestion(messages: readonly CompletionMessage[]): boolean {
 /** A message's role and text, whatever form its content has. */
 export function toPlain(message: CompletionMessage): { role: string; content: string } {
   const { role, content } = message
-  if (content === null || content === undefined) return { role, content: '' }
+  if (content === null || content === undefined) {
+    return { role, content: ('refusal' in message && message.refusal) || '' }
+  }
   if (typeof content === 'string') return { role, content }
   return { role, content: content.map((part) => textOf(role, part)).join('') }
 }
@@ -230,6 +254,7 @@ export type Part = Exclude<z.output<typeof Content>, string>[number]
 
 function textOf(role: string, part: Part): string {
   if (isText(part)) return part.text
+  if (isRefusal(part)) return part.refusal
   if (isFile(part)) return fileMark(part.file.filename ?? part.file.file_id)
   return isImage(part) && role === 'user' ? IMAGE_MARK : `[${part.type}: not supported here]`
 }
@@ -249,6 +274,7 @@ interface Image {
 }
 
 const isText = (part: Part): part is z.output<typeof TextPart> => part.type === 'text'
+const isRefusal = (part: Part): part is z.output<typeof RefusalPart> => part.type === 'refusal'
 /** A part that lacks its file was refused, but is asked here all the same. */
 export const isFile = (part: Part): part is z.output<typeof FilePart> =>
   FilePart.safeParse(part).success

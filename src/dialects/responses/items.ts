@@ -38,14 +38,16 @@ export async function toNewItems(items: readonly AnyItem[]): Promise<NewItems> {
 }
 
 function toNewItem(item: AnyItem): NewItem {
-  const { id, ...stored } = toListed(item, newId(ID_WORDS[item.type ?? 'message']))
+  const { id, ...stored } = toListed(item, newId(ID_WORDS[item.type ?? 'message'] ?? 'item'))
   return { id, json: JSON.stringify(stored), text: 'role' in item ? textIn(item.content) : '' }
 }
 
-const ID_WORDS: Record<NonNullable<InputItem['type']>, string> = {
+const ID_WORDS: Record<string, string> = {
   message: 'msg',
   function_call: 'fc',
   function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
   file_search_call: 'fs',
   reasoning: 'rs',
   item_reference: 'item',

@@ -15,10 +15,11 @@ import {
   toFilter,
   toSampling,
   toSentFile,
+  toTextCall,
   toUserMessage,
   withinStores,
 } from '@agent-server/wire'
-import type { InputItem, ResponseRequest } from './schema.ts'
+import { FOREIGN_ITEMS, type InputItem, type ResponseRequest } from './schema.ts'
 
 type Content = Extract<InputItem, { role: string }>['content']
 type Tools = NonNullable<ResponseRequest['tools']>
@@ -71,7 +72,10 @@ export function toAgentRequest(
       format: toAnswerFormat(request.text?.format, 'text.format'),
     },
     clientTools: functions.map(toClientTool),
-    foreignTools: tools.filter((tool) => !isKnown(tool)).map(({ type }) => type),
+    foreignTools: [
+      ...tools.filter((tool) => !isKnown(tool)).map(({ type }) => type),
+      ...ownForeignItems(request),
+    ],
     toolChoice: toToolChoice(request.tool_choice),
   }
 }
@@ -90,8 +94,9 @@ export function toMessages(items: readonly InputItem[]): ModelMessage[] {
   for (const item of items) {
     if ('role' in item) messages.push(...toMessage(item))
     else if (item.type === 'reasoning') addReasoning(messages, item.encrypted_content ?? '')
-    else if (item.type === 'function_call') addCall(messages, item)
-    else if (item.type === 'function_call_output') messages.push(toResult(item, messages))
+    else if (item.type === 'function_call') addCall(messages, toCall(item))
+    else if (item.type === 'custom_tool_call') addCall(messages, toTextCall(item.call_id, item))
+    else if (isResult(item)) messages.push(toResult(item, messages))
   }
   return messages
 }
@@ -120,9 +125,7 @@ export function filesIn(items: readonly InputItem[], own: number): SentFile[] {
   const earlier = items.length - own
   return items.flatMap((item, index) => {
     const [name, content] =
-      'role' in item
-        ? ['content', item.content]
-        : ['output', item.type === 'function_call_output' ? item.output : '']
+      'role' in item ? ['content', item.content] : ['output', isResult(item) ? item.output : '']
     if (typeof content === 'string') return []
     const path = index < earlier ? 'conversation' : `input.${index - earlier}.${name}`
     return content.flatMap((part, at) =>
@@ -163,29 +166,39 @@ function addReasoning(messages: ModelMessage[], data: string): void {
 }
 
 type FunctionCall = Extract<InputItem, { type: 'function_call' }>
+type Result = Extract<InputItem, { type: 'function_call_output' | 'custom_tool_call_output' }>
+
+const isResult = (item: InputItem): item is Result =>
+  item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
+
+function toCall(item: FunctionCall): ModelToolCall {
+  const { call_id: callId, name, arguments: input, extra_content } = item
+  return { callId, name, arguments: input, ...(extra_content && { attachment: extra_content }) }
+}
+
+/** What tools of others said, in the request itself: of earlier requests, it was named before. */
+function ownForeignItems({ input }: ResponseRequest): string[] {
+  const types: readonly string[] = FOREIGN_ITEMS
+  const items = typeof input === 'string' ? [] : input
+  return items.flatMap(({ type = '' }) => (types.includes(type) ? [type] : []))
+}
 
 /** Adds a call to the last message of the assistant, which is added if the last message is another. */
-function addCall(messages: ModelMessage[], item: FunctionCall): void {
+function addCall(messages: ModelMessage[], call: ModelToolCall): void {
   const last = messages.at(-1)
   const message = last?.role === 'assistant' ? last : { role: 'assistant' as const, content: '' }
   const earlierCalls = 'toolCalls' in message ? (message.toolCalls ?? []) : []
-  const call: ModelToolCall = {
-    callId: item.call_id,
-    name: item.name,
-    arguments: item.arguments,
-    ...(item.extra_content && { attachment: item.extra_content }),
-  }
   if (message === last) messages.pop()
   messages.push({ ...message, toolCalls: [...earlierCalls, call] })
 }
 
 function toResult(
-  { call_id, output }: Extract<InputItem, { type: 'function_call_output' }>,
+  { type, call_id, output }: Result,
   messages: readonly ModelMessage[],
 ): ModelMessage {
   const calls = messages.flatMap((each) => (each.role === 'assistant' && each.toolCalls) || [])
   if (!calls.some(({ callId }) => callId === call_id)) {
-    throw refusal('input', `has a function_call_output for "${call_id}", but no such call`)
+    throw refusal('input', `has a ${type} for "${call_id}", but no such call`)
   }
   return { role: 'tool', callId: call_id, content: toText('tool', output) }
 }

@@ -61,9 +61,47 @@ const FunctionCall = z.object({
   extra_content: ExtraContent.nullish(),
 })
 
+/** Of a tool that takes text. */
+const CustomCall = z.object({
+  type: z.literal('custom_tool_call'),
+  call_id: ItemId.describe('Identifier of the call.'),
+  name: z.string().min(1).max(256).describe('Name of the tool.'),
+  input: boundedText(MAX_MESSAGE).describe('What the tool was sent.'),
+})
+
 /** Items of earlier answers that the model has no use for; accepted and dropped. */
 const Passed = z.object({
   type: z.literal('file_search_call').describe('It has no effect.'),
+})
+
+/** What tools said that run at OpenAI, or in programs such as Codex. */
+export const FOREIGN_ITEMS = [
+  'additional_tools',
+  'apply_patch_call',
+  'apply_patch_call_output',
+  'code_interpreter_call',
+  'computer_call',
+  'computer_call_output',
+  'image_generation_call',
+  'local_shell_call',
+  'local_shell_call_output',
+  'mcp_approval_request',
+  'mcp_approval_response',
+  'mcp_call',
+  'mcp_list_tools',
+  'program',
+  'program_output',
+  'shell_call',
+  'shell_call_output',
+  'tool_search_call',
+  'tool_search_output',
+  'web_search_call',
+] as const
+
+const Foreign = z.object({
+  type: z
+    .enum(FOREIGN_ITEMS)
+    .describe('Left out, and named in the header `warnings`: the server has no such tool.'),
 })
 
 const Reasoning = z.object({
@@ -92,7 +130,14 @@ export const InputItem = z
       type: z.literal('item_reference'),
       id: ItemId.describe('An item of an earlier response.'),
     }),
+    CustomCall,
+    z.object({
+      type: z.literal('custom_tool_call_output'),
+      call_id: ItemId.describe('Identifier of the call.'),
+      output: Content.describe('The result of the call.'),
+    }),
     Passed,
+    Foreign,
     Reasoning,
   ])
   .meta({ id: 'ResponseInputItem' })

@@ -204,6 +204,13 @@ describe("The AI SDK's openai('agent')", () => {
     expect(embeddings[0]).not.toEqual(embeddings[1])
   })
 
+  it('embeds as many texts at once as it sends OpenAI', async () => {
+    const values = Array.from({ length: 1_500 }, (_, place) => `Owl ${place % 7} hoots.`)
+    const { embeddings } = await embedMany({ model: provider().embedding('any'), values })
+    expect(embeddings).toHaveLength(1_500)
+    expect(embeddings[1_491]).toEqual(embeddings[0])
+  })
+
   it('streams over chat completions', async () => {
     const asked = { model: provider().chat('agent'), prompt: QUESTION, maxRetries: 0 }
     expect(await streamText(asked).text).toBe('At ten [1].')

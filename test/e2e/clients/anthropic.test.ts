@@ -5,6 +5,7 @@ import Anthropic, {
   BadRequestError,
   NotFoundError,
 } from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { modelRequest } from '../../support/model-request.ts'
@@ -113,6 +114,41 @@ describe('Anthropic’s package', () => {
     upstream.always(streamReply(chunk({ content: 'Half of ' }), { cut: true }))
     const failing = client.messages.stream(ask).finalMessage()
     await expect(failing).rejects.toBeInstanceOf(APIError)
+  })
+
+  it.each([false, true])(
+    'runs tools by its own runner, which is told that no thread is kept, streamed: %s',
+    async (stream) => {
+      const calls = [true, false].map((on) => toolCallReply({ name: 'lamp', arguments: { on } }))
+      upstream.script(...calls, textReply('The lamp is off.'))
+      const switched: boolean[] = []
+      const lamp = betaTool({
+        ...LAMP,
+        inputSchema: {
+          type: 'object',
+          properties: { on: { type: 'boolean' } },
+          required: ['on'],
+        },
+        run: ({ on }) => {
+          switched.push(on)
+          return `the lamp is ${on ? 'on' : 'off'}`
+        },
+      })
+      const tools = [lamp]
+      const runner = client.beta.messages.toolRunner({ ...ask, tools, stream })
+      const { content } = await runner.runUntilDone()
+      expect(content).toMatchObject([{ type: 'text', text: 'The lamp is off.' }])
+      expect(switched).toEqual([true, false])
+      const roles = modelRequest(upstream.requests.at(-1)).messages.map(({ role }) => role)
+      expect(roles.filter((role) => role === 'tool')).toHaveLength(2)
+    },
+  )
+
+  it('lists the agent as a model, page by page', async () => {
+    const models = await Array.fromAsync(client.models.list({ limit: 1 }))
+    expect(models[0]).toMatchObject({ type: 'model', id: 'agent', created_at: expect.any(String) })
+    expect(new Set(models.map(({ id }) => id)).size).toBe(models.length)
+    expect((await client.models.retrieve('agent')).display_name).toBe('agent')
   })
 
   it('receives the alternative to batches', async () => {

@@ -1,7 +1,8 @@
-import { filledText, optional, optionalOr } from '@agent-server/lib/fields.ts'
+import { boundedText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 
-export const EmbeddedText = filledText(200_000)
+/** White space has a vector, too: a list may hold what a program cut out of a text. */
+export const EmbeddedText = boundedText(200_000).min(1, 'must not be empty')
 /** As many as OpenAI takes. */
 export const MAX_TEXTS = 2_048
 const Tokens = z.array(z.int().min(0).max(200_000)).min(1).max(8_192)

@@ -1,9 +1,9 @@
-import { optional, unsupported } from '@agent-server/lib/fields.ts'
+import { optional } from '@agent-server/lib/fields.ts'
 import { DocumentId } from '@agent-server/schemas/document.ts'
 import { Metadata } from '@agent-server/schemas/metadata.ts'
 import { VectorStoreId } from '@agent-server/wire'
 import { z } from 'zod'
-import { FileCounts, StoreFileInput, StoreFileListQuery } from './schema.ts'
+import { ChunkingStrategy, FileCounts, StoreFileInput, StoreFileListQuery } from './schema.ts'
 
 /** Maximum files of one batch: all are read each time its progress is requested. */
 const MAX_FILES = 200
@@ -25,7 +25,7 @@ export const NewFileBatch = z
       'Alternative to `file_ids` that gives each document its own attributes.',
     ),
     attributes: optional(Metadata).describe('Attributes of all documents in `file_ids`.'),
-    chunking_strategy: unsupported('the server splits documents itself'),
+    chunking_strategy: ChunkingStrategy,
   })
   .refine(({ file_ids, files }) => (file_ids === undefined) !== (files === undefined), {
     path: ['file_ids'],

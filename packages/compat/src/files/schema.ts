@@ -50,6 +50,15 @@ export const VectorStoreListQuery = z.object({
   after: VectorStoreId.optional().describe('The last store of the previous page.'),
 })
 
+export const ChunkingStrategy = z
+  .object({
+    type: z
+      .literal('auto', 'is not supported: the server splits documents itself, which is `auto`')
+      .describe('Only `auto` is supported: the server splits documents itself.'),
+  })
+  .nullish()
+  .describe('How documents are split.')
+
 const StoreName = optional(boundedText(256)).describe(
   'A name for people; if it can be that of a collection, a new store is that collection.',
 )
@@ -59,7 +68,7 @@ export const NewVectorStore = z
     name: StoreName,
     file_ids: optional(z.array(DocumentId).max(100)).describe('Documents to add.'),
     expires_after: unsupported('documents are kept until they are deleted'),
-    chunking_strategy: unsupported('the server splits documents itself'),
+    chunking_strategy: ChunkingStrategy,
   })
   .meta({ id: 'CreateVectorStore', examples: [{ name: 'handbook' }] })
 
@@ -126,7 +135,7 @@ export const StoreFileInput = z
   .object({
     file_id: DocumentId,
     attributes: optional(Metadata),
-    chunking_strategy: unsupported('the server splits documents itself'),
+    chunking_strategy: ChunkingStrategy,
   })
   .meta({ id: 'CreateVectorStoreFile', examples: [{ file_id: 'doc_0198c5f28f2e7c1b' }] })
 

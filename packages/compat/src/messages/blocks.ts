@@ -78,6 +78,15 @@ const DocumentBlock = z
   })
   .meta({ id: 'AnthropicDocumentBlock' })
 
+const SearchResultBlock = z
+  .object({
+    type: z.literal('search_result'),
+    source: z.string().max(10_000).describe('Where it is from.'),
+    title: z.string().max(1_000).describe('Title of what was found.'),
+    content: z.array(TextBlock).max(MAX_BLOCKS).describe('The passages, which the model reads.'),
+  })
+  .meta({ id: 'AnthropicSearchResultBlock' })
+
 const ToolUseBlock = z
   .object({
     type: z.literal('tool_use'),
@@ -100,7 +109,7 @@ const OtherBlock = z.looseObject({
     .string()
     .max(64)
     .regex(
-      /^(?!(?:text|image|document|redacted_thinking|tool_use|tool_result)$)/,
+      /^(?!(?:text|image|document|search_result|redacted_thinking|tool_use|tool_result)$)/,
       'lacks fields of its type',
     )
     .describe('Kind of the block. A block that is not supported is replaced by a note.'),
@@ -113,7 +122,7 @@ const ToolResultBlock = z
     type: z.literal('tool_result'),
     tool_use_id: z.string().min(1).max(256).describe('The `id` of the call.'),
     content: z
-      .union([Text, z.array(z.union(INSIDE)).max(MAX_BLOCKS)])
+      .union([Text, z.array(z.union([...INSIDE, SearchResultBlock])).max(MAX_BLOCKS)])
       .nullish()
       .describe('The result.'),
     is_error: z.boolean().nullish().describe('Whether the call failed.'),
@@ -121,11 +130,19 @@ const ToolResultBlock = z
   .meta({ id: 'AnthropicToolResultBlock' })
 
 const Content = z
-  .union([Text, z.array(z.union([...INSIDE, ToolUseBlock, ToolResultBlock])).max(MAX_BLOCKS)], {
-    error: 'must be a string or a list of blocks, such as text, image, tool_use and tool_result',
-  })
+  .union(
+    [
+      Text,
+      z
+        .array(z.union([...INSIDE, ToolUseBlock, ToolResultBlock, SearchResultBlock]))
+        .max(MAX_BLOCKS),
+    ],
+    {
+      error: 'must be a string or a list of blocks, such as text, image, tool_use and tool_result',
+    },
+  )
   .describe(
-    'Text or blocks. Images in user messages are passed to models that support them; documents are read; for kinds of blocks that are not supported, a note is inserted instead.',
+    'Text or blocks. Images in user messages are passed to models that support them; documents and search results are read; for kinds of blocks that are not supported, a note is inserted instead.',
   )
 
 export const MessageParam = z.object({

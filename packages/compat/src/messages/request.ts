@@ -141,6 +141,7 @@ function toText(content: string | readonly Block[], imageMark = IMAGE_MARK): str
 function textOf(block: Block): string {
   if (isText(block)) return block.text
   if (isDocument(block)) return fileMark(block.title ?? idOf(block.source))
+  if (isSearchResult(block)) return fileMark(block.title)
   // A tool that a search of the client found; the model is given all tools, and so knows it.
   if (block.type === 'tool_reference') return String(block.tool_name ?? '')
   const isReasoning = block.type === 'thinking' || block.type === 'redacted_thinking'
@@ -156,6 +157,10 @@ function filesOf(content: MessageParam['content'], path: string): SentFile[] {
   if (typeof content === 'string') return []
   return content.flatMap((block, at) => {
     if (isToolResult(block)) return filesOf(block.content ?? [], `${path}.${at}.content`)
+    if (isSearchResult(block)) {
+      const { title, content: passages } = block
+      return [{ field: `${path}.${at}.content`, name: fileName(title), content: toText(passages) }]
+    }
     return isDocument(block) ? [toFile(block, `${path}.${at}.source`)] : []
   })
 }
@@ -181,6 +186,8 @@ const idOf = (source: Source) => (isOf(source, 'file') ? source.file_id : undefi
 const isText = (block: Block): block is BlockOf<'text'> => block.type === 'text'
 const isImage = (block: Block): block is BlockOf<'image'> => block.type === 'image'
 const isDocument = (block: Block): block is BlockOf<'document'> => block.type === 'document'
+const isSearchResult = (block: Block): block is BlockOf<'search_result'> =>
+  block.type === 'search_result'
 const isRedactedThinking = (block: Block): block is BlockOf<'redacted_thinking'> =>
   block.type === 'redacted_thinking'
 const isToolUse = (block: Block): block is BlockOf<'tool_use'> => block.type === 'tool_use'

@@ -81,6 +81,7 @@ export function createMessageWriter(options: WriterOptions) {
       case 'search-step':
       case 'citations':
       case 'tool-call':
+      case 'tool-progress':
       case 'tool-result':
       case 'progress':
         return []

@@ -1,15 +1,9 @@
-import {
-  boundedText,
-  filledText,
-  freeObject,
-  optional,
-  unsupported,
-} from '@agent-server/lib/fields.ts'
+import { boundedText, freeObject, optional, unsupported } from '@agent-server/lib/fields.ts'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '@agent-server/schemas/chat.ts'
 import type { ErrorBody } from '@agent-server/schemas/error.ts'
 import { AgentExtra, ClientFunction, MAX_IMAGE, MAX_TOOLS, SAMPLING } from '@agent-server/wire'
 import { z } from 'zod'
-import { DIMENSIONS, MAX_TEXTS } from '../embeddings/schema.ts'
+import { DIMENSIONS, EmbeddedText, MAX_TEXTS } from '../embeddings/schema.ts'
 
 // Shapes of Ollama's API: https://github.com/ollama/ollama/blob/main/docs/api.md. Fields that only concern how Ollama
 // itself runs a model, such as `keep_alive` and `options.num_ctx`, are ignored.
@@ -242,8 +236,6 @@ export const OllamaModelInfo = z
       .describe('What the agent can do, such as `tools` and `vision`.'),
   })
   .meta({ id: 'OllamaModelInfo' })
-
-const EmbeddedText = filledText(200_000)
 
 export const OllamaEmbedRequest = z
   .object({

@@ -78,6 +78,7 @@ export function createOllamaWriter<Place>(
       case 'search-step':
       case 'citations':
       case 'tool-call':
+      case 'tool-progress':
       case 'tool-result':
       case 'progress':
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from anthropic import Anthropic, AuthenticationError
+from anthropic import Anthropic, AuthenticationError, beta_tool
 from conftest import ANSWER, HOURS, KEY, LIT, QUESTION, Model
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage, ToolMessage
@@ -61,6 +61,26 @@ def test_it_calls_its_tools(client: Anthropic, model: Model, *, stream: bool) ->
     ]
     assert ask(client, talk, stream=stream, tools=[LAMP]).content[0].text == LIT
     assert model.roles() == ["system", "user", "assistant", "tool"]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["plain", "streamed"])
+def test_its_runner_is_told_that_no_thread_is_kept(client: Anthropic, model: Model, *, stream: bool) -> None:
+    @beta_tool
+    def lamp(on: bool) -> str:
+        """Switches the lamp."""
+        return f"the lamp is {'on' if on else 'off'}"
+
+    question: Any = [{"role": "user", "content": "Light, please."}]
+    asked: Any = {"model": "agent", "max_tokens": 1000, "messages": question, "tools": [lamp]}
+    message = client.beta.messages.tool_runner(**asked, stream=stream).until_done()
+    assert [block.text for block in message.content if block.type == "text"] == [LIT]
+    assert model.roles() == ["system", "user", "assistant", "tool"]
+
+
+def test_it_lists_the_agent_as_a_model(client: Anthropic) -> None:
+    models = list(client.models.list(limit=1))
+    assert (models[0].type, models[0].id) == ("model", "agent")
+    assert models[0].created_at.year >= 1970
 
 
 def test_it_sends_instructions_and_images(client: Anthropic, model: Model) -> None:
