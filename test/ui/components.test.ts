@@ -48,6 +48,13 @@ describe('The steps of an answer', () => {
     expect(draw([done, failed])).toContain('<summary>2 steps, 1 without a result</summary>')
   })
 
+  it('say how far a call is while it runs', () => {
+    const running = step({ tool: 'mcp__home__lamp', progress: 'Wire 1 (50 %)' })
+    expect(draw([running], true)).toMatch(/<summary>.*: Wire 1 \(50 %\).*<\/summary>/)
+    const done = { ...running, output: 'It is on.', isError: false, milliseconds: 900 }
+    expect(draw([done])).not.toContain('Wire 1')
+  })
+
   it('show fifty of a long run, and count the rest', () => {
     const many = Array.from({ length: 53 }, (_, n) =>
       step({ callId: `${n}`, output: '', isError: false }),
