@@ -190,7 +190,7 @@ describe('OpenAI’s package, with Responses', () => {
         { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 'z', tools: [] },
         user,
       ],
-    } as Partial<OpenAI.Responses.ResponseCreateParamsNonStreaming>).withResponse()
+    }).withResponse()
     expect(data.output_text).toBe('Fine [1].')
     expect(response.headers.get('warnings')).toContain('web_search_call, mcp_list_tools')
   })

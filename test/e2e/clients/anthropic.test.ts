@@ -123,7 +123,8 @@ describe('Anthropic’s package', () => {
       upstream.script(...calls, textReply('The lamp is off.'))
       const switched: boolean[] = []
       const lamp = betaTool({
-        ...LAMP,
+        name: 'lamp',
+        description: 'Switches the lamp.',
         inputSchema: {
           type: 'object',
           properties: { on: { type: 'boolean' } },

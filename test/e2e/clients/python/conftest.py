@@ -20,7 +20,7 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 
 # What needs other versions has an environment of its own.
-collect_ignore = ["aider", "claude_agent", "older_openai"]
+collect_ignore = ["aider", "claude_agent", "older_openai", "phoenix"]
 
 ROOT = Path(__file__).parents[4]
 NODE = ROOT / "node_modules/node/bin/node"
