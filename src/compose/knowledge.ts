@@ -28,7 +28,7 @@ import { createMetrics, type Metrics } from '../operator/ops/metrics.ts'
 import type { Embedding } from '../retrieval/embedding.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 import { createIndex } from './chunk-index.ts'
-import { chosenVectors, openEmbedding, openNextModel } from './models.ts'
+import { checkInstalled, chosenVectors, openEmbedding, openNextModel } from './models.ts'
 import { checkOtherStore, openStore } from './stores.ts'
 import { openUsage, type Terms } from './usage.ts'
 
@@ -259,7 +259,7 @@ export function openPreparer({ SEARCH_LANGUAGE: language }: Config, log: Fastify
   return createPreparer({ language, deadlineMs: PREPARATION_MS, log })
 }
 
-/** Throws if a start with the configuration `next` would refuse the webhook URL, OCR, the store, or its vectors. */
+/** Throws if a start with the configuration `next` would refuse the webhook URL, OCR, the embedder, the store, or its vectors. */
 export async function checkNextStart(
   next: Config,
   { DATABASE_URL, DATA_DIR }: Config,
@@ -268,6 +268,7 @@ export async function checkNextStart(
 ): Promise<void> {
   checkReceiver(receiverOf(next))
   ocrOf(next)
+  checkInstalled(next)
   const isOtherStore =
     next.DATABASE_URL !== DATABASE_URL ||
     (DATABASE_URL === undefined && resolve(next.DATA_DIR) !== resolve(DATA_DIR))

@@ -12,6 +12,7 @@ import {
   createOpenAiReranker,
   createUpstreamModel,
   EMBEDDING_MODEL,
+  findPackage,
   firstApi,
   isInstalled,
   listModels,
@@ -74,6 +75,14 @@ const nameOfVectors = (model: string) => builtinModel(model)?.name ?? model
 /** Like `nameOfVectors`, but only for a model set explicitly: the default yields to vectors that already exist. */
 export function chosenVectors({ EMBEDDING_MODEL: model }: Config): string | undefined {
   return model === undefined || model === NO_EMBEDDER ? undefined : nameOfVectors(model)
+}
+
+/** Throws a SetupError if an embedder that is chosen to run on this machine is not installed. */
+export function checkInstalled({ EMBEDDING_MODEL, EMBEDDING_MODEL_NEXT }: Config): void {
+  for (const setting of [EMBEDDING_MODEL, EMBEDDING_MODEL_NEXT]) {
+    const model = builtinModel(setting)
+    if (model) findPackage(model)
+  }
 }
 
 /** The embedder to change to, if one is configured; it uses the current embedder's server unless it has its own. */

@@ -13,6 +13,7 @@ import { ask } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
 import { onlyLong } from '../support/long.ts'
+import { multilingualInstalled } from '../support/multilingual-e5.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
@@ -274,6 +275,33 @@ describe('A restart', verifies('admin.restart.checked'), () => {
     })
     expect(begun).not.toHaveBeenCalled()
   })
+
+  it.skipIf(multilingualInstalled)(
+    'is refused with an embedder that is missing, which a key cannot save, either (needs one that is missing)',
+    async () => {
+      const created = await server.request('/admin/keys', {
+        body: { name: 'A', scopes: ['admin'] },
+      })
+      const { secret } = ApiKeyCreated.parse(await created.json())
+      const { digest } = Settings.parse(await (await server.request('/admin/settings')).json())
+      const saved = await server.request('/admin/settings', {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${secret}` },
+        body: { basedOn: digest, set: { EMBEDDING_MODEL_NEXT: 'builtin-multilingual' } },
+      })
+      expect(await failureOf(saved)).toMatchObject({
+        status: 400,
+        param: 'set.EMBEDDING_MODEL_NEXT',
+        message: expect.stringContaining('not installed'),
+      })
+      await writeFile(join(directory, '.env'), 'EMBEDDING_MODEL_NEXT=builtin-multilingual\n')
+      expect(await failureOf(await restart(server))).toMatchObject({
+        code: 'not_startable',
+        message: expect.stringContaining('not installed'),
+      })
+      expect(begun).not.toHaveBeenCalled()
+    },
+  )
 
   it('is refused with another model than that of the vectors', async () => {
     const directory = await temporaryDirectory()
