@@ -1,10 +1,11 @@
 import { SetupError } from '@agent-server/lib/errors.ts'
+import { presentVariables, renamedTo } from '@agent-server/lib/former-names.ts'
 import { editDistance } from '@agent-server/lib/text/edit-distance.ts'
 import { type Issue, issuesOf } from '@agent-server/schemas/invalid-request.ts'
 import { foldersIn, overlap } from '@agent-server/schemas/operator/watch.ts'
 import type { z } from 'zod'
 import { checkIndexVariables, SHARED_INDEXES } from './index-drivers.ts'
-import { VARIABLES, Variables } from './variables.ts'
+import { FORMER_VARIABLES, VARIABLES, Variables } from './variables.ts'
 
 /** The `CHAT_MODEL` that quotes the documents instead of asking a model; it needs no key. */
 export const EXTRACTIVE = 'extractive'
@@ -62,6 +63,10 @@ export function loadLenientConfig(environment: NodeJS.ProcessEnv, key: string): 
   return Object.freeze(Variables.parse({ SERVER_API_KEY: key, ...right }))
 }
 
+/** The values of variables that are set under a former name, by their present names. */
+export const presentSettings = (environment: NodeJS.ProcessEnv) =>
+  presentVariables(environment, FORMER_VARIABLES)
+
 /** Shorter names are near to too many others. */
 const MIN_NAME = 7
 const MAX_TYPOS = 2
@@ -80,6 +85,17 @@ export function findMistyped(environment: NodeJS.ProcessEnv): { name: string; me
     )
     return meant ? [{ name, meant }] : []
   })
+}
+
+/** What is to be said of variables whose names are mistyped, or former ones. */
+export function noticesOf(environment: NodeJS.ProcessEnv): string[] {
+  const mistyped = findMistyped(environment).map(
+    ({ name, meant }) => `${name} ${mistypedAs(meant)}`,
+  )
+  const former = Object.entries(FORMER_VARIABLES).flatMap(([name, present]) =>
+    environment[name] ? [`${name} ${renamedTo(present)}`] : [],
+  )
+  return [...mistyped, ...former]
 }
 
 /** What a deployment takes over: the variables that are set, and the limits that apply even if they are not. */

@@ -25,10 +25,10 @@ import { openWebUi } from './compose/web-ui.ts'
 import {
   type Config,
   EXTRACTIVE,
-  findMistyped,
   loadConfig,
   loadLenientConfig,
-  mistypedAs,
+  noticesOf,
+  presentSettings,
   VARIABLE_NAMES,
 } from './config.ts'
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
@@ -100,7 +100,8 @@ async function main(): Promise<void> {
 
 /** Runs one server after another in this process until it is stopped: each restart reads the settings anew. */
 async function serve(stop: AbortSignal, newKey: string | undefined): Promise<void> {
-  const given = { variables: { ...process.env }, file: resolve('.env') }
+  const variables = { ...process.env, ...presentSettings(process.env) }
+  const given = { variables, file: resolve('.env') }
   let phase: Phase | undefined = { state: process.argv[2] === 'stopped' ? 'stopped' : 'running' }
   let firstKey = newKey
   let last: Last | undefined
@@ -220,9 +221,7 @@ type Opened = Awaited<ReturnType<typeof open>>
 async function openServer(parts: ProcessParts) {
   const config = loadConfig(process.env)
   const log = createLog(config, process.env, parts.activity)
-  for (const { name, meant } of findMistyped(process.env)) {
-    log.warn(`${name} ${mistypedAs(meant)}`)
-  }
+  for (const notice of noticesOf(process.env)) log.warn(notice)
   if (parts.wentBack !== undefined) {
     log.error({ reason: parts.wentBack }, 'the saved settings do not start; those before are used')
   }
@@ -332,6 +331,7 @@ function loadEnvironment(given: NodeJS.ProcessEnv): void {
   setEnvironment(given)
   for (const name of VARIABLE_NAMES) if (process.env[name] === '') delete process.env[name]
   loadEnvFile('.env', process.env)
+  Object.assign(process.env, presentSettings(process.env))
   neverShow(secretsInLog(process.env))
 }
 

@@ -1,3 +1,4 @@
+import type { FormerNames } from '@agent-server/lib/former-names.ts'
 import { isIssuer, isOrigin, isPublicOrigin } from '@agent-server/lib/origins.ts'
 import { areOutboundEntries } from '@agent-server/lib/outbound/policy.ts'
 import { areProxies } from '@agent-server/lib/trusted-proxies.ts'
@@ -22,6 +23,9 @@ import { ANALYSER_LANGUAGES } from '@agent-server/search'
 import { z } from 'zod'
 import { FEATURE_VARIABLES } from './features.ts'
 import { INDEX_VARIABLES, SHARED_INDEXES } from './index-drivers.ts'
+
+/** Names that variables had in earlier versions: docs/reference/stability.md says for how long they work. */
+export const FORMER_VARIABLES: FormerNames = {}
 
 const MIN_KEY_LENGTH = 16
 /** How placeholder keys in documentation begin, ours or anyone else's. */

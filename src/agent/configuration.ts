@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { SetupError } from '@agent-server/lib/errors.ts'
 import { boundedText } from '@agent-server/lib/fields.ts'
 import { readIfPresent } from '@agent-server/lib/files.ts'
+import { type FormerNames, withPresentFields } from '@agent-server/lib/former-names.ts'
 import { placeOfJsonMistake, reasonOfJsonMistake } from '@agent-server/lib/text/json.ts'
 import { writtenText } from '@agent-server/lib/text/written-text.ts'
 import { Access } from '@agent-server/schemas/access.ts'
@@ -14,6 +15,9 @@ import { SandboxSection } from './sandbox-settings.ts'
 import { SkillSettings } from './skills/skills.ts'
 import { SWITCH_NAMES, TOOL_SWITCHES } from './tools/catalogue.ts'
 import { APPROVALS } from './tools/define-tool.ts'
+
+/** Paths that fields had in earlier versions, with the name that replaced the last part. */
+export const FORMER_FIELDS: FormerNames = {}
 
 /** Off, on, or on with each call waiting for the client's approval. */
 const Switch = z.union([z.boolean(), z.strictObject({ approval: z.enum(APPROVALS) })]).default(true)
@@ -229,6 +233,8 @@ export interface LoadedConfiguration {
   configuration: AgentConfiguration
   /** Whether there was a file. */
   found: boolean
+  /** Former names of fields that it uses. */
+  former: readonly string[]
 }
 
 /** Thrown if the file is not a valid configuration; the message lists every mistake. */
@@ -246,13 +252,13 @@ export async function loadConfiguration(
 ): Promise<LoadedConfiguration> {
   const bytes = await readIfPresent(path)
   const text = bytes && writtenText(bytes)
-  const { configuration, mistakes } = readConfiguration(text ?? '{}')
+  const { configuration, mistakes, former = [] } = readConfiguration(text ?? '{}')
   if (!configuration) {
     const lines = mistakes.map(({ field, message }) => `  ${`${field} ${message}`.trimStart()}`)
     const message = `${path} is not a valid agent configuration:\n${lines.join('\n')}`
     throw new AgentConfigurationError(message)
   }
-  return { configuration: inMode(mode, configuration), found: text !== undefined }
+  return { configuration: inMode(mode, configuration), found: text !== undefined, former }
 }
 
 /** The configuration as it applies in a mode. */
@@ -269,12 +275,17 @@ export interface ReadConfiguration {
   configuration?: AgentConfiguration
   /** The field of a mistake is empty if it concerns the file as a whole. */
   mistakes: Issue[]
+  /** Former names of fields that it uses. */
+  former?: readonly string[]
 }
 
 /**
  * Parses an agent configuration; returns it or every mistake in it. No mistake quotes the text, which may be any file.
  */
-export function readConfiguration(input: string): ReadConfiguration {
+export function readConfiguration(
+  input: string,
+  formerFields: FormerNames = FORMER_FIELDS,
+): ReadConfiguration {
   const text = input.replace(/^\ufeff/, '')
   let json: unknown
   try {
@@ -285,8 +296,10 @@ export function readConfiguration(input: string): ReadConfiguration {
     const message = `is not valid JSON at ${place}: ${reasonOfJsonMistake(cause)}`
     return { mistakes: [{ field: '', message }] }
   }
-  const { data, error } = AgentConfiguration.safeParse(json)
-  return data ? { configuration: data, mistakes: [] } : { mistakes: issuesOf(error) }
+  const former: string[] = []
+  const present = withPresentFields(json, formerFields, former)
+  const { data, error } = AgentConfiguration.safeParse(present)
+  return data ? { configuration: data, mistakes: [], former } : { mistakes: issuesOf(error) }
 }
 
 /** The top-level fields in which two configurations differ. */

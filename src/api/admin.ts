@@ -25,6 +25,7 @@ import {
   DeploymentRequest,
   DeploymentTargets,
 } from '@agent-server/schemas/operator/deployment.ts'
+import { type Kept, KeptList } from '@agent-server/schemas/operator/kept.ts'
 import { WatchedFolders } from '@agent-server/schemas/operator/watch.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
@@ -58,6 +59,8 @@ export interface AdminServices extends AgentFileServices {
   /** Absent if no document store is open. */
   audit?: Audit | undefined
   /** Absent if no document store is open. */
+  kept?: (() => Promise<Kept[]>) | undefined
+  /** Absent if no document store is open. */
   folders?: Pick<Watch, 'list'> | undefined
   settings: SettingsService
   models: ModelTrials
@@ -81,6 +84,7 @@ export const adminRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, ser
   if (services.usage) app.register(usageRoutes, { usage: services.usage })
   if (services.peopleAdmin) app.register(peopleRoutes, { people: services.peopleAdmin })
   if (services.audit) app.register(auditRoutes, { audit: services.audit })
+  if (services.kept) app.register(keptRoutes, { kept: services.kept })
   if (services.folders) app.register(folderRoutes, { folders: services.folders })
   app.register(agentFileRoutes, services)
   app.register(settingsRoutes, services)
@@ -261,6 +265,22 @@ const folderRoutes: FastifyPluginAsyncZod<{ folders: Pick<Watch, 'list'> }> = as
       response: { 200: WatchedFolders.describe('The folders.'), ...errorResponses() },
     },
     handler: () => folders.list(),
+  })
+}
+
+const keptRoutes: FastifyPluginAsyncZod<{ kept: () => Promise<Kept[]> }> = async (
+  app,
+  { kept },
+) => {
+  app.get('/admin/kept', {
+    schema: {
+      operationId: 'listKept',
+      summary: 'List what is kept, and how far it grows',
+      description:
+        'Returns how many documents, conversations, runs and others the database holds, with the bounds of each.',
+      response: { 200: KeptList.describe('What is kept.'), ...errorResponses() },
+    },
+    handler: async () => ({ kept: await kept() }),
   })
 }
 

@@ -5,6 +5,7 @@ import { isSecret, variablesIn } from '@agent-server/lib/environment.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { readIfPresent, replaceFile } from '@agent-server/lib/files.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
+import { counted } from '@agent-server/lib/text/counted.ts'
 import { writtenText } from '@agent-server/lib/text/written-text.ts'
 import { checkDatabase, openBackup } from '../compose/stores.ts'
 import {
@@ -14,6 +15,7 @@ import {
   findMistyped,
   loadLenientConfig,
   mistypedAs,
+  presentSettings,
   VARIABLE_NAMES,
 } from '../config.ts'
 import {
@@ -60,18 +62,18 @@ export const runBackup: Command = async ({
   const file = onlyFile(parameters)
   if (file === undefined) return refuse(stderr, 'Usage: npm run backup -- <file.zst>')
   const config = load()
-  // A damaged database is said, not copied.
+  // What is damaged is said, not copied.
   await checkDatabase(config)
   const backup = await openBackup(config)
   const surroundings = await surroundingsOf(config, environment)
   let rows: Readonly<Record<string, number>> = {}
-  const watched = counted(backup.read(signal), stderr, 'backing up', (start) => {
+  const watched = watching(backup.read(signal), stderr, 'backing up', (start) => {
     rows = start.rows
   })
   await writeBackupFile(file, surroundings, watched, signal)
   const { size } = await stat(file)
   stderr.write(
-    `${file} holds ${describe(rows)} and ${Object.keys(surroundings.files).length} files of the agent (${inMegabytes(size)}), and was read back. It holds no secrets of the settings: keep ${surroundings.secrets.join(', ')} elsewhere.\n`,
+    `${file} holds ${describe(rows)} and ${counted(Object.keys(surroundings.files).length, 'file')} of the agent (${inMegabytes(size)}), and was read back. It holds no secrets of the settings: keep ${surroundings.secrets.join(', ')} elsewhere.\n`,
   )
   return 0
 }
@@ -93,7 +95,7 @@ export const runRestore: Command = async ({ parameters, environment, stderr, sig
   await mkdir(config.DATA_DIR, { recursive: true })
   await access(config.DATA_DIR, constants.W_OK)
   const header = await checkBackupFile(file, signal)
-  const records = counted(readBackupFile(file, signal), stderr, 'restoring')
+  const records = watching(readBackupFile(file, signal), stderr, 'restoring')
   let advice: readonly string[] = []
   const restore = async () => {
     advice = await restoreFiles(header, config, environment)
@@ -174,7 +176,8 @@ async function restoreFiles(
   }
   const advice = agent === undefined ? [] : await restoreAgent(agent, config)
 
-  const unset = Object.entries(settings).filter(
+  const present = { ...settings, ...presentSettings(settings) }
+  const unset = Object.entries(present).filter(
     ([name]) => VARIABLE_NAMES.includes(name) && !environment[name],
   )
   const { own = [], machine = [] } = Object.groupBy(unset, ([name]) =>
@@ -238,13 +241,13 @@ const describe = ({
   ...others
 }: Readonly<Record<string, number>>) => {
   const rest = Object.values(others).reduce((sum, rows) => sum + rows, 0)
-  return `${documents} documents with ${chunks} chunks, ${conversations} conversations, ${rest} other rows`
+  return `${counted(documents, 'document')} with ${counted(chunks, 'chunk')}, ${counted(conversations, 'conversation')}, ${counted(rest, 'other row')}`
 }
 
 const inMegabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** Passes records on, and shows the progress. */
-async function* counted(
+async function* watching(
   records: AsyncIterable<BackupRecord>,
   stderr: ProgressTarget,
   label: string,

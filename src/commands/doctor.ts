@@ -18,11 +18,14 @@ import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
 import { checkDatabase, openBackup } from '../compose/stores.ts'
 import { type Config, EXTRACTIVE } from '../config.ts'
 import { indexDriver } from '../index-drivers.ts'
+import { keptOf } from '../operator/ops/kept.ts'
 import type { Command } from './command.ts'
 
 const ANSWER_MS = 10_000
 /** The server's own deadline for a trial of a model, and a moment more. */
 const MODEL_MS = 100_000
+/** Reading this much takes seconds, during which nothing else runs in the process. */
+const MAX_CHECKED_BYTES = 4_000_000_000
 /** Below this, a database or a search index cannot be rewritten safely. */
 const LOW_DISK_BYTES = 1_000_000_000
 
@@ -65,8 +68,8 @@ export const runDoctor: Command = async (context) => {
   for (const finding of await checkProcesses(config.loaded)) report(finding)
   report(await checkDisk(config.loaded))
   const database = await describeDatabase(config.loaded)
-  if (database) report(database)
-  const kept = database?.remedy ? undefined : await describeKept(config.loaded, context.signal)
+  report(database)
+  const kept = database.remedy ? undefined : await describeKept(config.loaded, context.signal)
   if (kept) report(kept)
   for (const finding of await checkServer(config.loaded, context.signal)) report(finding)
   stderr.write(failed === 0 ? 'Everything works\n' : `${failed} failed\n`)
@@ -135,39 +138,23 @@ async function checkDisk({ DATA_DIR }: Config): Promise<Finding> {
   }
 }
 
-/** Nothing if the database is not in a file here. */
-async function describeDatabase(config: Config): Promise<Finding | undefined> {
+async function describeDatabase(config: Config): Promise<Finding> {
   const part = 'database'
   try {
-    const words = await checkDatabase(config)
-    return words === undefined ? undefined : { part, words }
+    return { part, words: await checkDatabase(config, MAX_CHECKED_BYTES) }
   } catch (error) {
     return { part, words: 'cannot be read', remedy: messageOf(error) }
   }
 }
 
-/** What grows, by table; docs/guides/operations.md has the bounds. */
-const GROWING = {
-  documents: 'documents',
-  conversations: 'conversations',
-  feedback: 'feedback',
-  artifacts: 'files and responses',
-  runs: 'runs',
-  model_usage: 'rows of usage',
-  audit: 'entries of the audit log',
-  people: 'people',
-  api_keys: 'keys',
-}
-
-/** How much of that there is. Nothing before the first start, nor where the database cannot be read, which is a finding. */
+/** How much there is of what grows. Nothing before the first start, nor where the database cannot be read, which is a finding. */
 async function describeKept(config: Config, signal: AbortSignal): Promise<Finding | undefined> {
   try {
     const backup = await openBackup(config)
     for await (const record of backup.read(signal)) {
       if (record.kind !== 'start') break
-      const words = Object.entries(GROWING).map(
-        ([table, name]) => `${(record.rows[table] ?? 0).toLocaleString('en')} ${name}`,
-      )
+      const kept = keptOf(config, new Map(Object.entries(record.rows)))
+      const words = kept.map(({ name, count }) => `${count.toLocaleString('en')} ${name}`)
       return { part: 'kept', words: words.join(', ') }
     }
   } catch (error) {

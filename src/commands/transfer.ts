@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { counted } from '@agent-server/lib/text/counted.ts'
 import { fillIndex } from '../compose/rebuild.ts'
 import { openCorpus } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
@@ -75,7 +76,7 @@ interface Counts {
 }
 
 function describe({ documents, chunks }: Counts): string {
-  return `${documents} documents with ${chunks} chunks`
+  return `${counted(documents, 'document')} with ${counted(chunks, 'chunk')}`
 }
 
 /** Passes records on, counts them and shows the progress. */
@@ -91,7 +92,7 @@ async function* watched(
     if (record.kind === 'start') total = before + record.documents
     else if (record.kind === 'document') counts.documents++
     else if (record.kind === 'chunks') counts.chunks += record.chunks.length
-    bar.update(counts.documents, total, `${counts.chunks} chunks`)
+    bar.update(counts.documents, total, counted(counts.chunks, 'chunk'))
     yield record
   }
 }

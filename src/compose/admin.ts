@@ -23,13 +23,15 @@ import { SettingsService } from '../operator/admin/settings.ts'
 import type { Audit } from '../operator/audit/audit.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
+import { GROWING_TABLES, keptOf } from '../operator/ops/kept.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
 import type { PeopleAdmin } from '../operator/people/people-admin.ts'
 import type { UsageReports } from '../operator/usage/report.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
+import type { OpenedStore } from '../stores/opened-store.ts'
 import { LABELS } from '../variable-labels.ts'
-import { VARIABLES } from '../variables.ts'
+import { FORMER_VARIABLES, VARIABLES } from '../variables.ts'
 import type { AgentSide } from './agent.ts'
 import {
   composeMcp,
@@ -76,7 +78,10 @@ export interface AdminParts {
   server?: {
     agents: AgentSide
     runs: RunHistory
-    store: { artifacts: ArtifactStore; acceptedTools: Pick<AcceptedTools, 'accepted'> }
+    store: Pick<OpenedStore, 'countRows'> & {
+      artifacts: ArtifactStore
+      acceptedTools: Pick<AcceptedTools, 'accepted'>
+    }
     keys: Keys
     usage: UsageReports
     folders: Pick<Watch, 'list'>
@@ -91,7 +96,8 @@ export interface AdminParts {
 export function composeAdmin(parts: AdminParts) {
   const { config, log, phase } = parts
   const { given, restart, activity } = parts.process
-  const { agents, checkStart, runs, keys, usage, folders, peopleAdmin, audit } = parts.server ?? {}
+  const { agents, checkStart, runs, store, keys, usage, folders, peopleAdmin, audit } =
+    parts.server ?? {}
   // A snapshot, because the environment of a process may change.
   const environment = { ...parts.process.environment }
   const host = agents?.host
@@ -110,6 +116,7 @@ export function composeAdmin(parts: AdminParts) {
         name
       ],
     variables: VARIABLES,
+    former: FORMER_VARIABLES,
     labels: LABELS,
     referred: async () => {
       const { configuration } = await agentFile.read()
@@ -160,6 +167,7 @@ export function composeAdmin(parts: AdminParts) {
     folders,
     peopleAdmin,
     audit,
+    kept: store && (async () => keptOf(config, await store.countRows(GROWING_TABLES))),
     agentFile,
     settings,
     server,

@@ -1,6 +1,11 @@
 import type { Environment } from '@agent-server/lib/environment.ts'
+import { renamedTo } from '@agent-server/lib/former-names.ts'
 import type { FastifyBaseLogger } from 'fastify'
-import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
+import {
+  FORMER_FIELDS,
+  type LoadedConfiguration,
+  loadConfiguration,
+} from '../agent/configuration.ts'
 import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
 import { createAttachedFiles } from '../documents/attached-files.ts'
@@ -216,6 +221,8 @@ async function loadAgentFile(
   if (loaded.found) log.info({ file }, 'agent configuration loaded')
   else if (environment.AGENT_CONFIG) log.warn({ file }, NO_AGENT_FILE)
   else log.info({ file }, 'using the default agent')
+  for (const path of loaded.former)
+    log.warn({ file }, `${path} ${renamedTo(FORMER_FIELDS[path] ?? '')}`)
   return loaded
 }
 

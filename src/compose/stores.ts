@@ -75,9 +75,17 @@ export async function withStore<Result>(
   }
 }
 
-/** Reads the whole database in `DATA_DIR`; undefined if another one is configured. Throws like `checkDatabaseFile`. */
-export async function checkDatabase({ DATABASE_URL, DATA_DIR }: Config) {
-  return DATABASE_URL === undefined ? checkDatabaseFile(DATA_DIR) : undefined
+/**
+ * Reads the whole database, unless it is larger than so many bytes. Returns what it found; throws `store_unavailable`,
+ * with the remedy, if something is damaged.
+ */
+export async function checkDatabase(
+  { DATABASE_URL, DATA_DIR }: Config,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<string> {
+  if (DATABASE_URL === undefined) return checkDatabaseFile(DATA_DIR, maxBytes)
+  const { checkPostgres } = await import('../stores/postgres/check-database.ts')
+  return checkPostgres(DATABASE_URL, maxBytes)
 }
 
 /** The whole corpus of the configured document store. */

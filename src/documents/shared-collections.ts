@@ -1,6 +1,7 @@
 import { refuseChanged } from '@agent-server/lib/changed-lists.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { DEFAULT_COLLECTION } from '@agent-server/lib/labels.ts'
+import { counted } from '@agent-server/lib/text/counted.ts'
 import { MAX_ACCESS } from '@agent-server/schemas/access.ts'
 import type {
   Collection,
@@ -185,7 +186,7 @@ export function createSharedCollections({ store, documents, lookup }: Dependenci
         const filter = within({ collection: name })
         const count = await documents.countListed(visibility, { filter }, signal)
         if (count > 0) {
-          const message = `The collection "${name}" has ${count} documents: delete or move them first`
+          const message = `The collection "${name}" has ${counted(count, 'document')}: delete or move ${count === 1 ? 'it' : 'them'} first`
           throw new AppError('collection_not_empty', message, { param: 'name' })
         }
         await store.remove(name)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { counted } from '@agent-server/lib/text/counted.ts'
 import type { Accepted } from './accepted.ts'
 import type { StoredCollection } from './collection-store.ts'
 import type {
@@ -129,7 +130,7 @@ function createCheck() {
     const expected = current?.document.chunkCount ?? 0
     if (chunksOfCurrent === expected) return
     throw new Error(
-      `The document ${current?.document.id} has ${chunksOfCurrent} chunks instead of ${expected}`,
+      `The document ${current?.document.id} has ${counted(chunksOfCurrent, 'chunk')} instead of ${expected}`,
     )
   }
   const begin = (record: CorpusStart) => {
@@ -165,7 +166,7 @@ function createCheck() {
       endDocument()
       if (start && documents === start.documents && chunks === start.chunks) return
       throw new Error(
-        `The corpus has ${documents} documents with ${chunks} chunks instead of ${start?.documents} with ${start?.chunks}`,
+        `The corpus has ${counted(documents, 'document')} with ${counted(chunks, 'chunk')} instead of ${start?.documents} with ${start?.chunks}`,
       )
     },
   }

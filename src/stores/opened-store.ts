@@ -16,6 +16,8 @@ import type { UsageStore } from './usage-store.ts'
 
 /** A database with everything that the server stores in it. */
 export interface OpenedStore extends DocumentStore {
+  /** How many rows each table has. */
+  countRows(tables: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** Replaces all vectors. */
   readonly replacement: VectorReplacement
   /**

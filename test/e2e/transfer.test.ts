@@ -196,7 +196,7 @@ describe('npm run backup and npm run restore', () => {
     const place = { AGENT_CONFIG: 'taken/agent.json', QDRANT_URL: 'http://127.0.0.1:1' }
     const restore = run(directory, place, 'restore', file)
     expect([(await restore.exited).code, restore.stderr]).toEqual([0, restore.stderr])
-    expect(restore.stderr).toMatch(/^Restored 1 documents .*, into .*data$/m)
+    expect(restore.stderr).toMatch(/^Restored 1 document with .*, into .*data$/m)
     expect(restore.stderr).toMatch(/^taken\/agent.json .* is data\/restored-agent.json$/m)
     expect(restore.stderr).toMatch(/^Copy from data\/restored.env into .env: .*CORS_ORIGIN.*TOP_K/m)
     expect(restore.stderr).toMatch(/for this machine; .*: .*TRUST_PROXY.*WATCH_FOLDERS/)

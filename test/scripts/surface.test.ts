@@ -67,3 +67,10 @@ it.each<[string, (surface: Surface) => void, string[]]>([
   const told = lostSince(now, changed)
   for (const line of lost) expect(told.join('\n')).toContain(line)
 })
+
+it('What is only renamed is not lost, as its former name keeps working', () => {
+  const before = structuredClone(now)
+  const schema = before.setup.paths['.env']?.read?.requestBody?.content.text?.schema
+  Object.assign(schema?.properties ?? {}, { HITS: {}, GONE: {} })
+  expect(lostSince(before, now, ['HITS'])).toEqual([expect.stringMatching(/\bGONE: is gone$/)])
+})

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type {
   Capabilities,
+  Kept as KeptThing,
   Readiness,
   RunSummary,
   WatchedFolder,
@@ -23,7 +24,11 @@ import { href } from '../route.ts'
 import { person } from '../session.ts'
 
 const POLL_MS = 10_000
+/** Counting takes a while in a large database. */
+const KEPT_POLL_MS = 300_000
 const NEWEST = 20
+
+const readKept = () => client.admin.kept()
 
 async function readAll() {
   await readServerState()
@@ -133,6 +138,7 @@ function Running({ readiness, capabilities, folders, last, begun, onChange }: Ru
         <h2 id="begin">Use it from a program</h2>
         <Snippets endpoint={location.origin} />
       </section>
+      <Kept />
       <ServerPanel />
     </>
   )
@@ -245,6 +251,49 @@ function Backlog({ work, waiting }: { work: BacklogWork | undefined; waiting: st
       {seconds !== undefined && ` Time remaining: ${roughly(seconds)}.`}
       {tokens !== undefined && ` ${formatNumber(tokens)} tokens used since the start.`}
     </p>
+  )
+}
+
+/** What the database holds, and how far it grows. */
+function Kept() {
+  const { value, failure } = usePolled(readKept, KEPT_POLL_MS)
+  return (
+    <section class="panel wide" aria-labelledby="kept">
+      <h2 id="kept">What is kept</h2>
+      <ErrorNote message={failure.value} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
+      <section class="table-place" aria-label="What is kept, and how far it grows" tabIndex={0}>
+        <table class="figures">
+          <thead>
+            <tr>
+              <th scope="col">What</th>
+              <th scope="col">Now</th>
+              <th scope="col">At most</th>
+              <th scope="col">Kept for</th>
+            </tr>
+          </thead>
+          <tbody>
+            {value.value?.map((thing) => (
+              <KeptRow key={thing.name} {...thing} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  )
+}
+
+const NEARLY = 0.9
+
+function KeptRow({ name, count, bound, most, keptFor }: KeptThing) {
+  const isNear = most !== undefined && count > most * NEARLY
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{isNear ? <Status tone="bad">{formatNumber(count)}</Status> : formatNumber(count)}</td>
+      <td>{bound}</td>
+      <td>{keptFor}</td>
+    </tr>
   )
 }
 

@@ -20,6 +20,8 @@ import type {
   DeploymentRequest,
   DeploymentTargets,
   Health,
+  Kept,
+  KeptList,
   LocalModelServers,
   McpTestResult,
   ModelTest,
@@ -116,6 +118,12 @@ export class Admin {
   folders(options?: RequestOptions): Call<WatchedFolder[]> {
     const request = { method: 'GET', path: '/admin/folders' } as const
     return mapCall(this.#transport.json<WatchedFolders>(request, options), ({ folders }) => folders)
+  }
+
+  /** Lists what the database holds, and how far it grows. */
+  kept(options?: RequestOptions): Call<Kept[]> {
+    const request = { method: 'GET', path: '/admin/kept' } as const
+    return mapCall(this.#transport.json<KeptList>(request, options), ({ kept }) => kept)
   }
 
   /** Restarts the server in place. Never retried; throws `ConflictError` if it would not start again. */

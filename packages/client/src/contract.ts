@@ -3387,6 +3387,22 @@ export interface components {
             /** @description All questions, oldest first. */
             questions: components["schemas"]["JudgedQuestion"][];
         };
+        Kept: {
+            /** @description How many are kept at most, in words. */
+            bound: string;
+            /** @description How many there are. */
+            count: number;
+            /** @description For how long each is kept, in words. */
+            keptFor: string;
+            /** @description How many are kept at most, where one bound is for all. */
+            most?: number;
+            /** @description What is kept, in words. */
+            name: string;
+        };
+        KeptList: {
+            /** @description What grows in the database; what exceeds a bound goes, the oldest first. */
+            kept: components["schemas"]["Kept"][];
+        };
         KnownPerson: {
             /** @description Limit on what model calls cost per UTC day across all servers, by the `prices` in `agent.json`. The last call may exceed it; models without a price cost nothing. */
             costPerDay?: number;
@@ -6389,6 +6405,8 @@ export type InputTokens = components['schemas']['InputTokens'];
 export type JudgedImport = components['schemas']['JudgedImport'];
 export type JudgedQuestion = components['schemas']['JudgedQuestion'];
 export type JudgedQuestionList = components['schemas']['JudgedQuestionList'];
+export type Kept = components['schemas']['Kept'];
+export type KeptList = components['schemas']['KeptList'];
 export type KnownPerson = components['schemas']['KnownPerson'];
 export type LineRefused = components['schemas']['LineRefused'];
 export type LineResult = components['schemas']['LineResult'];

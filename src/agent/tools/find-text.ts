@@ -1,6 +1,7 @@
 import { filledText } from '@agent-server/lib/fields.ts'
 import { createLimiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import { counted } from '@agent-server/lib/text/counted.ts'
 import { foldForms } from '@agent-server/lib/text/forms.ts'
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import { createRest } from '@agent-server/lib/text/slices.ts'
@@ -258,5 +259,4 @@ function createReport(citations: Citations) {
   }
 }
 
-const counted = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`
 const asOneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()

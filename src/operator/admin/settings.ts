@@ -1,6 +1,7 @@
 import { parseEnv } from 'node:util'
 import { type Environment, isSecret } from '@agent-server/lib/environment.ts'
 import { AppError, SetupError } from '@agent-server/lib/errors.ts'
+import { type FormerNames, presentVariables } from '@agent-server/lib/former-names.ts'
 import { type Issue, invalidRequest, refusal } from '@agent-server/schemas/invalid-request.ts'
 import type {
   Settings,
@@ -44,6 +45,8 @@ interface Dependencies {
     /** The accepted values, if they can be listed. */
     values: string
   }[]
+  /** Former names of variables. */
+  former: FormerNames
   /** What people call each variable, with the unit of its numbers. */
   labels: Readonly<Record<string, string | readonly [string, 'bytes' | 'seconds' | 'tokens']>>
   /** The variables that the agent configuration on disk refers to. */
@@ -157,7 +160,11 @@ export class SettingsService {
   #apply(text: string, changes: Changes, known: Known) {
     refuseNames(changes, known, this.#parts)
     const { set, clear } = changes
-    const cleared = clear.map((name): [string, undefined] => [name, undefined])
+    // What is cleared, or set anew, must not come back from a line with its former name.
+    const before = Object.entries(this.#parts.former).flatMap(([name, present]) =>
+      clear.includes(present) || Object.hasOwn(set, present) ? [name] : [],
+    )
+    const cleared = [...clear, ...before].map((name): [string, undefined] => [name, undefined])
     const edited = editEnvironment(text, new Map([...Object.entries(set), ...cleared]), known)
     const environment = this.#view.environmentOf(edited)
     const mistakes = this.#parts.findMistakes(environment).map(({ field, message }) => ({
@@ -181,8 +188,9 @@ class EnvironmentView {
 
   /** The environment of a server that started now; an empty value counts as not set, as it does at start. */
   environmentOf(text: string): Record<string, string | undefined> {
-    const { given } = this.#parts
-    const inFile = parseEnv(text)
+    const { given, former } = this.#parts
+    const written = parseEnv(text)
+    const inFile = { ...written, ...presentVariables(written, former) }
     const names = new Set([...Object.keys(inFile), ...this.#variables.keys()])
     return Object.fromEntries(
       [...names].map((name) => [name, given[name] || inFile[name] || undefined]),

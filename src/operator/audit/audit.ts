@@ -19,7 +19,7 @@ const MAX_NOTES = 20_000
 const BATCH = 500
 const EXPORT_PAGE = 500
 /** Beyond these, the oldest go with the next tidying, whatever their age. */
-const MAX_ENTRIES = 5_000_000
+export const MAX_ENTRIES = 5_000_000
 const TIDY_MS = 3_600_000
 const DAY_MS = 86_400_000
 

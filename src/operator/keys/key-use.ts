@@ -1,5 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import { counted } from '@agent-server/lib/text/counted.ts'
 import type { KeyStore, UsedKey } from '../../stores/key-store.ts'
 
 const MINUTE_MS = 60_000
@@ -46,7 +47,7 @@ export class KeyUse {
       use.room = Math.min(most, use.room + (elapsed * most) / MINUTE_MS)
       use.at = now
       if (use.room < 1) {
-        const message = `This key is limited to ${most} requests per minute`
+        const message = `This key is limited to ${counted(most, 'request')} per minute`
         const retryAfter = Math.max(1, Math.ceil(((1 - use.room) * MINUTE_MS) / most / 1_000))
         throw new AppError('rate_limited', message, { retryAfter })
       }

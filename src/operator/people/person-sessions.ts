@@ -25,7 +25,7 @@ const UNASKED_MS = IDLE_MS
 const USE_MS = 60_000
 /** By how much the clocks of servers on the same store may differ. */
 const SKEW_MS = 60_000
-const MOST = { perPerson: 20, inAll: 100_000 }
+export const MOST_SESSIONS = { perPerson: 20, inAll: 100_000 }
 const SECRET_BYTES = 32
 /** So that no other session is looked for in the store. */
 const PREFIX = 'person.'
@@ -107,7 +107,7 @@ export function createPersonSessions(dependencies: Dependencies) {
           checkedAt: at,
           knownAt: at,
         },
-        MOST,
+        MOST_SESSIONS,
       )
       return session
     },

@@ -8,7 +8,13 @@ import {
   writeRows,
 } from '../sql/backup.ts'
 import { integer, type Row, text } from '../sql/query.ts'
-import { explainRefusal, openSession, type Session, withSession } from './connection.ts'
+import {
+  explainRefusal,
+  openSession,
+  refuseRunning,
+  type Session,
+  withSession,
+} from './connection.ts'
 import { refuseOtherVersions } from './corpus.ts'
 import { applySteps, lockSchema, STEPS } from './migrate.ts'
 
@@ -105,6 +111,7 @@ async function* inBatches(
 const REMEDY = 'Set DATABASE_URL to an empty database.'
 
 async function refuseData(session: Session): Promise<void> {
+  await refuseRunning(session)
   await refuseDataIn(session, (await tablesOf(session)).names, REMEDY)
 }
 
@@ -138,6 +145,8 @@ async function begin(session: Session, { schema }: BackupStart): Promise<void> {
   await refuseData(session)
   if (version !== 0 && version !== schema) await session.run('DROP SCHEMA agent_server CASCADE')
   await applySteps(session, STEPS.slice(0, schema))
+  // A server that has been started here has reserved keys of chunks, of which none exists.
+  await session.run('DELETE FROM key_marks')
   await session.run('LOCK TABLE documents IN EXCLUSIVE MODE')
   await referToThemselves(session, 'DEFERRABLE INITIALLY DEFERRED')
 }

@@ -154,6 +154,17 @@ export function explainRefusal(error: unknown): unknown {
 /** The first half of our advisory locks: "AgSv", as in the functions of the schema. */
 export const LOCK = 1_097_302_902
 
+/** The second half of the lock that each running server shares. */
+const RUNNING = 19
+export const RUN = `SELECT pg_advisory_lock_shared(${LOCK}, ${RUNNING})`
+const STOP_OTHERS = `SELECT pg_try_advisory_xact_lock(${LOCK}, ${RUNNING}) AS taken`
+
+/** Keeps servers from running until the transaction ends. Throws `store_unavailable` if one runs. */
+export async function refuseRunning({ one }: Pick<Tx, 'one'>): Promise<void> {
+  if ((await one(STOP_OTHERS))?.taken === true) return
+  throw unavailable('A server is running on this database: stop it first.')
+}
+
 interface Held {
   url: string
   /** Distinguishes it from our other locks. */

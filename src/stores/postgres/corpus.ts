@@ -1,3 +1,4 @@
+import { counted } from '@agent-server/lib/text/counted.ts'
 import {
   type CopyCheckpoint,
   type Corpus,
@@ -127,7 +128,7 @@ export async function refuseHalfCorpus(url: string): Promise<void> {
   })
   if (!checkpoint) return
   throw unavailable(
-    `Only ${checkpoint.documents} documents of a corpus that is being moved have come into this database: run npm run migrate again until it is done`,
+    `Of a corpus that is being moved, only ${counted(checkpoint.documents, 'document')} came into this database: run npm run migrate again until it is done`,
   )
 }
 
@@ -221,6 +222,6 @@ async function refuseDocuments({ one }: Session): Promise<void> {
   const documents = integer(row, 'documents')
   if (documents === 0) return
   throw unavailable(
-    `This database already contains ${documents} documents. Set DATABASE_URL to an empty database.`,
+    `This database already contains ${counted(documents, 'document')}. Set DATABASE_URL to an empty database.`,
   )
 }

@@ -84,7 +84,8 @@ export async function applySteps(session: Session, steps: readonly URL[]): Promi
   if (texts.length > 0) await apply(session, texts, steps.length)
 }
 
-async function readVersion(session: Session, newest: number): Promise<number> {
+/** 0 without our tables; throws like `migrate`. */
+export async function readVersion(session: Session, newest: number): Promise<number> {
   const schema = await session.one(VERSION)
   checkServer({
     version: integer(schema, 'server_version'),

@@ -7,7 +7,7 @@ import { parseJson } from '@agent-server/lib/text/json.ts'
 import pg from 'pg'
 import { z } from 'zod'
 import type { StoreListener } from '../opened-store.ts'
-import { connectionSettings } from './connection.ts'
+import { connectionSettings, RUN } from './connection.ts'
 import type { Database } from './database.ts'
 
 const CHANNEL = 'agent_server'
@@ -33,6 +33,7 @@ function listen({ url, onMessage, onListening, log }: Options) {
   const connect = async (client: pg.Client) => {
     client.on('notification', ({ payload }) => onMessage(payload ?? ''))
     await client.connect()
+    await client.query(RUN)
     await client.query(`LISTEN ${CHANNEL}`)
     failures = 0
     onListening()

@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { counted } from '@agent-server/lib/text/counted.ts'
 import type { BackupRecord, BackupRows, BackupStart } from '../backup.ts'
 import { newerThan } from './newer.ts'
 import type { Row, Tx, Value } from './query.ts'
@@ -147,6 +148,6 @@ export async function* checkedBackup(
   for (const table of new Set([...Object.keys(start.rows), ...counts.keys()])) {
     const [found, expected] = [counts.get(table) ?? 0, start.rows[table] ?? 0]
     if (found !== expected)
-      throw new Error(`The table ${table} has ${found} rows instead of ${expected}`)
+      throw new Error(`The table ${table} has ${counted(found, 'row')} instead of ${expected}`)
   }
 }

@@ -2,6 +2,9 @@ import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { optionalText, type Row, text } from './query.ts'
 
+/** Documents that are named. */
+const MAX_NAMED = 20
+
 const digestOf = (content: string) => hash('sha256', content)
 
 /** What is stored of a text, with the digest that shows whether it changed on the disk. */
@@ -18,4 +21,13 @@ export function soundText(row: Row, document: string): string {
   if (isSound(row)) return text(row, 'text')
   const message = `The stored text of the document "${document}" is not as it was stored (damaged on the disk): restore the database from a backup, or send the document again`
   throw new AppError('store_unavailable', message)
+}
+
+/** The error for documents whose files or texts changed on the disk. */
+export function damagedDocuments(ids: readonly string[]): AppError {
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ''
+  return new AppError(
+    'store_unavailable',
+    `The files or texts of these documents or artifacts are not as they were stored: ${ids.slice(0, MAX_NAMED).join(', ')}${more}. Send them again, delete them, or restore the database: docs/guides/operations.md says how, under “A damaged database”.`,
+  )
 }

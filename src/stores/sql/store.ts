@@ -22,7 +22,7 @@ import type { Claimant, Completed } from './jobs.ts'
 import { createKeyReads } from './keys.ts'
 import { createMcpAccountReads } from './mcp-accounts.ts'
 import { createPeopleReads, createSessionReads } from './people.ts'
-import { integer, type Read } from './query.ts'
+import { integer, type Read, text } from './query.ts'
 import { createRunReads } from './runs.ts'
 import { createUsageReads } from './usage.ts'
 import type { WriteCalls } from './writes.ts'
@@ -36,6 +36,7 @@ const NEXT_JOB = `SELECT due_at FROM jobs WHERE claim IS NULL OR owner <> $1
   ORDER BY due_at LIMIT 1`
 
 const CHECK_MS = 5_000
+const COUNT_MS = 30_000
 const RETRY_SECONDS = 5
 const LAST_CHECK = `SELECT value FROM meta WHERE name = 'last_check'`
 
@@ -155,6 +156,14 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
   }
 }
 
+function createRowCount(read: Read): OpenedStore['countRows'] {
+  return async (tables) => {
+    const counts = tables.map((table) => `SELECT '${table}' AS name, count(*) AS n FROM ${table}`)
+    const rows = await read({ unprepared: counts.join(' UNION ALL ') }, [], COUNT_MS)
+    return new Map(rows.map((row) => [text(row, 'name'), integer(row, 'n')]))
+  }
+}
+
 function createContextCall(write: WriteCalls, dropKeys: () => void): OpenedStore['addContexts'] {
   return async (documentId, contexts) => {
     const keys = await write.addContexts(documentId, contexts)
@@ -186,6 +195,7 @@ function createServerStores(
   dialect: Dialect,
 ): Pick<
   OpenedStore,
+  | 'countRows'
   | 'keys'
   | 'artifacts'
   | 'responses'
@@ -206,6 +216,7 @@ function createServerStores(
   | 'usage'
 > {
   return {
+    countRows: createRowCount(read),
     artifacts: createArtifacts(read, write),
     responses: createArtifacts(read, write, 'response'),
     runs: createArtifacts(read, write, 'run'),

@@ -4,26 +4,24 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { isMissing } from '@agent-server/lib/files.ts'
 import { isWhole } from '../sql/artifacts.ts'
-import { isSound } from '../sql/contents.ts'
+import { damagedDocuments, isSound } from '../sql/contents.ts'
 import { bytes, integer, type Row, text } from '../sql/query.ts'
 import { DATABASE_FILE, openForReading } from './connection.ts'
-import { damaged, toStoreError, unavailable } from './error.ts'
+import { damaged, toStoreError } from './error.ts'
 import { MIGRATIONS, schemaVersion } from './migrate.ts'
 
-/** Reading this much takes seconds, during which nothing else runs in the process. */
-const MAX_CHECKED_BYTES = 4_000_000_000
-/** Documents that are named. */
-const MAX_NAMED = 20
-
 /**
- * Reads the whole database, also while a server uses it. Returns what it found; throws `store_unavailable`, with the
- * remedy, if the database is damaged or another server's.
+ * Reads the whole database, also while a server uses it, unless it is larger than so many bytes. Returns what it found;
+ * throws `store_unavailable`, with the remedy, if the database is damaged or another server's.
  */
-export async function checkDatabaseFile(directory: string): Promise<string> {
+export async function checkDatabaseFile(
+  directory: string,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<string> {
   const file = join(directory, DATABASE_FILE)
   try {
     const { size } = await stat(file)
-    if (size > MAX_CHECKED_BYTES) return 'not read, as it is larger than 4 GB'
+    if (size > maxBytes) return 'not read, as it is too large'
   } catch (error) {
     if (isMissing(error)) return 'none yet'
     throw error
@@ -40,9 +38,7 @@ export async function checkDatabaseFile(directory: string): Promise<string> {
         ...(isNewest ? damagedIn(database, ARTIFACTS, isWhole) : []),
       ]
       if (damagedIds.length === 0) return 'is sound'
-      throw unavailable(
-        `The files or texts of these documents or artifacts are not as they were stored: ${damagedIds.slice(0, MAX_NAMED).join(', ')}. Send them again, or restore the database: docs/guides/operations.md says how, under “A damaged database”.`,
-      )
+      throw damagedDocuments(damagedIds)
     }
   } catch (error) {
     throw toStoreError(error)

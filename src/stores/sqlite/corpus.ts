@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { putInPlace } from '@agent-server/lib/files.ts'
+import { counted } from '@agent-server/lib/text/counted.ts'
 import { type Corpus, type CorpusRecord, checkedCorpus } from '../corpus.ts'
 import { addAccepted, readAccepted } from '../sql/accepted.ts'
 import { createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'
@@ -138,7 +139,7 @@ function isEmptyThere(file: string): boolean {
     const documents = integer(row, 'documents')
     if (documents === 0) return true
     throw unavailable(
-      `${file} already contains ${documents} documents. Set DATA_DIR to an empty directory.`,
+      `${file} already contains ${counted(documents, 'document')}. Set DATA_DIR to an empty directory.`,
     )
   } finally {
     database.close()

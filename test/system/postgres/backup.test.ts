@@ -1,17 +1,20 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runBackup, runRestore } from '../../../src/commands/backup.ts'
 import type { Command } from '../../../src/commands/command.ts'
 import { runRebuildIndex } from '../../../src/commands/rebuild.ts'
 import { loadConfig } from '../../../src/config.ts'
+import { sendFile } from '../../support/forms.ts'
 import { startQdrant } from '../../support/qdrant/nodes.ts'
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY } from '../../support/server.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { textReply } from '../../support/upstream-replies.ts'
 import { fillWhole, seenWhole } from '../../support/whole-server.ts'
-import { createPostgresData, hasPostgres } from './store-data.ts'
+import { createPostgresData, hasPostgres, runSql } from './store-data.ts'
 
 const { signal } = new AbortController()
 
@@ -86,5 +89,43 @@ describe.skipIf(!hasPostgres)('Backup and restore (needs PostgreSQL)', () => {
       code: 'store_unavailable',
       message: expect.stringMatching(/There is data already \(.*documents/),
     })
+  })
+
+  it('is refused while a server runs, though it holds nothing', async () => {
+    const [from, to] = [await places(), await places()]
+    const file = join(await temporaryDirectory(), 'one.zst')
+    await (await startServer(from)).close()
+    await run(runBackup, from, file)
+    const server = await startServer(to)
+    const running = expect.objectContaining({
+      code: 'store_unavailable',
+      message: expect.stringContaining('A server is running on this database'),
+    })
+    await expect.poll(() => run(runRestore, to, file).catch((error) => error)).toEqual(running)
+    await server.close()
+    await run(runRestore, to, file)
+  })
+
+  it.each<[string, string, 'file' | 'text']>([
+    ['a text', `UPDATE agent_server.contents SET text = 'Bats' WHERE text = 'Owls'`, 'text'],
+    ['a file', `UPDATE agent_server.file_pieces SET bytes = 'x'`, 'file'],
+    ['the pieces of a file', 'DELETE FROM agent_server.file_pieces', 'file'],
+  ])('names the document when %s was damaged, and makes no backup', async (_, damage, what) => {
+    const place = await places()
+    const server = await startServer(place)
+    await server.ingest({ text: 'Herons' })
+    const sent = await sendFile(server, { name: 'rivers.md', bytes: '# Rivers' })
+    const { id: file } = DocumentCreated.parse(await sent.json())
+    const id = { file, text: await server.ingest({ text: 'Owls' }) }[what]
+    await runSql(place.DATABASE_URL, damage)
+    const folder = await temporaryDirectory()
+    await expect(run(runBackup, place, join(folder, 'one.zst'))).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining(`not as they were stored: ${id}. Send them again`),
+    })
+    expect(await readdir(folder)).toEqual([])
+    await server.request(`/documents/${id}`, { method: 'DELETE' })
+    await run(runBackup, place, join(folder, 'one.zst'))
+    await server.close()
   })
 })

@@ -1313,6 +1313,18 @@ class JudgedQuestionList(TypedDict):
     questions: list[JudgedQuestion]
 
 
+class Kept(TypedDict):
+    name: str
+    count: int
+    keptFor: str
+    bound: str
+    most: NotRequired[int]
+
+
+class KeptList(TypedDict):
+    kept: list[Kept]
+
+
 class KnownPerson(TypedDict):
     id: str
     name: NotRequired[str]

@@ -28,6 +28,8 @@ from .contract import (
     DeploymentRequest,
     DeploymentTargets,
     Health,
+    Kept,
+    KeptList,
     KnownPerson,
     LocalModelServers,
     McpTestResult,
@@ -83,6 +85,11 @@ class Admin:
         """The folders whose files the server keeps as documents."""
         answer = cast(WatchedFolders, self._transport.json(Request("GET", "/admin/folders")))
         return answer["folders"]
+
+    def kept(self) -> Sequence[Kept]:
+        """What the database holds, and how far it grows."""
+        answer = cast(KeptList, self._transport.json(Request("GET", "/admin/kept")))
+        return answer["kept"]
 
     def restart(self) -> Restarting:
         """Restarts the server in place. Throws ConflictError where it would not start again."""

@@ -44,7 +44,8 @@ Example:
       progress.end()
     }
     if (file !== undefined && terminal.json) terminal.printJson({ file, documents: done })
-    else if (file !== undefined) terminal.note(`${file} holds ${done} documents`)
+    else if (file !== undefined)
+      terminal.note(`${file} holds ${done} ${done === 1 ? 'document' : 'documents'}`)
     return EXIT.done
   },
 }

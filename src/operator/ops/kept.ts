@@ -1,0 +1,78 @@
+import { MAX_KEYS } from '@agent-server/schemas/operator/api-key.ts'
+import type { Kept } from '@agent-server/schemas/operator/kept.ts'
+import { BOUNDS } from '../../stores/artifact-store.ts'
+import { MAX_SHARED } from '../../stores/collection-store.ts'
+import { CONVERSATION_BOUNDS } from '../../stores/conversation-store.ts'
+import { MAX_EVALUATIONS, MAX_QUESTIONS } from '../../stores/evaluation-store.ts'
+import { MAX_FEEDBACK } from '../../stores/feedback-store.ts'
+import { PEOPLE_BOUNDS } from '../../stores/people-store.ts'
+import { RUN_BOUNDS } from '../../stores/run-store.ts'
+import { MAX_ENTRIES } from '../audit/audit.ts'
+import { MOST_SESSIONS } from '../people/person-sessions.ts'
+
+type Settings = Readonly<Record<'AUDIT_DAYS' | 'RUNS_KEPT' | 'USAGE_DAYS', number>>
+type Bound = Pick<Kept, 'keptFor' | 'bound' | 'most'>
+
+const OF_EACH = 'of each person or key'
+const inDays = (milliseconds: number) => `${milliseconds / 86_400_000} days`
+const number = (count: number) => count.toLocaleString('en')
+const size = (bytes: number) => `${number(bytes / 1_000_000)} MB`
+const atMost = (most: number, keptFor = 'until deleted'): Bound => ({
+  keptFor,
+  most,
+  bound: number(most),
+})
+
+/** What grows, by its table: what it is called, and how far it grows. */
+const GROWING: Record<string, [name: string, bound: (settings: Settings) => Bound]> = {
+  documents: [
+    'documents',
+    () => ({ keptFor: 'until deleted', bound: 'as many as the disk holds' }),
+  ],
+  conversations: [
+    'conversations',
+    () => ({
+      keptFor: `${inDays(CONVERSATION_BOUNDS.maximumAgeMs)} after the last change`,
+      bound: `${number(CONVERSATION_BOUNDS.maximumCount)} and ${size(CONVERSATION_BOUNDS.maximumTotalBytes)} ${OF_EACH}`,
+    }),
+  ],
+  feedback: [
+    'ratings',
+    () => ({ keptFor: 'as long as the answer', bound: `${number(MAX_FEEDBACK)} ${OF_EACH}` }),
+  ],
+  artifacts: [
+    'files and responses',
+    () => ({
+      keptFor: `${inDays(BOUNDS.artifact.maximumAgeMs)}, responses ${inDays(BOUNDS.response.maximumAgeMs)}`,
+      bound: `${number(BOUNDS.artifact.maximumCount)} and ${size(BOUNDS.artifact.maximumTotalBytes)} of each kind`,
+    }),
+  ],
+  runs: ['runs', ({ RUNS_KEPT }) => atMost(RUNS_KEPT, inDays(RUN_BOUNDS.maximumAgeMs))],
+  judged_questions: ['judged questions', () => atMost(MAX_QUESTIONS)],
+  evaluations: ['evaluations', () => atMost(MAX_EVALUATIONS)],
+  model_usage: [
+    'rows of usage',
+    ({ USAGE_DAYS }) => ({
+      keptFor: `${USAGE_DAYS} days`,
+      bound: 'one a day for each person, key, agent and model',
+    }),
+  ],
+  audit: [
+    'entries of the audit log',
+    ({ AUDIT_DAYS }) => atMost(MAX_ENTRIES, `${AUDIT_DAYS} days`),
+  ],
+  people: ['people', () => atMost(PEOPLE_BOUNDS.most, `${inDays(PEOPLE_BOUNDS.unseenMs)} unseen`)],
+  sessions: ['sessions', () => atMost(MOST_SESSIONS.inAll, '8 hours without use')],
+  api_keys: ['keys', () => atMost(MAX_KEYS)],
+  collections: ['shared collections', () => atMost(MAX_SHARED)],
+}
+
+export const GROWING_TABLES = Object.keys(GROWING)
+
+/** What grows, as far as its rows were counted. */
+export function keptOf(settings: Settings, counts: ReadonlyMap<string, number>): Kept[] {
+  return Object.entries(GROWING).flatMap(([table, [name, bound]]) => {
+    const count = counts.get(table)
+    return count === undefined ? [] : { name, count, ...bound(settings) }
+  })
+}
