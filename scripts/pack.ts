@@ -130,7 +130,37 @@ async function buildWheel(target: string): Promise<void> {
   await run('python3', [...parameters, './packages/client-python'], { cwd: ROOT, timeout: PACK_MS })
 }
 
-/** Packs the server, its clients and its embedding model into the new folder `target`, with their checksums. */
+const Lock = z.looseObject({
+  packages: z.record(z.string(), z.looseObject({ dev: z.boolean().default(false) })),
+})
+
+/**
+ * What the server's package depends on, as CycloneDX: an SBOM. npm makes it of a lock without what is for development,
+ * as `--omit=dev` would leave out what is for both.
+ */
+async function billOfMaterials(): Promise<string> {
+  const lock = Lock.parse(await readJSON('package-lock.json'))
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-sbom-'))
+  try {
+    // npm names what it describes by its folder.
+    const project = join(folder, 'agent-server')
+    await mkdir(project)
+    const used = Object.entries(lock.packages).filter(([, { dev }]) => !dev)
+    const packages = Object.fromEntries(
+      used.map(([path, { devDependencies: _, ...its }]) => [path, its]),
+    )
+    const { devDependencies: _, ...manifest } = Manifest.parse(await readJSON('package.json'))
+    await writeFile(join(project, 'package.json'), JSON.stringify(manifest))
+    await writeFile(join(project, 'package-lock.json'), JSON.stringify({ ...lock, packages }))
+    const parameters = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only']
+    const { stdout } = await run('npm', parameters, { cwd: project, maxBuffer: 2 ** 26 })
+    return stdout
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** Packs the server, its clients and its embedding model into the new folder `target`, with an SBOM and checksums. */
 async function packAll(target: string, withWheel: boolean): Promise<string[]> {
   const staged = await mkdtemp(join(tmpdir(), 'agent-server-pack-'))
   try {
@@ -145,6 +175,7 @@ async function packAll(target: string, withWheel: boolean): Promise<string[]> {
     ])
       await pack(folder, target)
     if (withWheel) await buildWheel(target)
+    await writeFile(join(target, 'agent-server.cdx.json'), await billOfMaterials())
     const names = (await readdir(target)).toSorted()
     await writeFile(join(target, 'SHA256SUMS'), await checksums(target, names))
     return names

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { appendFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { docker, hasEngine, healthy } from './docker.ts'
 
 const IMAGE = `agent-server-test:${randomUUID()}`
+const MAX_BYTES = 450_000_000
 const KEY = 'a-key-for-tests-only'
 const SETTINGS = ['--env', `SERVER_API_KEY=${KEY}`, '--env', 'CHAT_MODEL=extractive']
 /** As docker-compose.yml runs it. */
@@ -66,6 +68,22 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
     expect(stdout.replace(/,agent\.json|,forms|,plugins/g, '')).toBe(
       '.env.example,LICENSE,node_modules,package-lock.json,package.json,packages,skills,src,ui dist\n\n',
     )
+  })
+
+  it('is small', async () => {
+    const inspected = await docker(
+      'image',
+      'inspect',
+      '--format',
+      '{{.Size}} {{.Architecture}}',
+      IMAGE,
+    )
+    const [size = '', architecture] = inspected.stdout.trim().split(' ')
+    expect(Number(size)).toBeGreaterThan(0)
+    expect(Number(size)).toBeLessThanOrEqual(MAX_BYTES)
+    const file = process.env.RELEASE_LIST
+    const line = `image for ${architecture}  ${(Number(size) / 1e6).toFixed(2)} MB\n`
+    if (file) await appendFile(file, line)
   })
 
   it('lacks the large fonts, and names their packages when they are needed', async () => {

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { lastTime, moveTimes } from '../support/age.ts'
+import { fillEverything } from '../support/frozen/fill.ts'
+import { inventoryOf } from '../support/frozen/inventory.ts'
+import { FROZEN, isFreezing, MAX_BYTES, openFrozen } from '../support/frozen/open.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+import { openDirectory } from './sqlite/store-data.ts'
+
+const run = promisify(execFile)
+const ARCHIVE = join(FROZEN, 'data.tar.gz')
+const INVENTORY = join(FROZEN, 'sqlite.json')
+const LONG_MS = 180_000
+
+/** The data of the version, in a folder of their own, as if they had been written a minute ago. */
+async function thawed(): Promise<string> {
+  const parent = await temporaryDirectory()
+  await run('tar', ['-xzf', ARCHIVE, '-C', parent])
+  const directory = join(parent, 'data')
+  const file = join(directory, 'agent-server.db')
+  // Retention must not take away what the test looks for, in whichever year it runs.
+  moveTimes(file, Date.now() - 60_000 - lastTime(file))
+  return directory
+}
+
+it.runIf(isFreezing)(
+  'The data of a version are frozen (needs FREEZE_DATA=1)',
+  { timeout: LONG_MS },
+  async () => {
+    const parent = await temporaryDirectory()
+    const directory = join(parent, 'data')
+    await mkdir(directory)
+    await fillEverything(directory, {}, () => openDirectory(directory))
+    {
+      using database = new DatabaseSync(join(directory, 'agent-server.db'))
+      database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')
+    }
+    await mkdir(FROZEN, { recursive: true })
+    await run('tar', ['-czf', ARCHIVE, '--exclude=index', '--exclude=tables', '-C', parent, 'data'])
+    const server = await openFrozen({ DATA_DIR: await thawed() })
+    await writeFile(INVENTORY, `${JSON.stringify(await inventoryOf(server), null, 1)}\n`)
+  },
+)
+
+describe('The data that 0.1.0 wrote', () => {
+  it('have a row in every table of that version, in little room', async () => {
+    expect((await stat(ARCHIVE)).size).toBeLessThan(MAX_BYTES)
+    using database = new DatabaseSync(join(await thawed(), 'agent-server.db'))
+    const tables = database
+      .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`)
+      .all()
+    const empty = tables.filter(
+      ({ name }) => !database.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get(),
+    )
+    expect(empty.map(({ name }) => name)).toEqual([])
+    expect(tables.length).toBeGreaterThan(40)
+  })
+
+  it('are opened by this version, which finds all of them', { timeout: LONG_MS }, async () => {
+    const server = await openFrozen({ DATA_DIR: await thawed() })
+    const kept = JSON.parse(await readFile(INVENTORY, 'utf8'))
+    expect(await inventoryOf(server)).toEqual(kept)
+  })
+})
