@@ -208,7 +208,10 @@ const NEEDS_NONE: [string, readonly string[]][] = [
     'counts what is still to be done for a document that the caller has read',
     ['countWithoutVector', 'countPictures'],
   ],
-  ['is about the store as a whole', ['identity', 'counts', 'countRows', 'check', 'close', 'subscribe']],
+  [
+    'is about the store as a whole',
+    ['identity', 'counts', 'countRows', 'check', 'close', 'subscribe'],
+  ],
   ['makes others wait', ['withExclusiveLock', 'replacement.exclusively']],
 ]
 
