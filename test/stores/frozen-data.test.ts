@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { glob, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
@@ -15,6 +15,10 @@ const run = promisify(execFile)
 const ARCHIVE = join(FROZEN, 'data.tar.gz')
 const INVENTORY = join(FROZEN, 'sqlite.json')
 const LONG_MS = 180_000
+const DAY_MS = 86_400_000
+const INTEGERS = `SELECT m.name AS tableName, c.name AS columnName
+  FROM sqlite_schema m, pragma_table_info(m.name) c
+  WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND c.type = 'INTEGER'`
 
 /** The data of the version, in a folder of their own, as if they had been written a minute ago. */
 async function thawed(): Promise<string> {
@@ -27,6 +31,11 @@ async function thawed(): Promise<string> {
   return directory
 }
 
+function usageDay(file: string): number {
+  using database = new DatabaseSync(file)
+  return Number(database.prepare('SELECT max(day) AS day FROM model_usage').get()?.day)
+}
+
 it.runIf(isFreezing)(
   'The data of a version are frozen (needs FREEZE_DATA=1)',
   { timeout: LONG_MS },
@@ -37,6 +46,11 @@ it.runIf(isFreezing)(
     await fillEverything(directory, {}, () => openDirectory(directory))
     {
       using database = new DatabaseSync(join(directory, 'agent-server.db'))
+      // No path of the machine stays: of a document from a watched folder there is one, in two places.
+      for (const column of ['documents.metadata', 'metadata.string']) {
+        const [table, name] = column.split('.')
+        database.exec(`UPDATE ${table} SET ${name} = replace(${name}, '${parent}', '/srv')`)
+      }
       database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')
     }
     await mkdir(FROZEN, { recursive: true })
@@ -58,6 +72,30 @@ describe('The data that 0.1.0 wrote', () => {
     )
     expect(empty.map(({ name }) => name)).toEqual([])
     expect(tables.length).toBeGreaterThan(40)
+  })
+
+  it('name no path of the machine that made them', async () => {
+    const directory = await thawed()
+    for await (const path of glob([`${FROZEN}/*.{json,sql}`, `${directory}/**/*.{db,json}`])) {
+      const found = /\/agent-server-\w{6}\//.exec(await readFile(path, 'latin1'))
+      expect([path, found?.[0]]).toEqual([path, undefined])
+    }
+  })
+
+  it('are moved to another year with every time in them, and the days of usage', async () => {
+    const file = join(await thawed(), 'agent-server.db')
+    const [last, day] = [lastTime(file), usageDay(file)]
+    moveTimes(file, 400 * DAY_MS)
+    expect(usageDay(file)).toBe(day + 400)
+    using database = new DatabaseSync(file)
+    const columns = database.prepare(INTEGERS).all()
+    const left = columns.filter(({ tableName, columnName }) =>
+      database
+        .prepare(`SELECT 1 FROM ${tableName} WHERE ${columnName} BETWEEN ? AND ? LIMIT 1`)
+        .get(last - 60 * DAY_MS, last + 60 * DAY_MS),
+    )
+    expect(left).toEqual([])
+    expect(columns.length).toBeGreaterThan(100)
   })
 
   it('are opened by this version, which finds all of them', { timeout: LONG_MS }, async () => {

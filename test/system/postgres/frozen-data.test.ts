@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -20,22 +20,33 @@ const PROGRAMS = '/usr/lib/postgresql'
 /** Of a copy in steps, which is not under way. */
 const NOTHING = ['moved_jobs', 'moves']
 
-/** psql and pg_dump, as new as there are. */
-function program(name: string): string {
-  const [newest = ''] = readdirSync(PROGRAMS).toSorted((a, b) => Number(b) - Number(a))
-  return join(PROGRAMS, newest, 'bin', name)
+/** psql or pg_dump, as new as there is one: where Debian has them, or on the PATH. */
+function program(name: string): string | undefined {
+  const versions = existsSync(PROGRAMS) ? readdirSync(PROGRAMS) : []
+  const newestFirst = versions.toSorted((a, b) => Number(b) - Number(a))
+  const places = [...newestFirst.map((version) => join(PROGRAMS, version, 'bin', name)), name]
+  return places.find((place) => spawnSync(place, ['--version']).status === 0)
 }
 
-const MOVE = `DO $$
-  DECLARE one record; later bigint;
+const PSQL = program('psql')
+const PG_DUMP = program('pg_dump')
+const DAY_MS = 86_400_000
+
+/** Moves all times, so that the last thing was done then, and the days of usage. */
+const movedTo = (last: number) => `DO $$
+  DECLARE one record; later bigint; days integer;
   BEGIN
-    SELECT extract(epoch FROM now())::bigint * 1000 - 60000 - max(at) INTO later FROM agent_server.audit;
+    SELECT ${last} - max(at) INTO later FROM agent_server.audit;
+    days := floor(later / ${DAY_MS}.0);
     SET LOCAL session_replication_role = replica;
     FOR one IN SELECT table_name, column_name FROM information_schema.columns
-      WHERE table_schema = 'agent_server' AND data_type = 'bigint' AND (column_name LIKE '%\\_at' OR column_name = 'at')
+      WHERE table_schema = 'agent_server' AND data_type = 'bigint' AND (column_name LIKE '%\\_at' OR column_name IN ('at', 'until'))
     LOOP
       EXECUTE format('UPDATE agent_server.%I SET %I = %2$I + %s', one.table_name, one.column_name, later);
     END LOOP;
+    -- By way of negative numbers: a day may move to that of another row, which moves later.
+    UPDATE agent_server.model_usage SET day = -(day + days);
+    UPDATE agent_server.model_usage SET day = -day;
     UPDATE agent_server.meta SET value = value + later WHERE name LIKE 'clock%';
   END $$`
 
@@ -44,8 +55,8 @@ async function thawed() {
   const data = await createPostgresData()
   onTestFinished(() => data.remove())
   const flags = ['--quiet', '--no-psqlrc', '--set=ON_ERROR_STOP=1']
-  await run(program('psql'), [...flags, `--file=${DUMP}`, data.url])
-  await data.sql(MOVE)
+  await run(String(PSQL), [...flags, `--file=${DUMP}`, data.url])
+  await data.sql(movedTo(Date.now() - 60_000))
   return data
 }
 
@@ -55,8 +66,8 @@ async function open(url: string) {
   return openFrozen(place)
 }
 
-describe.skipIf(!hasPostgres)(
-  'The data that 0.1.0 wrote into PostgreSQL (needs PostgreSQL)',
+describe.skipIf(!hasPostgres || !PSQL)(
+  'The data that 0.1.0 wrote into PostgreSQL (needs PostgreSQL and psql)',
   () => {
     it.runIf(isFreezing)('are frozen (needs FREEZE_DATA=1)', { timeout: LONG_MS }, async () => {
       const data = await createPostgresData()
@@ -68,9 +79,9 @@ describe.skipIf(!hasPostgres)(
       await fillEverything(directory, place, () => data.open())
       await mkdir(FROZEN, { recursive: true })
       const flags = ['--no-owner', '--no-privileges', '--schema=agent_server', `--file=${DUMP}`]
-      await run(program('pg_dump'), [...flags, data.url])
-      // No path of the machine stays.
-      const dump = await readFile(DUMP, 'utf8')
+      await run(PG_DUMP ?? 'pg_dump', [...flags, data.url])
+      // No path of the machine stays, and nothing that an older psql does not know.
+      const dump = (await readFile(DUMP, 'utf8')).replaceAll(/^\\(?:un)?restrict .*\n/gm, '')
       await writeFile(DUMP, dump.replaceAll(dirname(directory), '/srv'))
       const server = await open((await thawed()).url)
       await writeFile(INVENTORY, `${JSON.stringify(await inventoryOf(server), null, 1)}\n`)
@@ -88,6 +99,15 @@ describe.skipIf(!hasPostgres)(
         if (rows.length === 0) empty.push(relname)
       }
       expect(empty.toSorted()).toEqual(NOTHING)
+    })
+
+    it('are moved to another year with the days of usage, and are for any psql', async () => {
+      const data = await thawed()
+      const later = Date.now() + 400 * DAY_MS
+      await data.sql(movedTo(later))
+      const [used] = await data.sql('SELECT max(day) AS day FROM agent_server.model_usage')
+      expect(Math.abs(Number(used?.day) - later / DAY_MS)).toBeLessThan(2)
+      expect(await readFile(DUMP, 'utf8')).not.toMatch(/^\\(?:un)?restrict/m)
     })
 
     it('are opened by this version, which finds all of them', { timeout: LONG_MS }, async () => {
