@@ -21,4 +21,10 @@ it('What is kept is counted, and has its bound', async () => {
   const { most = 0 } = (await find('entries of the audit log')) ?? {}
   expect(await find('entries of the audit log')).toMatchObject({ keptFor: '30 days' })
   expect(most).toBe(5_000_000)
+  const refusing = (await kept()).filter(({ whenFull }) => whenFull === 'refused')
+  expect(refusing.map(({ name }) => name)).toEqual([
+    'judged questions',
+    'keys',
+    'shared collections',
+  ])
 })

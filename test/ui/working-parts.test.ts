@@ -13,9 +13,12 @@ interface Part {
 interface Exports {
   partsOf(readiness: object, capabilities: object, folders: object[], last?: object): Part[]
   inShort(parts: Part[]): Part[]
+  isNearlyFull(kept: object): boolean
 }
 
-const { partsOf, inShort } = await loadComponents<Exports>('overview/working-parts.ts')
+const { partsOf, inShort, isNearlyFull } = await loadComponents<Exports>(
+  'overview/working-parts.ts',
+)
 
 const READINESS = { checks: { store: { state: 'ok' } } }
 const CAPABILITIES = {
@@ -167,4 +170,12 @@ it('Parts of which there is nothing to say but that they work stand in one line'
   ])
   expect(inShort([works('Store'), works('Index')])).toMatchObject([{ name: 'All parts' }])
   expect(inShort([model, works('Store')])).toEqual([model, works('Store')])
+})
+
+it.each([
+  ['what refuses more', 181, 'refused', true],
+  ['what has room', 180, 'refused', false],
+  ['what makes room by itself', 200, 'oldest-goes', false],
+])('warns, or does not, of %s', (_case, count, whenFull, warns) => {
+  expect(isNearlyFull({ count, most: 200, whenFull })).toBe(warns)
 })

@@ -1,5 +1,6 @@
 import type {
   Capabilities,
+  Kept,
   Readiness,
   RunSummary,
   WatchedFolder,
@@ -257,3 +258,13 @@ function namedParts(kind: string, records: readonly Named[], remedy: string): Pa
     return { ...works, remedy: toAccept, page: 'agent' }
   })
 }
+
+const NEARLY = 0.9
+
+/** Whether more will be refused soon. Where the oldest goes, a bound is reached as a rule. */
+export const isNearlyFull = ({
+  count,
+  most,
+  whenFull,
+}: Pick<Kept, 'count' | 'most' | 'whenFull'>) =>
+  whenFull === 'refused' && most !== undefined && count > most * NEARLY

@@ -12,7 +12,7 @@ import { attempt, client, session } from '../api.ts'
 import { asSentence, formatNumber, roughly } from '../format.ts'
 import { type Begun, FirstSteps } from '../overview/first-steps.tsx'
 import { SAMPLE } from '../overview/sample-document.ts'
-import { inShort, type Part, partsOf } from '../overview/working-parts.ts'
+import { inShort, isNearlyFull, type Part, partsOf } from '../overview/working-parts.ts'
 import { Button, Field } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -283,14 +283,18 @@ function Kept() {
   )
 }
 
-const NEARLY = 0.9
-
-function KeptRow({ name, count, bound, most, keptFor }: KeptThing) {
-  const isNear = most !== undefined && count > most * NEARLY
+function KeptRow(thing: KeptThing) {
+  const { name, count, bound, keptFor } = thing
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td>{isNear ? <Status tone="bad">{formatNumber(count)}</Status> : formatNumber(count)}</td>
+      <td>
+        {isNearlyFull(thing) ? (
+          <Status tone="bad">{formatNumber(count)}</Status>
+        ) : (
+          formatNumber(count)
+        )}
+      </td>
       <td>{bound}</td>
       <td>{keptFor}</td>
     </tr>

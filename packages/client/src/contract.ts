@@ -3398,9 +3398,14 @@ export interface components {
             most?: number;
             /** @description What is kept, in words. */
             name: string;
+            /**
+             * @description Whether the oldest goes or a new one is refused; absent where neither happens.
+             * @enum {string}
+             */
+            whenFull?: "oldest-goes" | "refused";
         };
         KeptList: {
-            /** @description What grows in the database; what exceeds a bound goes, the oldest first. */
+            /** @description What grows in the database, how far, and what happens then. */
             kept: components["schemas"]["Kept"][];
         };
         KnownPerson: {

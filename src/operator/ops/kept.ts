@@ -11,16 +11,23 @@ import { MAX_ENTRIES } from '../audit/audit.ts'
 import { MOST_SESSIONS } from '../people/person-sessions.ts'
 
 type Settings = Readonly<Record<'AUDIT_DAYS' | 'RUNS_KEPT' | 'USAGE_DAYS', number>>
-type Bound = Pick<Kept, 'keptFor' | 'bound' | 'most'>
+type Bound = Pick<Kept, 'keptFor' | 'bound' | 'most' | 'whenFull'>
 
 const OF_EACH = 'of each person or key'
 const inDays = (milliseconds: number) => `${milliseconds / 86_400_000} days`
 const number = (count: number) => count.toLocaleString('en')
 const size = (bytes: number) => `${number(bytes / 1_000_000)} MB`
-const atMost = (most: number, keptFor = 'until deleted'): Bound => ({
+const rolling = (most: number, keptFor: string): Bound => ({
   keptFor,
   most,
   bound: number(most),
+  whenFull: 'oldest-goes',
+})
+const refusing = (most: number): Bound => ({
+  keptFor: 'until deleted',
+  most,
+  bound: number(most),
+  whenFull: 'refused',
 })
 
 /** What grows, by its table: what it is called, and how far it grows. */
@@ -34,22 +41,28 @@ const GROWING: Record<string, [name: string, bound: (settings: Settings) => Boun
     () => ({
       keptFor: `${inDays(CONVERSATION_BOUNDS.maximumAgeMs)} after the last change`,
       bound: `${number(CONVERSATION_BOUNDS.maximumCount)} and ${size(CONVERSATION_BOUNDS.maximumTotalBytes)} ${OF_EACH}`,
+      whenFull: 'oldest-goes',
     }),
   ],
   feedback: [
     'ratings',
-    () => ({ keptFor: 'as long as the answer', bound: `${number(MAX_FEEDBACK)} ${OF_EACH}` }),
+    () => ({
+      keptFor: 'as long as the answer',
+      bound: `${number(MAX_FEEDBACK)} ${OF_EACH}`,
+      whenFull: 'oldest-goes',
+    }),
   ],
   artifacts: [
     'files and responses',
     () => ({
       keptFor: `${inDays(BOUNDS.artifact.maximumAgeMs)}, responses ${inDays(BOUNDS.response.maximumAgeMs)}`,
       bound: `${number(BOUNDS.artifact.maximumCount)} and ${size(BOUNDS.artifact.maximumTotalBytes)} of each kind`,
+      whenFull: 'oldest-goes',
     }),
   ],
-  runs: ['runs', ({ RUNS_KEPT }) => atMost(RUNS_KEPT, inDays(RUN_BOUNDS.maximumAgeMs))],
-  judged_questions: ['judged questions', () => atMost(MAX_QUESTIONS)],
-  evaluations: ['evaluations', () => atMost(MAX_EVALUATIONS)],
+  runs: ['runs', ({ RUNS_KEPT }) => rolling(RUNS_KEPT, inDays(RUN_BOUNDS.maximumAgeMs))],
+  judged_questions: ['judged questions', () => refusing(MAX_QUESTIONS)],
+  evaluations: ['evaluations', () => rolling(MAX_EVALUATIONS, 'until deleted')],
   model_usage: [
     'rows of usage',
     ({ USAGE_DAYS }) => ({
@@ -59,12 +72,12 @@ const GROWING: Record<string, [name: string, bound: (settings: Settings) => Boun
   ],
   audit: [
     'entries of the audit log',
-    ({ AUDIT_DAYS }) => atMost(MAX_ENTRIES, `${AUDIT_DAYS} days`),
+    ({ AUDIT_DAYS }) => rolling(MAX_ENTRIES, `${AUDIT_DAYS} days`),
   ],
-  people: ['people', () => atMost(PEOPLE_BOUNDS.most, `${inDays(PEOPLE_BOUNDS.unseenMs)} unseen`)],
-  sessions: ['sessions', () => atMost(MOST_SESSIONS.inAll, '8 hours without use')],
-  api_keys: ['keys', () => atMost(MAX_KEYS)],
-  collections: ['shared collections', () => atMost(MAX_SHARED)],
+  people: ['people', () => rolling(PEOPLE_BOUNDS.most, `${inDays(PEOPLE_BOUNDS.unseenMs)} unseen`)],
+  sessions: ['sessions', () => rolling(MOST_SESSIONS.inAll, '8 hours without use')],
+  api_keys: ['keys', () => refusing(MAX_KEYS)],
+  collections: ['shared collections', () => refusing(MAX_SHARED)],
 }
 
 export const GROWING_TABLES = Object.keys(GROWING)

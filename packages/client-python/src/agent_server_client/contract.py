@@ -1319,6 +1319,7 @@ class Kept(TypedDict):
     keptFor: str
     bound: str
     most: NotRequired[int]
+    whenFull: NotRequired[Literal['oldest-goes', 'refused']]
 
 
 class KeptList(TypedDict):

@@ -7,14 +7,16 @@ export const Kept = z
     keptFor: z.string().describe('For how long each is kept, in words.'),
     bound: z.string().describe('How many are kept at most, in words.'),
     most: z.int().optional().describe('How many are kept at most, where one bound is for all.'),
+    whenFull: z
+      .enum(['oldest-goes', 'refused'])
+      .optional()
+      .describe('Whether the oldest goes or a new one is refused; absent where neither happens.'),
   })
   .meta({ id: 'Kept' })
 
 export const KeptList = z
   .object({
-    kept: z
-      .array(Kept)
-      .describe('What grows in the database; what exceeds a bound goes, the oldest first.'),
+    kept: z.array(Kept).describe('What grows in the database, how far, and what happens then.'),
   })
   .meta({ id: 'KeptList' })
 
