@@ -47,7 +47,7 @@ export const searchedIn = (searches: Lists, { list }: Pick<Lists, 'list'>): List
   listShared: searches.listShared,
 })
 
-/** Those who read all that was done, together. */
+/** Those who read all that was done, or count all that is kept, together. */
 export const AUDITORS = { reader: 'auditors' }
 /** Whoever asks for their own use of models; those who ask for everybody's, together. */
 export const readerOfUsage = ({ person, key }: UsageQuery) => ({

@@ -146,6 +146,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     conversations: { ...conversations, ...searchedIn(searches, conversations) },
     audit: { ...audit, list: (query) => inTurn(AUDITORS, () => audit.list(query)) },
     usage: { ...usage, sum: (query) => inTurn(readerOfUsage(query), () => usage.sum(query)) },
+    countRows: (tables) => inTurn(AUDITORS, () => store.countRows(tables)),
     subscribe: notifications.subscribe,
     close: () => (closing ??= close()),
   }

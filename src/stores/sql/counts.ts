@@ -1,6 +1,7 @@
 import type { DocumentStatus } from '../document-store.ts'
+import type { OpenedStore } from '../opened-store.ts'
 import type { Dialect } from './dialect.ts'
-import type { Tx } from './query.ts'
+import { integer, type Read, type Tx, text } from './query.ts'
 
 /** By how much the numbers of documents of a status, of chunks and of jobs change. */
 export type Changes = Partial<Record<DocumentStatus | 'chunks' | 'jobs', number>>
@@ -24,4 +25,20 @@ export async function count(tx: Tx, { slot }: Dialect, changes: Changes): Promis
       failed = failed + $4, chunks = chunks + $5, jobs = jobs + $6 WHERE slot = ${slot}`,
     [pending, processing, ready, failed, chunks, jobs],
   )
+}
+
+const COUNT_MS = 30_000
+
+/** With nothing beside it, `count(*)` lets SQLite count by pages instead of rows. */
+export const rowCounts = (tables: readonly string[]) =>
+  tables
+    .map((table) => `SELECT '${table}' AS name, (SELECT count(*) FROM ${table}) AS n`)
+    .join(' UNION ALL ')
+
+/** Takes a while in a large database. */
+export function createRowCount(read: Read): OpenedStore['countRows'] {
+  return async (tables) => {
+    const rows = await read({ unprepared: rowCounts(tables) }, [], COUNT_MS)
+    return new Map(rows.map((row) => [text(row, 'name'), integer(row, 'n')]))
+  }
 }

@@ -12,6 +12,7 @@ import { createNameReads } from './collection-names.ts'
 import { createCollectionReads } from './collections.ts'
 import { createPictureCount } from './contexts.ts'
 import { createConversationReads } from './conversations.ts'
+import { createRowCount } from './counts.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentReads } from './document-reads.ts'
 import { createQuestionReads } from './evaluation.ts'
@@ -22,7 +23,7 @@ import type { Claimant, Completed } from './jobs.ts'
 import { createKeyReads } from './keys.ts'
 import { createMcpAccountReads } from './mcp-accounts.ts'
 import { createPeopleReads, createSessionReads } from './people.ts'
-import { integer, type Read, text } from './query.ts'
+import { integer, type Read } from './query.ts'
 import { createRunReads } from './runs.ts'
 import { createUsageReads } from './usage.ts'
 import type { WriteCalls } from './writes.ts'
@@ -36,7 +37,6 @@ const NEXT_JOB = `SELECT due_at FROM jobs WHERE claim IS NULL OR owner <> $1
   ORDER BY due_at LIMIT 1`
 
 const CHECK_MS = 5_000
-const COUNT_MS = 30_000
 const RETRY_SECONDS = 5
 const LAST_CHECK = `SELECT value FROM meta WHERE name = 'last_check'`
 
@@ -153,14 +153,6 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
     check: createCheck(write, read),
   } satisfies Partial<Omit<OpenedStore, 'replacement'>> & {
     replacement: Omit<OpenedStore['replacement'], 'exclusively'>
-  }
-}
-
-function createRowCount(read: Read): OpenedStore['countRows'] {
-  return async (tables) => {
-    const counts = tables.map((table) => `SELECT '${table}' AS name, count(*) AS n FROM ${table}`)
-    const rows = await read({ unprepared: counts.join(' UNION ALL ') }, [], COUNT_MS)
-    return new Map(rows.map((row) => [text(row, 'name'), integer(row, 'n')]))
   }
 }
 

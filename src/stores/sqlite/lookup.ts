@@ -3,9 +3,9 @@ import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { AuditStore } from '../audit-store.ts'
 import type { ConversationStore } from '../conversation-store.ts'
-import type { DocumentStore } from '../document-store.ts'
 import { AUDITORS, createTurns, readerOfUsage } from '../look-ups-in-turn.ts'
 import type { DocumentLookup } from '../lookup.ts'
+import type { OpenedStore } from '../opened-store.ts'
 import type { UsageStore } from '../usage-store.ts'
 import { unavailable } from './error.ts'
 import type { LookupMethods } from './lookup-thread.ts'
@@ -13,7 +13,7 @@ import type { LookupMethods } from './lookup-thread.ts'
 /** A thread idle for this long is ended: it holds about 8 MB. */
 const IDLE_MS = 60_000
 
-interface Lookups extends Pick<DocumentStore, 'visibleKeys' | 'list' | 'countListed'> {
+interface Lookups extends Pick<OpenedStore, 'visibleKeys' | 'list' | 'countListed' | 'countRows'> {
   lookup: DocumentLookup
   conversations: Pick<ConversationStore, 'list' | 'listShared'>
   audit: Pick<AuditStore, 'list'>
@@ -26,7 +26,7 @@ interface Lookups extends Pick<DocumentStore, 'visibleKeys' | 'list' | 'countLis
  */
 export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS): Lookups {
   // Four threads, so that no search waits for a slow lookup, and neither for what was said in many conversations, or
-  // for the reports of all that was done and used.
+  // for the reports of all that was done, used and kept.
   const filters = createAsker('filters', { file, refuse, idleMs })
   const lookups = createAsker('look-ups', { file, refuse, idleMs })
   const conversations = createAsker('searches of conversations', { file, refuse, idleMs })
@@ -73,6 +73,7 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
     usage: {
       sum: (query) => reports.ask(readerOfUsage(query), ({ call }) => call('sumUsage', query)),
     },
+    countRows: (tables) => reports.ask(AUDITORS, ({ call }) => call('countRows', tables)),
     async close() {
       await Promise.all([filters, lookups, conversations, reports].map(({ close }) => close()))
     },

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { rowCounts } from '../../../src/stores/sql/counts.ts'
 import { createLookups } from '../../../src/stores/sqlite/lookup.ts'
 import { describeDocumentLookup } from '../../contracts/document-lookup.contract.ts'
 import { countThreads } from '../../support/threads.ts'
@@ -90,4 +92,25 @@ it('Look-ups that are closed leave no timer behind, which would hold what they w
   expect(vi.getTimerCount()).toBe(1)
   await lookups.close()
   expect(vi.getTimerCount()).toBe(0)
+})
+
+it('What is kept is counted in a thread, by pages and not by rows', async () => {
+  const data = await createSqliteData()
+  const store = await data.open()
+  onTestFinished(async () => {
+    await store.close()
+    await data.remove()
+  })
+  await store.add({ id: 'owls', text: 'Owls hunt at night.' })
+  const prepared = vi.spyOn(DatabaseSync.prototype, 'prepare')
+  const counted = await store.countRows(['documents', 'feedback'])
+  expect(Object.fromEntries(counted)).toEqual({ documents: 1, feedback: 0 })
+  // In this thread, nothing was.
+  expect(prepared.mock.calls.filter(([sql]) => sql.includes('feedback'))).toEqual([])
+
+  using database = new DatabaseSync(join(data.directory, 'agent-server.db'))
+  const steps = database.prepare(`EXPLAIN ${rowCounts(['documents', 'feedback'])}`).all()
+  const names = steps.map(({ opcode }) => opcode)
+  expect(names.filter((name) => name === 'Count')).toHaveLength(2)
+  expect(names).not.toContain('Next')
 })
