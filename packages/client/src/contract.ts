@@ -2052,7 +2052,7 @@ export interface components {
          *     }
          */
         CreateConversation: {
-            /** @description The first items. */
+            /** @description The first items, as in `/v1/conversations/{id}/items`. */
             items?: components["schemas"]["ResponseInputItem"][] | null;
             /** @description Up to 16 fields of your own. */
             metadata?: {
@@ -2072,7 +2072,7 @@ export interface components {
          *     }
          */
         CreateConversationItems: {
-            /** @description The items to add, as the input of Responses. */
+            /** @description The items to add, as the input of Responses. Items of tools that the server does not have are refused. */
             items: components["schemas"]["ResponseInputItem"][];
         };
         /**

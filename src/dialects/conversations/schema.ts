@@ -3,7 +3,7 @@ import { Access } from '@agent-server/schemas/access.ts'
 import { AnswerExtra, ConversationId, ItemId } from '@agent-server/schemas/conversation.ts'
 import { listOf } from '@agent-server/wire'
 import { z } from 'zod'
-import { InputItem, InputItemsQuery } from '../responses/schema.ts'
+import { InputItem, InputItemsQuery, isForeign } from '../responses/schema.ts'
 
 // Shapes of the Conversations protocol: https://github.com/openai/openai-openapi.
 
@@ -18,9 +18,20 @@ const Metadata = z
   .meta({ maxProperties: 16 })
 const Title = filledText(MAX_TITLE)
 
+const Items = z
+  .array(InputItem)
+  .max(MAX_ITEMS_AT_ONCE)
+  .superRefine((items, context) => {
+    for (const [place, item] of items.entries()) {
+      if (!isForeign(item)) continue
+      const message = `is ${item.type}, of which nothing would be kept: leave the item out`
+      context.addIssue({ code: 'custom', path: [place, 'type'], message })
+    }
+  })
+
 export const NewConversation = z
   .object({
-    items: z.array(InputItem).max(MAX_ITEMS_AT_ONCE).nullish().describe('The first items.'),
+    items: Items.nullish().describe('The first items, as in `/v1/conversations/{id}/items`.'),
     metadata: Metadata.nullish().describe('Up to 16 fields of your own.'),
     title: Title.nullish().describe(
       'Extension of the protocol. Default: made from the first question.',
@@ -106,11 +117,9 @@ export const ConversationList = listOf(Conversation).meta({ id: 'ConversationLis
 
 export const NewConversationItems = z
   .object({
-    items: z
-      .array(InputItem)
-      .min(1)
-      .max(MAX_ITEMS_AT_ONCE)
-      .describe('The items to add, as the input of Responses.'),
+    items: Items.min(1).describe(
+      'The items to add, as the input of Responses. Items of tools that the server does not have are refused.',
+    ),
   })
   .meta({
     id: 'CreateConversationItems',

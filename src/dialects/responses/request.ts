@@ -19,7 +19,7 @@ import {
   toUserMessage,
   withinStores,
 } from '@agent-server/wire'
-import { FOREIGN_ITEMS, type InputItem, type ResponseRequest } from './schema.ts'
+import { type InputItem, isForeign, type ResponseRequest } from './schema.ts'
 
 type Content = Extract<InputItem, { role: string }>['content']
 type Tools = NonNullable<ResponseRequest['tools']>
@@ -177,11 +177,8 @@ function toCall(item: FunctionCall): ModelToolCall {
 }
 
 /** What tools of others said, in the request itself: of earlier requests, it was named before. */
-function ownForeignItems({ input }: ResponseRequest): string[] {
-  const types: readonly string[] = FOREIGN_ITEMS
-  const items = typeof input === 'string' ? [] : input
-  return items.flatMap(({ type = '' }) => (types.includes(type) ? [type] : []))
-}
+const ownForeignItems = ({ input }: ResponseRequest) =>
+  typeof input === 'string' ? [] : input.filter(isForeign).map(({ type }) => type)
 
 /** Adds a call to the last message of the assistant, which is added if the last message is another. */
 function addCall(messages: ModelMessage[], call: ModelToolCall): void {

@@ -4,7 +4,7 @@ import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Conversations } from '../../conversations/conversations.ts'
 import { fromStored, toNewItems } from './items.ts'
 import type { ResponseObject } from './response-schema.ts'
-import type { InputItem, ResponseRequest } from './schema.ts'
+import { type InputItem, isForeign, type ResponseRequest } from './schema.ts'
 import type { StoredResponse, StoredResponses } from './stored-responses.ts'
 
 export interface ResponseHistory {
@@ -59,7 +59,7 @@ export async function continueConversation(
 ): Promise<void> {
   const conversationId = conversationIdOf(request)
   if (conversationId === undefined) return
-  const input = items.slice(-ownItems(request))
+  const input = items.slice(-ownItems(request)).filter((item) => !isForeign(item))
   await conversations.append(conversationId, await toNewItems([...input, ...output]), caller)
 }
 

@@ -75,7 +75,7 @@ const Passed = z.object({
 })
 
 /** What tools said that run at OpenAI, or in programs such as Codex. */
-export const FOREIGN_ITEMS = [
+const FOREIGN_ITEMS = [
   'additional_tools',
   'apply_patch_call',
   'apply_patch_call_output',
@@ -103,6 +103,10 @@ const Foreign = z.object({
     .enum(FOREIGN_ITEMS)
     .describe('Left out, and named in the header `warnings`: the server has no such tool.'),
 })
+
+/** Only the type of such an item is read. */
+export const isForeign = (item: { type?: string | undefined }): item is z.output<typeof Foreign> =>
+  Foreign.safeParse(item).success
 
 const Reasoning = z.object({
   type: z.literal('reasoning'),
