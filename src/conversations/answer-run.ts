@@ -63,15 +63,26 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
     stopping.abort(new AnswerStopped(reason))
     if (reason === 'interrupted') closing.abort()
   }
-  /** All frames so far; the limits of the run bound them. */
-  const frames = framesOf(record.answer)
+  /** All frames so far, which the limits of the run bound; what is of no use any more leaves its place empty. */
+  const frames: (ChatFrame | undefined)[] = framesOf(record.answer)
   /** Those of before a pause. */
   const earlierCount = frames.length
   let isEnded = false
   /** Resolves with the next frames, or at the end. */
   let update = Promise.withResolvers<void>()
+  /** Where the newest frame stands that tells how far a call is: its server may tell without end. */
+  const progressAt = new Map<string, number>()
+  const keep = (frame: ChatFrame) => {
+    if (frame.type === 'tool-progress' || frame.type === 'tool-result') {
+      const earlier = progressAt.get(frame.callId)
+      if (earlier !== undefined) frames[earlier] = undefined
+      progressAt.delete(frame.callId)
+      if (frame.type === 'tool-progress') progressAt.set(frame.callId, frames.length)
+    }
+    frames.push(frame)
+  }
   const publish = (more: readonly ChatFrame[]) => {
-    frames.push(...more)
+    more.forEach(keep)
     update.resolve()
     update = Promise.withResolvers()
   }
@@ -116,7 +127,8 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
       let next = onlyNew ? earlierCount : 0
       while (next < frames.length || !isEnded) {
         if (next === frames.length) await untilAborted(update.promise, signal)
-        const batch = framesFor(frames.slice(next), includeSteps)
+        const kept = frames.slice(next).filter((frame) => frame !== undefined)
+        const batch = framesFor(kept, includeSteps)
         next = frames.length
         if (batch.length > 0) yield batch
       }
