@@ -3,6 +3,8 @@ import { z } from 'zod'
 
 /** More would hide the first cause rather than explain it. */
 const MAX_ISSUES = 5
+/** Of the kinds that a union takes, so many are named. */
+const MAX_KNOWN = 10
 
 export interface Issue {
   /** As a dotted path; empty for the input as a whole. */
@@ -91,7 +93,10 @@ export function installErrorMessages(): void {
 }
 
 function formatIssue(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'invalid_type' || issue.code === 'invalid_union') return formatType(issue)
+  if (issue.code === 'invalid_type') {
+    return issue.input === undefined ? 'is required' : formatKind(issue.expected)
+  }
+  if (issue.code === 'invalid_union') return formatUnion(issue)
   if (issue.code === 'invalid_value') return formatValues(issue.values)
   if (issue.code === 'too_small') {
     return formatBound(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
@@ -103,11 +108,13 @@ function formatIssue(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined
 }
 
-function formatType(
-  issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType | z.core.$ZodIssueInvalidUnion>,
-): string | undefined {
-  if (issue.code === 'invalid_union') return issue.discriminator && 'is not supported'
-  return issue.input === undefined ? 'is required' : formatKind(issue.expected)
+/** Of a union whose kinds differ in one field, which the issue is about. */
+function formatUnion(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>) {
+  if (!issue.discriminator || !Array.isArray(issue.options)) return undefined
+  if (Object(issue.input)[issue.discriminator] === undefined) return 'is required'
+  const known: z.core.util.Primitive[] = issue.options.filter((value) => value !== undefined)
+  const more = known.length - MAX_KNOWN
+  return `${formatValues(known.slice(0, MAX_KNOWN))}${more > 0 ? ` or ${more} more` : ''}`
 }
 
 function formatKind(expected: string): string | undefined {

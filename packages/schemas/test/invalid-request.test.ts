@@ -75,6 +75,26 @@ describe('A schema without words of its own', () => {
     expect(refusal(schema, input)).toBe(message)
   })
 
+  const pet = (...kinds: readonly string[]) => {
+    const shapes = kinds.map((kind) => z.object({ kind: z.literal(kind) }))
+    return z.discriminatedUnion('kind', [z.object({ kind: z.literal('owl') }), ...shapes])
+  }
+
+  it.each<[string, z.ZodType, unknown]>([
+    ['is required', pet('bat'), {}],
+    ['is required', pet('bat'), { kind: undefined }],
+    ['must be one of "owl", "bat"', pet('bat'), { kind: 'cat' }],
+    ['must be one of "owl", "bat"', pet('bat'), { kind: null }],
+    ['must be an object', pet('bat'), 'owl'],
+  ])('of a union that tells its kinds by a field says “%s”', (message, schema, input) => {
+    expect(refusal(schema, input)).toBe(message)
+  })
+
+  it('names the first of many kinds', () => {
+    const many = pet(...Array.from({ length: 20 }, (_, n) => `bat${n}`))
+    expect(refusal(many, { kind: 'cat' })).toMatch(/^must be one of "owl", .*"bat8" or 11 more$/)
+  })
+
   it('keeps the words of Zod for what has no plain ones', () => {
     expect(refusal(z.url(), 'nowhere')).toBe('Invalid URL')
   })

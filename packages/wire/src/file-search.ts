@@ -32,24 +32,31 @@ export function collectionOf(id: string): string | undefined {
   return id.startsWith(PREFIX) ? id.slice(PREFIX.length) : ''
 }
 
-const Value = z.union([boundedText(500), z.number(), z.boolean()])
+const Value = z.union([boundedText(500), z.number(), z.boolean()], {
+  error: 'must be a string of at most 500 characters, a number or a boolean',
+})
 
 const Comparison = z.object({
   type: z.enum([...OPERATOR_NAMES, 'ne', 'nin']).describe('How the attribute is compared.'),
   key: z.string().min(1).max(64).describe('Name of the attribute.'),
   value: z
-    .union([Value, z.array(Value).min(1).max(100)])
+    .union([Value, z.array(Value).min(1).max(100)], {
+      error: 'must be a string, a number, a boolean, or a list of them',
+    })
     .describe('The value to compare with; a list for `in` and `nin`.'),
 })
 
 const compound = <Part extends z.ZodType>(part: Part) =>
-  z.union([
-    Comparison,
-    z.object({
-      type: z.enum(['and', 'or']).describe('Whether all filters must match, or at least one.'),
-      filters: z.array(part).min(1).max(20).describe('The filters to combine.'),
-    }),
-  ])
+  z.union(
+    [
+      Comparison,
+      z.object({
+        type: z.enum(['and', 'or']).describe('Whether all filters must match, or at least one.'),
+        filters: z.array(part).min(1).max(20).describe('The filters to combine.'),
+      }),
+    ],
+    { error: 'must be a comparison with its type, such as eq, or filters combined by and or or' },
+  )
 
 // As deep as the server's own filters, to which they are translated.
 export const AttributeFilter = compound(compound(compound(Comparison))).describe(

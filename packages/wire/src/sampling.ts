@@ -8,7 +8,9 @@ export const SAMPLING = {
   temperature: z.number().min(0).max(2).nullish().describe(PASSED),
   top_p: z.number().min(0).max(1).nullish().describe(PASSED),
   stop: z
-    .union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)])
+    .union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)], {
+      error: 'must be a string or a list of strings',
+    })
     .nullish()
     .describe('Texts at which the model stops.'),
   presence_penalty: z.number().min(-2).max(2).nullish().describe(PASSED),

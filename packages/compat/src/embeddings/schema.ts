@@ -22,7 +22,7 @@ export const EmbeddingsRequest = z
         [
           EmbeddedText,
           z
-            .array(z.union([EmbeddedText, Tokens]))
+            .array(z.union([EmbeddedText, Tokens], { error: 'must be a text or a list of tokens' }))
             .min(1)
             .max(MAX_TEXTS),
           Tokens,

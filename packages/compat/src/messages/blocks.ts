@@ -47,33 +47,36 @@ const DocumentBlock = z
     type: z.literal('document'),
     title: z.string().max(1_000).nullish().describe('Title of the document.'),
     source: z
-      .union([
-        z.object({ type: z.literal('text'), data: Text.describe('Text of the document.') }),
-        z.object({
-          type: z.literal('base64'),
-          media_type: z.string().max(200).nullish().describe('Media type of the file.'),
-          data: z.string().max(MAX_FILE).describe('The file in base64.'),
-        }),
-        z.object({
-          type: z.literal('file'),
-          file_id: DocumentId.describe('A file that was uploaded before.'),
-        }),
-        z.object({
-          type: z.literal('content'),
-          content: z
-            .union([Text, z.array(z.looseObject(TextBlock.shape)).max(MAX_BLOCKS)], {
-              error: 'must be a string or a list of blocks of text',
-            })
-            .describe('Text of the document.'),
-        }),
-        z.looseObject({
-          type: z
-            .string()
-            .max(64)
-            .regex(/^(?!(?:text|base64|file|content)$)/, 'lacks its data')
-            .describe('Kind of the source.'),
-        }),
-      ])
+      .union(
+        [
+          z.object({ type: z.literal('text'), data: Text.describe('Text of the document.') }),
+          z.object({
+            type: z.literal('base64'),
+            media_type: z.string().max(200).nullish().describe('Media type of the file.'),
+            data: z.string().max(MAX_FILE).describe('The file in base64.'),
+          }),
+          z.object({
+            type: z.literal('file'),
+            file_id: DocumentId.describe('A file that was uploaded before.'),
+          }),
+          z.object({
+            type: z.literal('content'),
+            content: z
+              .union([Text, z.array(z.looseObject(TextBlock.shape)).max(MAX_BLOCKS)], {
+                error: 'must be a string or a list of blocks of text',
+              })
+              .describe('Text of the document.'),
+          }),
+          z.looseObject({
+            type: z
+              .string()
+              .max(64)
+              .regex(/^(?!(?:text|base64|file|content)$)/, 'lacks its data')
+              .describe('Kind of the source.'),
+          }),
+        ],
+        { error: 'must be a source with its type: text, base64, file or content' },
+      )
       .describe('The document, which the server reads; any other source is refused.'),
   })
   .meta({ id: 'AnthropicDocumentBlock' })
@@ -115,6 +118,8 @@ const OtherBlock = z.looseObject({
     .describe('Kind of the block. A block that is not supported is replaced by a note.'),
 })
 
+const BLOCK_EXPECTED = 'must be a block with its type, such as text or image'
+
 const INSIDE = [TextBlock, ImageBlock, DocumentBlock, RedactedThinkingBlock, OtherBlock] as const
 
 const ToolResultBlock = z
@@ -122,7 +127,15 @@ const ToolResultBlock = z
     type: z.literal('tool_result'),
     tool_use_id: z.string().min(1).max(256).describe('The `id` of the call.'),
     content: z
-      .union([Text, z.array(z.union([...INSIDE, SearchResultBlock])).max(MAX_BLOCKS)])
+      .union(
+        [
+          Text,
+          z
+            .array(z.union([...INSIDE, SearchResultBlock], { error: BLOCK_EXPECTED }))
+            .max(MAX_BLOCKS),
+        ],
+        { error: 'must be a string or a list of blocks, such as text and image' },
+      )
       .nullish()
       .describe('The result.'),
     is_error: z.boolean().nullish().describe('Whether the call failed.'),
@@ -134,7 +147,11 @@ const Content = z
     [
       Text,
       z
-        .array(z.union([...INSIDE, ToolUseBlock, ToolResultBlock, SearchResultBlock]))
+        .array(
+          z.union([...INSIDE, ToolUseBlock, ToolResultBlock, SearchResultBlock], {
+            error: BLOCK_EXPECTED,
+          }),
+        )
         .max(MAX_BLOCKS),
     ],
     {

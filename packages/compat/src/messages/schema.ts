@@ -60,7 +60,9 @@ const QUESTION = {
     .nullish()
     .describe('Refused with `error.details.error_code`: threads are not kept.'),
   system: z
-    .union([Text, z.array(TextBlock).max(MAX_BLOCKS)])
+    .union([Text, z.array(TextBlock).max(MAX_BLOCKS)], {
+      error: 'must be a string or a list of blocks of text',
+    })
     .nullish()
     .describe('Instructions to the agent.'),
   tools: z
