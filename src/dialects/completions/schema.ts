@@ -63,7 +63,13 @@ const Content = z
   .union(
     [
       boundedText(MAX_MESSAGE),
-      z.array(z.union([TextPart, ImagePart, FilePart, OtherPart, RefusalPart])).max(1_000),
+      z
+        .array(
+          z.union([TextPart, ImagePart, FilePart, OtherPart, RefusalPart], {
+            error: 'must be a part with its type, such as text or image_url',
+          }),
+        )
+        .max(1_000),
     ],
     {
       error: 'must be a string or a list of parts, such as text and image_url',
@@ -131,7 +137,11 @@ export const CompletionMessage = z
         .nullish()
         .describe('Text with which the model declined, in place of `content`.'),
       tool_calls: z
-        .array(z.union([FunctionCall, CustomCall]))
+        .array(
+          z.union([FunctionCall, CustomCall], {
+            error: 'must be a call of the type function or custom',
+          }),
+        )
         .max(MAX_TOOLS)
         .nullish()
         .describe('Calls of the client’s own tools.'),
@@ -243,11 +253,11 @@ function hasQuestion(messages: readonly CompletionMessage[]): boolean {
 /** A message's role and text, whatever form its content has. */
 export function toPlain(message: CompletionMessage): { role: string; content: string } {
   const { role, content } = message
-  if (content === null || content === undefined) {
-    return { role, content: ('refusal' in message && message.refusal) || '' }
-  }
-  if (typeof content === 'string') return { role, content }
-  return { role, content: content.map((part) => textOf(role, part)).join('') }
+  const text =
+    typeof content === 'string'
+      ? content
+      : (content ?? []).map((part) => textOf(role, part)).join('')
+  return { role, content: text || ('refusal' in message && message.refusal) || '' }
 }
 
 export type Part = Exclude<z.output<typeof Content>, string>[number]

@@ -1,3 +1,4 @@
+import { issuesOf as namedIssues } from '@agent-server/schemas/invalid-request.ts'
 import { describe, expect, it } from 'vitest'
 import { CompletionRequest, toPlain } from '../../../src/dialects/completions/schema.ts'
 import { issuesOf, pathsOf } from '../../support/issues-of.ts'
@@ -193,6 +194,30 @@ describe('a completion request', () => {
     ])
   })
 
+  const part = 'must be a part with its type, such as text or image_url'
+  it.each<[string, object, string]>([
+    ['a part without a type', { content: [{ text: 'hi' }] }, `content.0: ${part}`],
+    ['a string for a part', { content: ['hi'] }, `content.0: ${part}`],
+    ['content that is none', { content: 5 }, 'content: must be a string or a list of parts'],
+    [
+      'a call of another type',
+      { tool_calls: [{ ...call, type: 'code' }] },
+      'tool_calls.0: must be a call of the type function or custom',
+    ],
+    ['no role', { role: undefined, content: 'hi' }, 'role: is required'],
+    [
+      'another role',
+      { role: 'bot', content: 'hi' },
+      'role: must be one of "system", "developer", "user", "assistant", "tool"',
+    ],
+  ])('is refused with %s, and says what is taken', (_case, fields, words) => {
+    const { error } = CompletionRequest.safeParse({
+      messages: [{ role: 'assistant', ...fields }, user],
+    })
+    const [issue] = error ? namedIssues(error) : []
+    expect(`${issue?.field}: ${issue?.message}`).toContain(`messages.0.${words}`)
+  })
+
   it('is refused with an image that has no address', () => {
     const messages = [{ role: 'user', content: [{ type: 'image_url' }] }]
     expect(issuesOf(CompletionRequest, { messages })).toEqual([
@@ -228,6 +253,14 @@ describe('the plain form of a message', () => {
     ['null', { role: 'assistant' as const, content: null }, ''],
     ['nothing', { role: 'assistant' as const }, ''],
     ['no parts', { role: 'system' as const, content: [] }, ''],
+    ['a refusal', { role: 'assistant' as const, content: null, refusal: 'No.' }, 'No.'],
+    [
+      'an empty text and a refusal',
+      { role: 'assistant' as const, content: '', refusal: 'No.' },
+      'No.',
+    ],
+    ['no parts and a refusal', { role: 'assistant' as const, content: [], refusal: 'No.' }, 'No.'],
+    ['a text and a refusal', { role: 'assistant' as const, content: 'a', refusal: 'No.' }, 'a'],
   ])('has the content of %s', (_case, message, content) => {
     expect(toPlain(message)).toEqual({ role: message.role, content })
   })
