@@ -74,14 +74,12 @@ describe('an MCP server', () => {
     const steps = frames.map(({ frame }) => frame).filter(({ type }) => /^tool-/.test(type))
     const told = steps.slice(1, -1)
     expect([steps[0]?.type, steps.at(-1)?.type]).toEqual(['tool-call', 'tool-result'])
-    expect(told).toContainEqual({
-      type: 'tool-progress',
-      callId: 'call_1',
-      tool,
-      progress: 1,
-      total: 3,
-    })
-    expect(told.every(({ type }) => type === 'tool-progress')).toBe(true)
+    // How much of it is told depends on the time: of several at once, the newest.
+    expect(told.length).toBeGreaterThan(0)
+    const fixed = { type: 'tool-progress', callId: 'call_1', tool, total: 3 }
+    const done = told.map((frame) => ('progress' in frame ? Number(frame.progress) : Number.NaN))
+    expect(told).toEqual(done.map((progress) => ({ ...fixed, progress })))
+    expect(done.every((progress, at) => progress > (done[at - 1] ?? 0) && progress <= 3)).toBe(true)
     upstream.script(toolCallReply(call), textReply('Done.'))
     expect((await ask(server, 'Work')).frames.map(({ frame }) => frame.type)).toEqual([
       'text-delta',
