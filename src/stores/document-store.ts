@@ -302,10 +302,10 @@ export interface DocumentStore extends FileStore, SourceStore {
    */
   completeStaged(job: Claim, chunks: StagedChunks): Promise<number[] | undefined>
   /**
-   * With `retryAt` the document is `pending` until then, otherwise `failed`; the failure is stored. Returns whether the
+   * With `retryMs` the document is `pending` for so long, otherwise `failed`; the failure is stored. Returns whether the
    * claim was current.
    */
-  failJob(job: Claim, failure: DocumentFailure, retryAt?: number): Promise<boolean>
+  failJob(job: Claim, failure: DocumentFailure, retryMs?: number): Promise<boolean>
   /**
    * Releases an unfinished claim without counting it as an attempt, because a shutdown or an outage of another
    * component is not the document's fault. With `failure`, the document reports what it is waiting for.

@@ -51,6 +51,12 @@ export function describeSources(on: StoreFixture): void {
       expect(await due()).toEqual([])
     })
 
+    it('waits for its time if it was noted by a server whose clock is ahead of the database', async () => {
+      const fetchedAt = Date.now() + 600_000
+      await put({ ...PAGE, fetchedAt, dueAt: fetchedAt + 86_400_000 })
+      expect(await due()).toEqual([])
+    })
+
     it('tells what the last fetch answered, unless the document has other content by then', async () => {
       await put(PAGE)
       const gone = { ...PAGE, status: 410, error: 'gone', failures: 1, dueAt: undefined }

@@ -56,7 +56,7 @@ interface Waiting<Input, Output> extends Queued<Input, Output> {
 function createLane<Input, Output>() {
   const waiting: Waiting<Input, Output>[] = []
   const inFlight = new Set<Waiting<Input, Output>>()
-  /** The last one that was processed: a new owner does not go before those who waited for it. */
+  /** After the last one that was processed: a new owner, or one who comes back, does not go before those who wait. */
   let turn = 0
   return {
     waiting,
@@ -72,14 +72,14 @@ function createLane<Input, Output>() {
       if (next) inFlight.add(next)
       return next
     },
-    /** Of a batch that is over, `left` waits again. */
+    /** Of a batch that is over, `left` waits again. Returns whether any other was of this lane. */
     end(batch: readonly Waiting<Input, Output>[], left: ReadonlySet<unknown>) {
       const own = batch.filter((each) => inFlight.delete(each))
       const again = own.filter((each) => left.has(each))
-      for (const each of own) if (!left.has(each)) turn = Math.max(turn, each.turn)
-      if (again.length === 0) return
+      for (const each of own) if (!left.has(each)) turn = Math.max(turn, each.turn + 1)
       waiting.unshift(...again)
       waiting.sort((one, other) => one.turn - other.turn)
+      return again.length < own.length
     },
   }
 }
@@ -97,7 +97,7 @@ export function createCoalescingQueue<Input, Output>(
   const shorts = createLane<Input, Output>()
   const longs = createLane<Input, Output>()
   const waiting = () => shorts.waiting.length + longs.waiting.length
-  /** Whether a long one has made way for the last batch. */
+  /** Whether a long one has made way for the last batch, which may have left its own. */
   let isOwed = false
   const workers = new Set<Promise<void>>()
 
@@ -115,9 +115,7 @@ export function createCoalescingQueue<Input, Output>(
     }
     if (isOwed) fill(longs, 1)
     fill(shorts)
-    const before = batch.length
     fill(longs)
-    isOwed = !isOwed && longs.waiting.length > 0 && batch.length === before
     return batch
   }
 
@@ -135,7 +133,8 @@ export function createCoalescingQueue<Input, Output>(
     while (waiting() > 0) {
       const batch = takeBatch()
       const left = new Set(await workOn(batch))
-      for (const lane of [shorts, longs]) lane.end(batch, left)
+      shorts.end(batch, left)
+      isOwed = !longs.end(batch, left) && longs.waiting.length > 0
     }
     end()
   }

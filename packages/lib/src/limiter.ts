@@ -48,7 +48,7 @@ export function createLimiter({
   const waiting: Waiting[] = []
   const held = new Map<Owner, number>()
   let total = 0
-  /** The last turn handed out: a new owner does not go before those who waited for it. */
+  /** After the last one handed out: a new owner, or one who comes back, does not go before those who wait. */
   let turn = 0
 
   const fits = (owner: Owner, weight: number) => {
@@ -76,7 +76,7 @@ export function createLimiter({
         .reduce<Waiting | undefined>((a, b) => (a && a.turn <= b.turn ? a : b), undefined)
       if (!next) return
       waiting.splice(waiting.indexOf(next), 1)
-      turn = next.turn
+      turn = Math.max(turn, next.turn + 1)
       hold(next.owner, 1)
       next.begin()
     }

@@ -76,6 +76,26 @@ describe('A limiter', () => {
     expect(begun).toEqual(['a1', 'b1', 'of nobody', 'a2', 'b2', 'a3', 'a4'])
   })
 
+  it('comes to all calls of an owner while others call once each time their last ends', async () => {
+    const limiter = createLimiter({ name: 'test', capacity: 1 })
+    const begun: string[] = []
+    const run = (name: string, owner: string) =>
+      limiter.run(owner, async () => void begun.push(name), signal)
+    let isOver = false
+    const keepCalling = async (owner: string) => {
+      while (!isOver && begun.length < 50) await run(owner, owner)
+    }
+    const { held, work } = createWork()
+    const first = limiter.run('a', work, signal)
+    const loops = [keepCalling('a'), keepCalling('b')]
+    const calls = [run('c1', 'c'), run('c2', 'c')]
+    held.resolve('done')
+    await Promise.all([first, ...calls])
+    isOver = true
+    await Promise.all(loops)
+    expect(begun.slice(0, 6)).toEqual(expect.arrayContaining(['c1', 'c2']))
+  })
+
   it('gives one owner half of the permits and of the queue at most', async () => {
     const limiter = createLimiter({ name: 'test', capacity: 4, maxWaiting: 4 })
     const { held, work, begun } = createWork()

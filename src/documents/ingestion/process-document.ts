@@ -33,7 +33,6 @@ interface Dependencies {
   preparer: Pick<Preparer, 'prepare'>
   publisher: Publisher
   retry: RetryOptions
-  now: () => number
   log: Pick<Log, 'info' | 'warn' | 'error'>
 }
 
@@ -43,7 +42,7 @@ interface Dependencies {
  * which releases the claim.
  */
 export function createDocumentIngestion(dependencies: Dependencies) {
-  const { store, publisher, retry, now, log } = dependencies
+  const { store, publisher, retry, log } = dependencies
 
   const attempt = async (job: IngestionJob, signal: AbortSignal): Promise<ClaimEnd> => {
     if (job.attempt > retry.attempts) return fail(job, exhausted(retry.attempts), signal)
@@ -68,8 +67,8 @@ export function createDocumentIngestion(dependencies: Dependencies) {
     signal: AbortSignal,
   ): Promise<ClaimEnd> => {
     const again = isWorthRetrying(failure, job.attempt, retry.attempts)
-    const retryAt = again ? now() + backoffMs(job.attempt, retry.backoff) : undefined
-    const isCurrent = await untilAnswered(() => store.failJob(job, failure, retryAt), log, signal)
+    const retryMs = again ? backoffMs(job.attempt, retry.backoff) : undefined
+    const isCurrent = await untilAnswered(() => store.failJob(job, failure, retryMs), log, signal)
     if (!isCurrent) return { status: 'superseded' }
     return { status: again ? 'retried' : 'failed', failure }
   }

@@ -56,7 +56,7 @@ export function createIngestion(options: IngestionOptions) {
   const { store, log, onPublished, concurrency, retry = RETRY, now = Date.now } = options
   const watched = watchIndex(options.index, log, now)
   const publisher = createPublisher({ store, index: watched.index, onPublished, log })
-  const ingest = createDocumentIngestion({ ...options, publisher, retry, now })
+  const ingest = createDocumentIngestion({ ...options, publisher, retry })
   const abandoned = new AbortController()
 
   const standstill = createStandstill(store)

@@ -262,13 +262,14 @@ export const NO_FAILURE = 'error_code = NULL, error_message = NULL'
 export const GIVE_BACK =
   'UPDATE jobs SET claim = NULL, owner = NULL, due_at = run_at WHERE document = $1'
 /**
- * The senders take turns (start-time fair queueing): the first job of a sender comes with those that are being done,
- * each further one a turn after the sender's last. A job that is replaced keeps its turn.
+ * The senders take turns (start-time fair queueing): the first job of a sender comes a turn after those that are being
+ * done, or one whose jobs come one at a time would go before the second job of others each time; each further one comes
+ * a turn after the sender's last. A job that is replaced keeps its turn.
  */
 const QUEUE = `INSERT INTO jobs (document, revision, run_at, due_at, sender, turn)
   SELECT $1, $2, $3, $3, $4, CASE WHEN own IS NULL OR own < served THEN served ELSE own END FROM (SELECT
     (SELECT max(turn) + 1 FROM jobs WHERE sender = $4) AS own,
-    coalesce((SELECT max(turn) FROM jobs WHERE claim IS NOT NULL), (SELECT min(turn) FROM jobs), 0) AS served
+    coalesce((SELECT max(turn) + 1 FROM jobs WHERE claim IS NOT NULL), (SELECT min(turn) FROM jobs), 0) AS served
   ) AS turns WHERE true
   ON CONFLICT (document) DO UPDATE SET revision = excluded.revision, run_at = excluded.run_at,
     due_at = excluded.due_at, claim = NULL, owner = NULL`

@@ -36,6 +36,8 @@ const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 const LONGEST_WAIT_MS = 15 * 60_000
 /** Leases that were given out by a clock that was ahead end at once; by so much, clocks differ. */
 const LEASE_SLACK_MS = 60_000
+/** The lease where nobody else claims: a claim ends when its process starts again, whatever the clock says. */
+export const NO_LEASE_MS = 2 ** 52
 
 /** Who claims: a server, for as long as it renews its leases. */
 export interface Claimant {
@@ -74,7 +76,8 @@ export function createClaimWrites(dialect: Dialect) {
       coalesce(replacements.characters, documents.characters) AS characters
     FROM jobs JOIN documents ON number = jobs.document
     LEFT JOIN replacements ON replacements.document = number
-    WHERE ${isDue('due_at', LONGEST)} AND (claim IS NULL OR NOT claim ${dialect.isIn('$1')})
+    WHERE ${isDue('due_at', LONGEST)}
+      AND (claim IS NULL OR (CAST($4 AS bigint) < ${NO_LEASE_MS} AND NOT claim ${dialect.isIn('$1')}))
       AND NOT sender ${dialect.isIn('$3', 'text')}
     ORDER BY turn, jobs.document LIMIT $2 ${dialect.locking('OF jobs, documents SKIP LOCKED')}`
   const LOST = `SELECT jobs.document FROM jobs JOIN documents ON number = jobs.document
@@ -186,17 +189,17 @@ export function createClaimEndWrites(dialect: Dialect) {
       tx: Tx,
       claim: Claim,
       error: DocumentFailure,
-      retryAt?: number,
+      retryMs?: number,
     ): Promise<boolean> {
       const job = await current(tx, claim)
       if (!job) return false
       const { document } = job
-      const status = retryAt === undefined ? 'failed' : 'pending'
+      const status = retryMs === undefined ? 'failed' : 'pending'
       await Promise.all([
         updateDocument(tx, document, documentColumns({ status, error }), [NOW]),
-        retryAt === undefined
+        retryMs === undefined
           ? tx.run('DELETE FROM jobs WHERE document = $1', [document])
-          : tx.run(RETRY, [document, retryAt]),
+          : tx.run(RETRY, [document, retryMs]),
         status === 'failed' && announce(tx, document),
         count(tx, dialect, { processing: -1, [status]: 1, jobs: status === 'failed' ? -1 : 0 }),
       ])
@@ -207,7 +210,8 @@ export function createClaimEndWrites(dialect: Dialect) {
 
 const NOW = 'updated_at = now_ms()'
 const REPLACEMENT = 'SELECT * FROM replacements WHERE document = $1'
-const RETRY = `UPDATE jobs SET claim = NULL, owner = NULL, run_at = $2, due_at = $2 WHERE document = $1`
+const RETRY = `UPDATE jobs SET claim = NULL, owner = NULL, run_at = now_ms() + $2, due_at = now_ms() + $2
+  WHERE document = $1`
 
 /** Finds and locks the document and the job of a claim, if the claim is still the current one. */
 function createCurrentJob(dialect: Dialect) {

@@ -4,8 +4,13 @@ import { sourceColumns } from './columns.ts'
 import type { Dialect } from './dialect.ts'
 import { integer, type Tx, text } from './query.ts'
 
-/** Later than this in the future, a fetch was noted by a clock that was ahead. */
-const AHEAD_MS = 60_000
+/**
+ * Later than this in the future, a fetch was noted by the database's clock when it was ahead. Less is a server's own
+ * clock that differs: what it fetches would be due again at once.
+ */
+const AHEAD_MS = 3_600_000
+/** More than the pause after a fetch is not waited for. */
+const SLACK_MS = 60_000
 
 /** Where documents were fetched from. */
 export function createSourceWrites(dialect: Dialect, clock: Clock) {
@@ -19,7 +24,7 @@ export function createSourceWrites(dialect: Dialect, clock: Clock) {
 
   return {
     async takeSources(tx: Tx, limit: number, milliseconds: number): Promise<string[]> {
-      if (!(await clock.isTrusted(tx))) await tx.run(SET_RIGHT, [milliseconds + AHEAD_MS])
+      if (!(await clock.isTrusted(tx))) await tx.run(SET_RIGHT, [milliseconds + SLACK_MS])
       const due = (await tx.all(DUE, [limit])).map((row) => integer(row, 'document'))
       await Promise.all(due.map((document) => tx.run(TAKE, [document, milliseconds])))
       const ids = due.map((document) =>

@@ -117,10 +117,10 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
       complete(job, write.completeJob(toClaim(job), chunks, text)),
     completeStaged: (job, staged) => complete(job, write.completeStaged(toClaim(job), staged)),
     noteFile: (job, notes) => write.noteFile(toClaim(job), notes),
-    async failJob(job, failure, retryAt) {
-      const isCurrent = await write.failJob(toClaim(job), failure, retryAt)
+    async failJob(job, failure, retryMs) {
+      const isCurrent = await write.failJob(toClaim(job), failure, retryMs)
       claims.release(job.claim)
-      if (isCurrent && retryAt === undefined) claims.notifyDocument(job.documentId)
+      if (isCurrent && retryMs === undefined) claims.notifyDocument(job.documentId)
       return isCurrent
     },
     releaseJob(job, failure) {

@@ -6,6 +6,7 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { startThread } from '@agent-server/lib/processes/thread.ts'
 import { searchedIn } from '../look-ups-in-turn.ts'
 import type { CopyPolicy, OpenedStore, VectorReplacement } from '../opened-store.ts'
+import { NO_LEASE_MS } from '../sql/jobs.ts'
 import type { Read } from '../sql/query.ts'
 import { type Claims, createStore } from '../sql/store.ts'
 import { createVisibleKeys } from '../sql/visible-keys.ts'
@@ -113,9 +114,8 @@ const exclusively: VectorReplacement['exclusively'] = async (work, signal) => {
 const withExclusiveLock: OpenedStore['withExclusiveLock'] = (_name, work, signal) =>
   exclusively(work, signal)
 
-/** Nobody else claims, so that a claim needs no lease: it ends when its process starts again. */
 const OWN_CLAIMS: Claims = {
-  claimant: () => ({ owner: 'self', leaseMs: Number.MAX_SAFE_INTEGER / 2, claims: [] }),
+  claimant: () => ({ owner: 'self', leaseMs: NO_LEASE_MS, claims: [] }),
   track: () => undefined,
   release: () => undefined,
   notifyJob: () => undefined,

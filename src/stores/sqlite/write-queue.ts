@@ -153,7 +153,9 @@ function ownerOf({ name, input }: Write): Owner {
 
 /** What a write counts as in a group, of which each waits for the others. */
 const weightOf = (write: Write): number =>
-  write.name === 'delete' ? DELETED_CHARACTERS : charactersOf(write)
+  write.name === 'delete' || write.name === 'removeConversation'
+    ? DELETED_CHARACTERS
+    : charactersOf(write)
 
 /** The size of a write: the number of characters, vector elements or bytes that it carries. */
 function charactersOf({ name, input }: Write): number {

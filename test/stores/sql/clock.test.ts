@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createArtifacts } from '../../../src/stores/sql/artifacts.ts'
 import { createConversationReads } from '../../../src/stores/sql/conversations.ts'
+import { NO_LEASE_MS } from '../../../src/stores/sql/jobs.ts'
 import type { Read } from '../../../src/stores/sql/query.ts'
 import { callsOf, createWrites } from '../../../src/stores/sql/writes.ts'
 import { createRunner, openForWriting } from '../../../src/stores/sqlite/connection.ts'
@@ -27,7 +28,7 @@ async function open() {
 
   /** What a process does that opens the database now. */
   const start = () => {
-    const writes = createWrites(SQLITE, 1)
+    const writes = createWrites(SQLITE, 9)
     const queue = createWriteQueue({ send: createGroupRunner(database, writes) })
     return callsOf(writes, queue.write)
   }
@@ -60,6 +61,11 @@ async function open() {
       const key = { id: `k${conversations++}`, name: 'K', scopes: ['query' as const], digest: 'd' }
       await write.addKey({ ...key, createdAt: 1, expiresAt: 2 }, 100)
       return write.removeOldKey(key.id)
+    },
+    add: (id: string) => write.add({ id, text: 'x' }),
+    async claims() {
+      const claimant = { owner: 'self', leaseMs: NO_LEASE_MS, claims: [] }
+      return (await write.claimJobs(9, claimant)).map(({ documentId }) => documentId)
     },
     evaluate: (id: string) => write.beginEvaluation({ id, json: '{}', total: 1 }),
     /** Begins another conversation, which deletes expired ones, and says whether the first is there. */
@@ -141,10 +147,13 @@ it('Programs that were let in outlive a jump, with their conversations', async (
   await on.wait(2 * HOUR)
   on.turnClock(400 * DAY)
   expect(await on.removesKey()).toBe(false)
+  expect(await on.keeps('old')).toBe(true)
   on.turnClock(-400 * DAY)
   expect(await on.removesKey()).toBe(false)
+  expect(await on.keeps('old')).toBe(true)
   await on.wait(2 * HOUR)
   expect(await on.removesKey()).toBe(true)
+  expect(await on.keeps('old')).toBe(true)
 })
 
 it('What nobody writes any more is not in progress for ever after the clock was set back', async () => {
@@ -156,6 +165,14 @@ it('What nobody writes any more is not in progress for ever after the clock was 
   on.turnClock(-HOUR)
   expect(await on.silenceIn('a', 'x')).toBe(HOUR)
   expect(await on.evaluate('2')).toMatchObject({ state: 'running' })
+})
+
+it('What is being worked on is not claimed again after the clock was set back', async () => {
+  const on = await open()
+  await on.add('a')
+  expect(await on.claims()).toEqual(['a'])
+  on.turnClock(-10 * 60 * SECOND)
+  expect(await on.claims()).toEqual([])
 })
 
 it('Files of agents outlive a jump, too', async () => {

@@ -157,6 +157,23 @@ describe('The write queue', () => {
     ])
   })
 
+  it('comes to the removal of a conversation, which holds no short writes up, after a group without it', async () => {
+    const disk = createHeldDisk()
+    const queue = createWriteQueue(disk)
+    const sent = [write(queue).removeConversation({ id: 'c', owner: 'o' }), write(queue).check()]
+    await Promise.resolve()
+    sent.push(write(queue).check())
+    disk.confirm(0, 1)
+    await expect.poll(() => disk.groups.length).toBe(2)
+    disk.confirm(1)
+    await Promise.all(sent)
+    const names = disk.groups.map(({ writes }) => writes.map(({ name }) => name))
+    expect(names).toEqual([
+      ['check', 'removeConversation'],
+      ['removeConversation', 'check'],
+    ])
+  })
+
   it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue({ send: disk.send, stalledAfterMs: 10 })
