@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { docker, hasEngine, healthy } from './docker.ts'
 
 const IMAGE = `agent-server-test:${randomUUID()}`
-const MAX_BYTES = 450_000_000
+const MAX_BYTES = 500_000_000
 const KEY = 'a-key-for-tests-only'
 const SETTINGS = ['--env', `SERVER_API_KEY=${KEY}`, '--env', 'CHAT_MODEL=extractive']
 /** As docker-compose.yml runs it. */
