@@ -234,6 +234,13 @@ describe('OpenAI’s package, with Responses', () => {
     },
   )
 
+  it('gives a tool without its fields, which is refused by what it lacks', async () => {
+    const body = { model: 'agent', input: QUESTION, tools: [{ type: 'file_search' }] }
+    const refused = await server.request('/v1/responses', { body })
+    const { error } = Object(await refused.json())
+    expect([refused.status, error.param]).toEqual([400, 'tools.0.vector_store_ids'])
+  })
+
   it('brings calls of tools of other kinds, and their results', async () => {
     await create({
       input: [

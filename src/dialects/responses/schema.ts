@@ -170,7 +170,8 @@ const ForeignTool = z.looseObject({
     .string()
     .min(1)
     .max(64)
-    .regex(/^(?!(?:function|file_search)$)/, 'lacks fields of its type')
+    // So that the tool is told what it lacks that has this type.
+    .regex(/^(?!(?:function|file_search)$)/, { abort: true })
     .describe('Any other type: the tool is left out, and named in the header `warnings`.'),
 })
 

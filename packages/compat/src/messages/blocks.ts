@@ -71,7 +71,7 @@ const DocumentBlock = z
             type: z
               .string()
               .max(64)
-              .regex(/^(?!(?:text|base64|file|content)$)/, 'lacks its data')
+              .regex(/^(?!(?:text|base64|file|content)$)/, { abort: true })
               .describe('Kind of the source.'),
           }),
         ],
@@ -113,7 +113,8 @@ const OtherBlock = z.looseObject({
     .max(64)
     .regex(
       /^(?!(?:text|image|document|search_result|redacted_thinking|tool_use|tool_result)$)/,
-      'lacks fields of its type',
+      // So that the block is told what it lacks that has this type.
+      { abort: true },
     )
     .describe('Kind of the block. A block that is not supported is replaced by a note.'),
 })
