@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -84,7 +84,13 @@ describe('The package', onlyLong, () => {
     tarball = join(CLIENT, filename)
     directory = await install()
     return async () =>
-      run('rm', ['-r', tarball, join(CLIENT, 'dist'), join(CLIENT, 'commonjs/dist')])
+      run('rm', [
+        '-r',
+        tarball,
+        dirname(directory),
+        join(CLIENT, 'dist'),
+        join(CLIENT, 'commonjs/dist'),
+      ])
   }, PACK_MS)
 
   async function install(): Promise<string> {

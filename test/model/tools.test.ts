@@ -29,6 +29,8 @@ const CHOICES = [
   ['chosen by name', { type: 'function', function: { name: 'get_weather' } }],
 ] as const
 
+const AGENT_CONFIG = await writeAgentFile(NO_TOOLS)
+
 describe.skipIf(isShort)('A model whose template has tools (needs the long form)', () => {
   let server: TestServer
   let withoutOwnTools: TestServer
@@ -36,7 +38,6 @@ describe.skipIf(isShort)('A model whose template has tools (needs the long form)
   beforeAll(async () => {
     const llama = await startLlamaServer({ weights: 'qwen' })
     server = await startServer(modelAt(llama))
-    const AGENT_CONFIG = await writeAgentFile(NO_TOOLS)
     withoutOwnTools = await startServer(modelAt(llama, { AGENT_CONFIG }))
     await server.ingest({ title: 'Library', text: 'The library opens at nine.' })
     return async () => {

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { startServer, TEST_KEY } from '../support/server.ts'
-import { freePort, launch } from '../support/server-process.ts'
+import { type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
+import { freePort, type Launched, launch } from '../support/server-process.ts'
 import { ROOT } from '../support/source-tree.ts'
-import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const FOLDER = fileURLToPath(new URL('deploy/prometheus/', ROOT))
 const hasPrometheus = ['promtool', 'prometheus'].every(
@@ -41,17 +41,21 @@ async function expressions() {
 
 describe.skipIf(!hasPrometheus)('The rules and the dashboard (need Prometheus)', () => {
   let ask: (expr: string) => Promise<unknown[]>
+  let server: StartedServer | undefined
+  let directory: string | undefined
+  let prometheus: Launched | undefined
 
   /** A real Prometheus that has scraped a server which has found, answered and failed. */
   beforeAll(async () => {
-    const { url, request, ingest } = await startServer({ EMBEDDING_MODEL: 'builtin' })
+    server = await startServer({ EMBEDDING_MODEL: 'builtin' })
+    const { url, request, ingest } = server
     await ingest({ text: 'Owls hunt at night.' })
     await request('/query', { body: { query: 'owls' } })
     const chat = { messages: [{ role: 'user', content: 'When do owls hunt?' }] }
     await (await request('/chat', { body: chat })).text()
     await request('/documents/unknown')
 
-    const directory = await temporaryDirectory()
+    directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
     await cp(FOLDER, directory, { recursive: true })
     await writeFile(join(directory, 'key'), TEST_KEY)
     const file = join(directory, 'prometheus.yml')
@@ -60,7 +64,7 @@ describe.skipIf(!hasPrometheus)('The rules and the dashboard (need Prometheus)',
     await writeFile(file, target)
     const address = `127.0.0.1:${await freePort()}`
     const flags = ['--config.file=prometheus.yml', '--storage.tsdb.path=data']
-    launch({
+    prometheus = launch({
       directory,
       command: ['prometheus', ...flags, `--web.listen-address=${address}`],
     })
@@ -73,6 +77,13 @@ describe.skipIf(!hasPrometheus)('The rules and the dashboard (need Prometheus)',
       ask('count_over_time(up{job="agent-server"}[1m]) > 2').catch(() => 'not yet')
     await vi.waitFor(async () => expect(await scraped()).toHaveLength(1), SCRAPE_MS)
   }, 2 * SCRAPE_MS)
+
+  afterAll(async () => {
+    prometheus?.send('SIGKILL')
+    await prometheus?.exited
+    await server?.close()
+    if (directory) await rm(directory, { recursive: true })
+  })
 
   it('are valid, and each alert fires when it should and only then', () => {
     for (const parameters of [

@@ -34,16 +34,16 @@ fee = 4 if lost else 0
 - [ ] Pay at the desk`
 
 const browser = useBrowser()
+const restaurant = await startRestaurant()
+const AGENT_CONFIG = await writeAgentFile({
+  mcpServers: { table: { url: restaurant.url } },
+  tools: { tabular_data: { approval: 'always' } },
+})
 let upstream: ScriptedUpstream
 let server: TestServer
 beforeAll(async () => {
   if (!hasBrowser) return
   upstream = await startScriptedUpstream()
-  const restaurant = await startRestaurant()
-  const AGENT_CONFIG = await writeAgentFile({
-    mcpServers: { table: { url: restaurant.url } },
-    tools: { tabular_data: { approval: 'always' } },
-  })
   const given = modelAt(upstream, { AGENT_CONFIG, OUTBOUND_ALLOW: '127.0.0.1' })
   server = await startServer(given)
   await sendFile(server, { name: 'fees.pdf', bytes: pdfFile({ pages: [FEES, 'Annex.'] }) })
