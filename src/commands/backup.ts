@@ -62,8 +62,9 @@ export const runBackup: Command = async ({
   const file = onlyFile(parameters)
   if (file === undefined) return refuse(stderr, 'Usage: npm run backup -- <file.zst>')
   const config = load()
-  // What is damaged is said, not copied.
-  await checkDatabase(config)
+  // A damaged document is said, not copied.
+  const { words, isWarning } = await checkDatabase(config, Number.POSITIVE_INFINITY, signal)
+  if (isWarning) stderr.write(`The database ${words}\n`)
   const backup = await openBackup(config)
   const surroundings = await surroundingsOf(config, environment)
   let rows: Readonly<Record<string, number>> = {}

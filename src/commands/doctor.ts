@@ -24,7 +24,7 @@ import type { Command } from './command.ts'
 const ANSWER_MS = 10_000
 /** The server's own deadline for a trial of a model, and a moment more. */
 const MODEL_MS = 100_000
-/** Reading this much takes seconds, during which nothing else runs in the process. */
+/** Reading this much takes seconds. */
 const MAX_CHECKED_BYTES = 4_000_000_000
 /** Below this, a database or a search index cannot be rewritten safely. */
 const LOW_DISK_BYTES = 1_000_000_000
@@ -67,7 +67,7 @@ export const runDoctor: Command = async (context) => {
   if (!config.loaded) return 1
   for (const finding of await checkProcesses(config.loaded)) report(finding)
   report(await checkDisk(config.loaded))
-  const database = await describeDatabase(config.loaded)
+  const database = await describeDatabase(config.loaded, context.signal)
   report(database)
   const kept = database.remedy ? undefined : await describeKept(config.loaded, context.signal)
   if (kept) report(kept)
@@ -138,11 +138,12 @@ async function checkDisk({ DATA_DIR }: Config): Promise<Finding> {
   }
 }
 
-async function describeDatabase(config: Config): Promise<Finding> {
+async function describeDatabase(config: Config, signal: AbortSignal): Promise<Finding> {
   const part = 'database'
   try {
-    return { part, words: await checkDatabase(config, MAX_CHECKED_BYTES) }
+    return { part, ...(await checkDatabase(config, MAX_CHECKED_BYTES, signal)) }
   } catch (error) {
+    signal.throwIfAborted()
     return { part, words: 'cannot be read', remedy: messageOf(error) }
   }
 }

@@ -6,6 +6,7 @@ import type { Backup } from '../stores/backup.ts'
 import type { Corpus } from '../stores/corpus.ts'
 import type { OpenedStore, SharedStore } from '../stores/opened-store.ts'
 import type { StartDeadline } from '../stores/postgres/connection.ts'
+import type { Checked } from '../stores/sql/check.ts'
 import { createSqliteBackup } from '../stores/sqlite/backup.ts'
 import { checkDatabaseFile } from '../stores/sqlite/check-file.ts'
 import { lockDirectory, makeDirectory } from '../stores/sqlite/connection.ts'
@@ -76,16 +77,17 @@ export async function withStore<Result>(
 }
 
 /**
- * Reads the whole database, unless it is larger than so many bytes. Returns what it found; throws `store_unavailable`,
- * with the remedy, if something is damaged.
+ * Reads the whole database, unless it is larger than so many bytes. Throws `store_unavailable`, with the remedy, if it
+ * or a document is damaged.
  */
 export async function checkDatabase(
   { DATABASE_URL, DATA_DIR }: Config,
-  maxBytes = Number.POSITIVE_INFINITY,
-): Promise<string> {
-  if (DATABASE_URL === undefined) return checkDatabaseFile(DATA_DIR, maxBytes)
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Checked> {
+  if (DATABASE_URL === undefined) return checkDatabaseFile(DATA_DIR, maxBytes, signal)
   const { checkPostgres } = await import('../stores/postgres/check-database.ts')
-  return checkPostgres(DATABASE_URL, maxBytes)
+  return checkPostgres(DATABASE_URL, maxBytes, signal)
 }
 
 /** The whole corpus of the configured document store. */

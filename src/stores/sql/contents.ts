@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { optionalText, type Row, text } from './query.ts'
 
-/** Documents that are named. */
+/** Damaged ones that are named. */
 const MAX_NAMED = 20
 
 const digestOf = (content: string) => hash('sha256', content)
@@ -25,9 +25,14 @@ export function soundText(row: Row, document: string): string {
 
 /** The error for documents whose files or texts changed on the disk. */
 export function damagedDocuments(ids: readonly string[]): AppError {
-  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ''
   return new AppError(
     'store_unavailable',
-    `The files or texts of these documents or artifacts are not as they were stored: ${ids.slice(0, MAX_NAMED).join(', ')}${more}. Send them again, delete them, or restore the database: docs/guides/operations.md says how, under “A damaged database”.`,
+    `The files or texts of these documents are not as they were stored: ${named(ids)}. Send them again, delete them, or restore the database: docs/guides/operations.md says how, under “A damaged database”.`,
   )
+}
+
+/** The first ids, and how many more there are. */
+export function named(ids: readonly string[]): string {
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ''
+  return `${ids.slice(0, MAX_NAMED).join(', ')}${more}`
 }

@@ -7,9 +7,16 @@ import { Worker } from 'node:worker_threads'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DamagedFile } from '../../../src/stores/file-store.ts'
+import { checkRows } from '../../../src/stores/sql/check.ts'
+import type { Read } from '../../../src/stores/sql/query.ts'
 import { checkDatabaseFile } from '../../../src/stores/sqlite/check-file.ts'
-import { openForWriting } from '../../../src/stores/sqlite/connection.ts'
+import {
+  createRunner,
+  openForReading,
+  openForWriting,
+} from '../../../src/stores/sqlite/connection.ts'
 import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'
+import { SQLITE } from '../../../src/stores/sqlite/dialect.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
@@ -35,6 +42,9 @@ describe('The SQLite store', () => {
     data = await createSqliteData()
   })
   afterEach(() => data.remove())
+
+  const checkFile = () =>
+    checkDatabaseFile(data.directory, Number.POSITIVE_INFINITY, new AbortController().signal)
 
   it('leaves no deleted or replaced text on the disk', async () => {
     const store = await data.open()
@@ -150,7 +160,7 @@ describe('The SQLite store', () => {
       await store.add({ id, text: '', file })
     }
     await store.close()
-    expect(await checkDatabaseFile(data.directory)).toBe('is sound')
+    expect(await checkFile()).toEqual({ words: 'is sound' })
     const database = openForWriting(join(data.directory, 'agent-server.db'))
     const other = Buffer.from(bytes)
     other[3] = 0
@@ -177,7 +187,7 @@ describe('The SQLite store', () => {
     const corpus = createSqliteCorpus({ directory: data.directory, derived: [] })
     const records = Array.fromAsync(corpus.readCorpus(new AbortController().signal))
     await expect(records).rejects.toThrow('damaged')
-    await expect(checkDatabaseFile(data.directory)).rejects.toThrow(/these documents .*: damaged\./)
+    await expect(checkFile()).rejects.toThrow(/these documents .*: damaged\./)
   })
 
   it('tells a text that was damaged on the disk from a whole one, wherever it is read', async () => {
@@ -188,7 +198,7 @@ describe('The SQLite store', () => {
       if (job) await store.completeJob(job, [])
     }
     await store.close()
-    expect(await checkDatabaseFile(data.directory)).toBe('is sound')
+    expect(await checkFile()).toEqual({ words: 'is sound' })
     const database = openForWriting(join(data.directory, 'agent-server.db'))
     database.exec(`UPDATE contents SET text = replace(text, 'owls', 'owl5') WHERE document = 2`)
     database.close()
@@ -206,7 +216,7 @@ describe('The SQLite store', () => {
     const corpus = createSqliteCorpus({ directory: data.directory, derived: [] })
     const records = Array.fromAsync(corpus.readCorpus(new AbortController().signal))
     await expect(records).rejects.toMatchObject(failure)
-    await expect(checkDatabaseFile(data.directory)).rejects.toThrow(/these documents .*: damaged\./)
+    await expect(checkFile()).rejects.toThrow(/these documents .*: damaged\./)
   })
 
   it('tells an artifact that was damaged on the disk from a whole one', async () => {
@@ -215,7 +225,7 @@ describe('The SQLite store', () => {
       store.artifacts.add({ name, mediaType: 'text/plain', bytes: Buffer.from('Bytes.') })
     const [whole, changed] = [await add('whole'), await add('damaged')]
     await store.close()
-    expect(await checkDatabaseFile(data.directory)).toBe('is sound')
+    expect(await checkFile()).toEqual({ words: 'is sound' })
     const database = openForWriting(join(data.directory, 'agent-server.db'))
     database
       .prepare('UPDATE artifacts SET bytes = ? WHERE id = ?')
@@ -230,8 +240,68 @@ describe('The SQLite store', () => {
       message: expect.stringContaining(changed.id),
     })
     await again.close()
-    const said = new RegExp(`artifacts .*: ${changed.id}\\.`)
-    await expect(checkDatabaseFile(data.directory)).rejects.toThrow(said)
+    // It cannot be deleted, so that it must not keep backups from being made.
+    expect(await checkFile()).toEqual({
+      words: expect.stringMatching(new RegExp(`^is sound but for .*: ${changed.id}$`)),
+      isWarning: true,
+    })
+    const later = data.database()
+    later.prepare('UPDATE artifacts SET created_at = created_at - 604800000').run()
+    later.close()
+    expect(await checkFile()).toEqual({ words: 'is sound' })
+  })
+
+  it('does not take what is replaced or deleted while it is compared for damaged', async () => {
+    const store = await data.open()
+    const fileOf = async (words: string) => {
+      const bytes = Buffer.alloc(5 * 2 ** 20 + 7, words)
+      const staged = await store.stageFile(Readable.from([bytes]))
+      const file = {
+        name: 'a.txt',
+        mediaType: 'text/plain',
+        sha256: hash('sha256', bytes),
+        ...staged,
+      }
+      return { text: '', file }
+    }
+    const ids = ['kept', 'replaced', 'deleted']
+    for (const id of ids) await store.add({ id, ...(await fileOf(`First words of ${id}.`)) })
+    for (const job of await store.claimJobs(9)) await store.completeJob(job, [])
+    const replace = async () => {
+      await store.put(everything(), { id: 'replaced', ...(await fileOf('Other words.')) })
+      for (const job of await store.claimJobs(9)) await store.completeJob(job, [])
+      await store.delete(everything(), 'deleted')
+    }
+    using database = openForReading(join(data.directory, 'agent-server.db'))
+    const { all } = createRunner(database)
+    let isReplaced = false
+    const read: Read = async (statement, values) => {
+      if (!isReplaced && String(statement).includes('FROM file_pieces')) {
+        isReplaced = true
+        await replace()
+      }
+      return all(statement, values)
+    }
+    const source = { read, digest: SQLITE.fileDigest, hasDigests: true }
+    const { signal } = new AbortController()
+    expect(await checkRows(source, signal)).toEqual({ words: 'is sound' })
+    expect(isReplaced).toBe(true)
+    database.close()
+    await store.close()
+  })
+
+  it('stops comparing when it is told to, also in the middle', async () => {
+    const store = await data.open()
+    for (const id of range(20)) await store.add(document(`document-${id}`))
+    for (const job of await store.claimJobs(20)) await store.completeJob(job, [])
+    await store.close()
+    const stop = new AbortController()
+    // As a signal of the system would, which is heard only between two turns.
+    vi.spyOn(stop.signal, 'throwIfAborted')
+      .mockImplementationOnce(() => undefined)
+      .mockImplementationOnce(() => void setImmediate(() => stop.abort(new Error('Interrupted'))))
+    const checked = checkDatabaseFile(data.directory, Number.POSITIVE_INFINITY, stop.signal)
+    await expect(checked).rejects.toThrow('Interrupted')
   })
 
   it('closes when all that it has taken is on the disk, and what waited behind it', async () => {

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -7,6 +9,7 @@ import { runBackup, runRestore } from '../../../src/commands/backup.ts'
 import type { Command } from '../../../src/commands/command.ts'
 import { runRebuildIndex } from '../../../src/commands/rebuild.ts'
 import { loadConfig } from '../../../src/config.ts'
+import { checkPostgres } from '../../../src/stores/postgres/check-database.ts'
 import { sendFile } from '../../support/forms.ts'
 import { startQdrant } from '../../support/qdrant/nodes.ts'
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts'
@@ -97,11 +100,19 @@ describe.skipIf(!hasPostgres)('Backup and restore (needs PostgreSQL)', () => {
     await (await startServer(from)).close()
     await run(runBackup, from, file)
     const server = await startServer(to)
+    const named = /A server is running on this database: .*\(session (\d+) of .+, since \d{4}-.*Z\)/
     const running = expect.objectContaining({
       code: 'store_unavailable',
-      message: expect.stringContaining('A server is running on this database'),
+      message: expect.stringMatching(named),
     })
     await expect.poll(() => run(runRestore, to, file).catch((error) => error)).toEqual(running)
+    const said = String(await run(runRestore, to, file).catch((error) => error))
+    const [session] = await runSql(
+      to.DATABASE_URL,
+      'SELECT application_name AS name FROM pg_stat_activity WHERE pid = $1',
+      [named.exec(said)?.[1]],
+    )
+    expect(session).toEqual({ name: 'agent-server' })
     await server.close()
     await run(runRestore, to, file)
   })
@@ -127,5 +138,48 @@ describe.skipIf(!hasPostgres)('Backup and restore (needs PostgreSQL)', () => {
     await server.request(`/documents/${id}`, { method: 'DELETE' })
     await run(runBackup, place, join(folder, 'one.zst'))
     await server.close()
+  })
+
+  it('takes texts of any characters and long files for whole', async () => {
+    const data = await createPostgresData()
+    onTestFinished(() => data.remove())
+    const store = await data.open()
+    const texts = ['Owls \0 hoot', 'Owls \uFDD0 hoot', '\uFDD00', 'Owls \uD800 hoot', '']
+    for (const [n, text] of texts.entries()) await store.add({ id: `text-${n}`, text })
+    const bytes = Buffer.alloc(5 * 2 ** 20 + 7, 'Rivers')
+    const staged = await store.stageFile(Readable.from([bytes]))
+    const sha256 = hash('sha256', bytes)
+    const file = { name: 'rivers.txt', mediaType: 'text/plain', sha256, ...staged }
+    await store.add({ id: 'file', text: '', file })
+    for (const job of await store.claimJobs(9)) await store.completeJob(job, [])
+    const check = () => checkPostgres(data.url, Number.POSITIVE_INFINITY, signal)
+    expect(await check()).toEqual({ words: 'is sound' })
+    await data.sql(`UPDATE agent_server.file_pieces SET bytes = 'x' WHERE ordinal = 5`)
+    await data.sql(
+      `UPDATE agent_server.contents SET text = text || 's' WHERE text LIKE U&'%\\FDD01%'`,
+    )
+    await expect(check()).rejects.toThrow(/these documents .*: file, text-1, text-2\. Send/)
+    await store.close()
+  })
+
+  it('names an artifact that was damaged, and copies it as it is', async () => {
+    const place = await places()
+    const data = await createPostgresData()
+    onTestFinished(() => data.remove())
+    const store = await data.open()
+    const bytes = Buffer.from('Bytes.')
+    const { id } = await store.artifacts.add({ name: 'a', mediaType: 'text/plain', bytes })
+    await data.sql(`UPDATE agent_server.artifacts SET bytes = 'x'`)
+    await store.close()
+    const file = join(await temporaryDirectory(), 'one.zst')
+    expect(await run(runBackup, { ...place, DATABASE_URL: data.url }, file)).toContain(
+      `expire by themselves: ${id}\n`,
+    )
+    await run(runRestore, place, file)
+    const [row] = await runSql(place.DATABASE_URL, 'SELECT bytes FROM agent_server.artifacts')
+    expect(row).toEqual({ bytes: Buffer.from('x') })
+    expect(
+      await checkPostgres(data.url, Number.POSITIVE_INFINITY, AbortSignal.abort()).catch(String),
+    ).toContain('AbortError')
   })
 })
