@@ -158,11 +158,22 @@ export const LOCK = 1_097_302_902
 const RUNNING = 19
 export const RUN = `SELECT pg_advisory_lock_shared(${LOCK}, ${RUNNING})`
 const STOP_OTHERS = `SELECT pg_try_advisory_xact_lock(${LOCK}, ${RUNNING}) AS taken`
+const OTHERS = `SELECT concat('session ', pid, ' of ', coalesce(host(client_addr), 'its own machine'),
+    to_char(backend_start AT TIME ZONE 'UTC', '", since "YYYY-MM-DD"T"HH24:MI:SS"Z"')) AS session
+  FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND granted AND classid = ${LOCK} AND objid = ${RUNNING}
+    AND datname = current_database() AND pid <> pg_backend_pid()`
 
-/** Keeps servers from running until the transaction ends. Throws `store_unavailable` if one runs. */
-export async function refuseRunning({ one }: Pick<Tx, 'one'>): Promise<void> {
+/**
+ * Keeps servers from running until the transaction ends. Throws `store_unavailable` if one runs, and names its session,
+ * as its machine may be gone.
+ */
+export async function refuseRunning({ one, all }: Pick<Tx, 'one' | 'all'>): Promise<void> {
   if ((await one(STOP_OTHERS))?.taken === true) return
-  throw unavailable('A server is running on this database: stop it first.')
+  const others = (await all(OTHERS)).map((row) => row.session).join('; ')
+  throw unavailable(
+    `A server is running on this database: stop it first, or, if its machine is gone, let the database end its session with pg_terminate_backend (${others}).`,
+  )
 }
 
 interface Held {

@@ -56,7 +56,11 @@ function listen({ url, onMessage, onListening, log }: Options) {
       await connect(client)
       await stayAlive(client, AbortSignal.any([stopped.signal, broken.signal]))
     } finally {
-      void ignore(client.end(), 'a connection that is broken cannot be ended')
+      const ended = ignore(client.end(), 'a connection that is broken cannot be ended')
+      // Until the database has seen it, a server seems to run. One that is gone does not answer.
+      if (stopped.signal.aborted) {
+        await Promise.race([ended, pause(ANSWER_MS, undefined, { ref: false })])
+      }
     }
   }
 
