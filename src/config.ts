@@ -63,9 +63,22 @@ export function loadLenientConfig(environment: NodeJS.ProcessEnv, key: string): 
   return Object.freeze(Variables.parse({ SERVER_API_KEY: key, ...right }))
 }
 
-/** The values of variables that are set under a former name, by their present names. */
-export const presentSettings = (environment: NodeJS.ProcessEnv) =>
-  presentVariables(environment, FORMER_VARIABLES)
+export const presentName = (name: string) =>
+  Object.entries(FORMER_VARIABLES).find(([former]) => former === name)?.[1] ?? name
+
+const isSetting = (name: string) => VARIABLE_NAMES.includes(presentName(name))
+
+/** An environment with the present names of its settings; an empty one counts as not set. */
+function presentSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const set = Object.entries(environment).filter(([name, value]) => value || !isSetting(name))
+  return { ...Object.fromEntries(set), ...presentVariables(environment, FORMER_VARIABLES) }
+}
+
+/** The variables of a process with those of a file, of which the given ones win, whatever they are called. */
+export const settingsFrom = (given: NodeJS.ProcessEnv, file: NodeJS.ProcessEnv = {}) => ({
+  ...presentSettings(file),
+  ...presentSettings(given),
+})
 
 /** Shorter names are near to too many others. */
 const MIN_NAME = 7

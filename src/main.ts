@@ -28,8 +28,7 @@ import {
   loadConfig,
   loadLenientConfig,
   noticesOf,
-  presentSettings,
-  VARIABLE_NAMES,
+  settingsFrom,
 } from './config.ts'
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { createLog } from './process-log.ts'
@@ -91,16 +90,16 @@ async function main(): Promise<void> {
   // Listen for signals from the start, since PID 1 of a container ignores those without a handler; but act on
   // them only once the server has started, because exiting while threads start can hang.
   const stop = stopSignal((name) => new StoppedEarly(name))
-  const newKey = await prepareFirstStart(process.cwd(), ROOT, process.env, (line) => {
+  const given = settingsFrom(process.env)
+  const newKey = await prepareFirstStart(process.cwd(), ROOT, given, (line) => {
     process.stderr.write(`${line}\n`)
   })
   freeMemoryWhenIdle()
-  await serve(stop, newKey)
+  await serve(stop, given, newKey)
 }
 
 /** Runs one server after another in this process until it is stopped: each restart reads the settings anew. */
-async function serve(stop: AbortSignal, newKey: string | undefined): Promise<void> {
-  const variables = { ...process.env, ...presentSettings(process.env) }
+async function serve(stop: AbortSignal, variables: NodeJS.ProcessEnv, newKey?: string) {
   const given = { variables, file: resolve('.env') }
   let phase: Phase | undefined = { state: process.argv[2] === 'stopped' ? 'stopped' : 'running' }
   let firstKey = newKey
@@ -323,15 +322,11 @@ async function runCommand(command: Command): Promise<void> {
 const listenTextResolver = (address: string) =>
   `listening at ${address}, reference at ${address}/reference, base URL for OpenAI clients ${address}/openai/v1`
 
-/**
- * Sets the environment to the given variables and those of .env, as it is now. Given ones win, as is usual; an empty
- * one counts as not set.
- */
+/** Sets the environment to the given variables and those of .env, as it is now. */
 function loadEnvironment(given: NodeJS.ProcessEnv): void {
-  setEnvironment(given)
-  for (const name of VARIABLE_NAMES) if (process.env[name] === '') delete process.env[name]
-  loadEnvFile('.env', process.env)
-  Object.assign(process.env, presentSettings(process.env))
+  const file = {}
+  loadEnvFile('.env', file)
+  setEnvironment(settingsFrom(given, file))
   neverShow(secretsInLog(process.env))
 }
 

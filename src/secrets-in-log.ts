@@ -4,7 +4,7 @@ import {
   SECRET_HEADER,
   secretsIn,
 } from '@agent-server/lib/environment.ts'
-import { VARIABLE_NAMES } from './config.ts'
+import { presentName, VARIABLE_NAMES } from './config.ts'
 
 /**
  * The values that no log shows: of the server's variables those that are secret, of others, as libraries read them, all
@@ -14,7 +14,9 @@ export function secretsInLog(environment: Environment): string[] {
   const others = Object.keys(environment).filter(
     (name) =>
       !VARIABLE_NAMES.includes(name) &&
-      (SECRET_HEADER.test(name) || /HEADERS/.test(name) || isSecret(name, environment[name])),
+      (SECRET_HEADER.test(name) ||
+        /HEADERS/.test(name) ||
+        isSecret(presentName(name), environment[name])),
   )
   return secretsIn(environment, [...VARIABLE_NAMES, ...others], others).flatMap((value) => [
     value,

@@ -15,7 +15,8 @@ import {
   findMistyped,
   loadLenientConfig,
   mistypedAs,
-  presentSettings,
+  presentName,
+  settingsFrom,
   VARIABLE_NAMES,
 } from '../config.ts'
 import {
@@ -177,14 +178,16 @@ async function restoreFiles(
   }
   const advice = agent === undefined ? [] : await restoreAgent(agent, config)
 
-  const present = { ...settings, ...presentSettings(settings) }
-  const unset = Object.entries(present).filter(
-    ([name]) => VARIABLE_NAMES.includes(name) && !environment[name],
+  const unset = Object.entries(settingsFrom(settings)).flatMap(([name, value = '']) =>
+    VARIABLE_NAMES.includes(name) && !environment[name] ? [[name, value] as const] : [],
   )
   const { own = [], machine = [] } = Object.groupBy(unset, ([name]) =>
     OF_THE_MACHINE.has(name) ? 'machine' : 'own',
   )
-  const missing = secrets.filter((name) => !environment[name])
+  // What the agent refers to keeps the name by which it does.
+  const referred = variablesIn(agent ?? '')
+  const names = secrets.map((name) => (referred.includes(name) ? name : presentName(name)))
+  const missing = [...new Set(names)].filter((name) => !environment[name])
   if (unset.length > 0) {
     const path = join(config.DATA_DIR, RESTORED_SETTINGS)
     await replaceFile(path, environmentOf(own, machine), PRIVATE)
