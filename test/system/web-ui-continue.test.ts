@@ -1,3 +1,4 @@
+import { GO_ON } from '@agent-server/lib/text/go-on.ts'
 import { describe, expect, it } from 'vitest'
 import {
   askOn,
@@ -50,7 +51,7 @@ describe.skipIf(!hasBrowser)('An answer that was cut off (needs Chromium)', () =
       role: 'assistant',
       content: expect.stringContaining('opens at ten'),
     })
-    expect(last).toMatchObject({ role: 'user', content: expect.stringContaining('Continue.') })
+    expect(last).toMatchObject({ role: 'user', content: expect.stringContaining(GO_ON) })
     // What was asked before is searched for.
     expect(last.content).toContain('Books are lent for four weeks.')
     for (const isReloaded of [false, true]) {

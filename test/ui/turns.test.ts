@@ -1,7 +1,7 @@
+import { GO_ON } from '@agent-server/lib/text/go-on.ts'
 import { describe, expect, it } from 'vitest'
 import {
   branchTo,
-  CONTINUE,
   isContinuation,
   isCutOff,
   leafBelow,
@@ -165,13 +165,24 @@ describe('An answer that was cut off', () => {
   it('goes on in a turn without a question of its own, which stays so when it is read again', () => {
     const asked = (id: string, parent: string | null, content: string) =>
       item(id, 'user', parent, { content: text(content) })
+    const cutOff = (id: string, parent: string) =>
+      item(id, 'assistant', parent, { agent: { finishReason: 'length' } })
     const turns = toTurns([
-      asked('q', null, CONTINUE),
-      item('a', 'assistant', 'q'),
-      asked('p', 'a', CONTINUE),
-      item('b', 'assistant', 'p'),
-      asked('r', 'b', 'Continue. And then?'),
+      asked('q', null, GO_ON),
+      cutOff('a', 'q'),
+      asked('p', 'a', GO_ON),
+      cutOff('b', 'p'),
+      asked('r', 'b', 'Continue.'),
+      item('c', 'assistant', 'r'),
+      // Somebody has written it after a whole answer.
+      asked('s', 'c', GO_ON),
+      cutOff('d', 's'),
+      item('t', 'user', 'd', {
+        content: [...text(GO_ON), { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }],
+      }),
     ])
-    expect(turns.map(isContinuation)).toEqual([false, true, false])
+    const continued = turns.filter((turn, place) => isContinuation(turn, turns[place - 1]))
+    expect(turns).toHaveLength(5)
+    expect(idsOf(continued)).toEqual(['p'])
   })
 })

@@ -7,7 +7,7 @@ import { Button, Form } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { type CitedDocument, JudgedButton } from '../search/judged-dialog.tsx'
-import { conversationId, isReadOnly } from './conversation.ts'
+import { conversationId, isReadOnly, turns } from './conversation.ts'
 import { citedHits } from './export.ts'
 import { feedbackOf, type Rating, rate, withdraw } from './feedback.ts'
 import { isContinuation, type Turn } from './turns.ts'
@@ -48,7 +48,7 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
   const feedback = feedbackOf.value.get(answerId)
   const documents = citedDocuments(turn)
   // The rest of an answer has no question of its own.
-  const judging = !isContinuation(turn) && (
+  const judging = !isContinuation(turn, turns.value[place - 1]) && (
     <JudgedButton
       // A follow-up is judged in the form in which it was searched for.
       question={turn.searchedFor ?? turn.question}

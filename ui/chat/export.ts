@@ -19,8 +19,8 @@ export async function exportConversation({ id, title }: Conversation): Promise<v
 
 /** The conversation as a document of its own, with the sources of each answer. */
 function toMarkdown(title: string | null, turns: readonly Turn[]): string {
-  const parts = turns.map((turn) => {
-    const heading = isContinuation(turn) ? '' : `## ${turn.question}\n\n`
+  const parts = turns.map((turn, place) => {
+    const heading = isContinuation(turn, turns[place - 1]) ? '' : `## ${turn.question}\n\n`
     return `${heading}${withSources(turn)}\n`
   })
   return [...(title ? [`# ${title}\n`] : []), ...parts].join('\n')

@@ -34,7 +34,7 @@ export function Question({ turn, place }: { turn: Turn; place: number }) {
     } else if (wasOpen.current) edit.current?.focus()
     wasOpen.current = isOpen.value
   }, [isOpen.value])
-  if (isContinuation(turn)) {
+  if (isContinuation(turn, turns.value[place - 1])) {
     return (
       <div class="row spread hint">
         Continued

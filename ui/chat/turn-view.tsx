@@ -1,3 +1,4 @@
+import { GO_ON } from '@agent-server/lib/text/go-on.ts'
 import { formatNumber, formatSeconds } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
@@ -14,7 +15,7 @@ import { withSources } from './export.ts'
 import { linkedTurn, linkTo } from './linked-turn.ts'
 import { Question } from './question-view.tsx'
 import { FollowUps } from './suggestions.tsx'
-import { CONTINUE, isContinuation, isCutOff, type Turn } from './turns.ts'
+import { isContinuation, isCutOff, type Turn } from './turns.ts'
 
 /** A question and its answer, with all that led to it. */
 export function TurnView({ turn, place }: { turn: Turn; place: number }) {
@@ -46,7 +47,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
   const { value: id } = conversationId
   const isLast = place === turns.value.length - 1
   const next = turns.value[place + 1]
-  const isContinued = next !== undefined && isContinuation(next)
+  const isContinued = next !== undefined && isContinuation(next, turn)
   const request = () => requestFor(turn, turns.value.slice(0, place))
   return (
     <div class="stack turn-foot">
@@ -68,11 +69,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
       >
         <span class="hint">{facts.filter(Boolean).join(', ')}</span>
         {isCutOff(turn) && isLast && !isReadOnly.value && (
-          <Button
-            icon="start"
-            disabled={isAnswering.value}
-            onClick={() => void ask(CONTINUE, turn)}
-          >
+          <Button icon="start" disabled={isAnswering.value} onClick={() => void ask(GO_ON, turn)}>
             Continue
           </Button>
         )}

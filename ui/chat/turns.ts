@@ -1,3 +1,4 @@
+import { GO_ON } from '@agent-server/lib/text/go-on.ts'
 import type {
   Approval,
   Artifact,
@@ -84,9 +85,6 @@ export const newTurn = (
   milliseconds: 0,
 })
 
-/** Asks for the rest of an answer. In one word, so that the server searches for what was asked before. */
-export const CONTINUE = 'Continue.'
-
 const CUT_OFF: ReadonlySet<FinishReason | undefined> = new Set([
   'cancelled',
   'interrupted',
@@ -101,9 +99,9 @@ const CUT_OFF: ReadonlySet<FinishReason | undefined> = new Set([
 export const isCutOff = ({ state, answer, finishReason }: Turn): boolean =>
   state === 'done' && answer.trim() !== '' && CUT_OFF.has(finishReason)
 
-/** Whether an answer goes on from the one before it. */
-export const isContinuation = ({ question, parent }: Turn): boolean =>
-  question === CONTINUE && parent !== undefined
+/** Whether an answer goes on from the one before it; what somebody has asked in these words is shown. */
+export const isContinuation = ({ question, images }: Turn, before: Turn | undefined): boolean =>
+  question === GO_ON && images.length === 0 && before !== undefined && isCutOff(before)
 
 /** The announcement of the last answer for screen readers; for a failed one, the alert beside it says more. */
 export function spokenState(turn: Turn | undefined): string {

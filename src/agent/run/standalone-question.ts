@@ -1,4 +1,5 @@
 import { startDeadline } from '@agent-server/lib/abort.ts'
+import { GO_ON } from '@agent-server/lib/text/go-on.ts'
 import { tokenise } from '@agent-server/lib/text/tokenise.ts'
 import {
   type ChatModel,
@@ -87,9 +88,12 @@ export async function toQuery(
   return { query: question, isRewritten: question !== query }
 }
 
-/** The user's last messages, which belong together: some programs send the question, then how to answer it. */
+/**
+ * The user's last messages, which belong together: some programs send the question, then how to answer it. What only
+ * asks for the rest of an answer is no question.
+ */
 function lastQuestion(messages: AgentRequest['messages']): { first: number; text: string } {
-  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const last = messages.findLastIndex(({ role, content }) => role === 'user' && content !== GO_ON)
   const first = messages.findLastIndex(({ role }, at) => at < last && role !== 'user') + 1
   const texts = messages.slice(first, last + 1).map(({ content }) => content)
   return { first, text: texts.filter((text) => text.trim() !== '').join('\n') }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { GO_ON } from '@agent-server/lib/text/go-on.ts'
 import { type ModelMessage, UNMETERED } from '@agent-server/models'
 import { describe, expect, it } from 'vitest'
 import { toQuery } from '../../../src/agent/run/standalone-question.ts'
@@ -48,6 +49,29 @@ describe('what is searched for', () => {
     const before = [...CAFE, ...again, ...again, ...again]
     const found = await ask('Continue.', { before, speed: 0 })
     expect(found).toEqual({ query: 'Continue.', context: [CAFE[0]?.content] })
+  })
+
+  it('is the question whose answer goes on, in its language, be it rewritten or not', async () => {
+    const begun: ModelMessage[] = [
+      { role: 'user', content: 'Welches Café am Hafen verkauft frische Austern?' },
+      { role: 'assistant', content: 'Das Blaue Boot' },
+      { role: 'user', content: GO_ON },
+      { role: 'assistant', content: 'verkauft' },
+    ]
+    const model = createScriptedModel([])
+    for (const rewrite of [true, false]) {
+      const found = await ask(GO_ON, { before: begun, model, rewrite })
+      expect(found).toEqual({ query: begun[0]?.content })
+    }
+    expect(model.requests).toEqual([])
+    // One that depends on what was asked before it is searched for as it was.
+    const before: ModelMessage[] = [
+      ...CAFE,
+      { role: 'user', content: 'Are you sure?' },
+      { role: 'assistant', content: 'Yes, the Blue' },
+    ]
+    const found = await ask(GO_ON, { before, speed: 0 })
+    expect(found).toEqual({ query: 'Are you sure?', context: [CAFE[0]?.content] })
   })
 
   it.each([
