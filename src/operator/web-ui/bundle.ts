@@ -85,6 +85,8 @@ async function load(directory: string): Promise<Bundle> {
     preview(kind) {
       const made = previews.get(kind) ?? packPreview(kind, files.get(scriptOf(kind)))
       previews.set(kind, made)
+      // The next call tries again.
+      made.catch(() => previews.delete(kind))
       return made
     },
     async asset(name) {
@@ -94,6 +96,7 @@ async function load(directory: string): Promise<Bundle> {
       if (!content) return undefined
       const asset = pack(name, content)
       packed.set(name, asset)
+      asset.catch(() => packed.delete(name))
       return asset
     },
   }
