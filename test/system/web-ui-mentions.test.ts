@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import {
@@ -54,6 +55,23 @@ describe.skipIf(!hasBrowser)('In a question (needs Chromium)', () => {
     await page.keyboard.press('Enter')
     await page.locator('.question', { hasText: `${beginning}Saturdays?` }).waitFor()
     expect(await page.locator('.question').count()).toBe(1)
+    expect(complaints).toEqual([])
+  })
+
+  it('a document of one conversation is asked about there', async () => {
+    const { page, server, complaints } = await open()
+    await askOn(page, 'Who begins at nine?')
+    await page.locator('.turn-foot').waitFor()
+    const [, conversation = ''] = /chat\/(\w+)/.exec(page.url()) ?? []
+    const body = { title: 'Minutes', text: 'The meeting began at eight.', conversation }
+    const added = await server.request('/documents?wait=30', { body })
+    const { id } = DocumentCreated.parse(await added.json())
+    await press(page, 'New conversation')
+    await page.goto(`${server.url}/#/documents/${id}`)
+    await press(page, 'Ask about it')
+    await expect.poll(() => field(page).inputValue()).toBe('What does “Minutes” say about ')
+    expect(page.url()).toContain(`/chat/${conversation}`)
+    await page.locator('.question', { hasText: 'Who begins at nine?' }).waitFor()
     expect(complaints).toEqual([])
   })
 

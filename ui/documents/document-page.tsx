@@ -147,13 +147,14 @@ function Shown({ id, places }: { id: string; places: readonly Range[] }) {
   )
 }
 
-/** Begins a question in a new conversation, in which its document is searched. */
+/** Begins a question where the document is searched: in its own conversation, else in a new one. */
 function askAbout(document: Document): void {
+  const { conversation } = document
   chosenCollection.value = ''
-  leaveConversation()
+  if (conversation === undefined) leaveConversation()
   const beginning = beginningAbout(titleOf(document))
-  if (!draftOf().value.startsWith(beginning)) putBack(undefined, beginning, [])
-  location.hash = href('chat')
+  if (!draftOf(conversation).value.startsWith(beginning)) putBack(conversation, beginning, [])
+  location.hash = href('chat', ...(conversation === undefined ? [] : [conversation]))
 }
 
 function Head(properties: {
