@@ -94,6 +94,16 @@ describe.skipIf(!hasBrowser)('In a conversation (needs Chromium)', () => {
     await field.press('Escape')
     await bar.waitFor({ state: 'detached' })
     expect(await marked('found')).toEqual([])
+    // Who found it there gets the focus back, and who writes elsewhere by now keeps it.
+    const find = page.getByRole('button', { name: 'Find in this conversation' })
+    await expectFocus(find)
+    await find.click()
+    const question = page.getByLabel('Question', { exact: true })
+    await question.pressSequentially('And')
+    await question.press('Escape')
+    await bar.waitFor({ state: 'detached' })
+    await page.keyboard.type(' herons?')
+    await expect.poll(() => question.inputValue()).toBe('And herons?')
     expect(complaints).toEqual([])
   })
 

@@ -31,8 +31,12 @@ export function FindBar() {
   // Before it is painted: who types at once loses no letter.
   useLayoutEffect(() => {
     const before = document.activeElement
+    const { current: element } = bar
     return () => {
       findWords.value = ''
+      const { activeElement: now } = document
+      // Who writes elsewhere by now goes on.
+      if (now !== document.body && !element?.contains(now)) return
       if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
     }
   }, [])
