@@ -230,6 +230,12 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     await page.getByText('the field is now 2030').waitFor()
     await page.getByRole('heading', { level: 1 }).click()
     expect(await metadata()).toEqual({ year: 2030, team: 'red', collection: 'birds' })
+    // Escape empties the search that somebody uses meanwhile, and keeps what was typed.
+    const search = page.getByRole('searchbox').first()
+    await search.fill('Owls')
+    await search.press('Escape')
+    expect(await search.inputValue()).toBe('')
+    expect(await field.inputValue()).toBe('2027')
     await field.press('Enter')
     await cell.getByText('2027', { exact: true }).waitFor()
     expect(await metadata()).toEqual({ year: 2027, team: 'red', collection: 'birds' })

@@ -46,6 +46,19 @@ describe.skipIf(!hasBrowser)('One press of Escape closes one thing (needs Chromi
     expect(await find(page).count()).toBe(0)
   })
 
+  it('also where the key is held down', async () => {
+    const { page } = await openAnswer(browser, ANSWER)
+    await page.getByRole('button', { name: 'Source 1' }).waitFor()
+    await press(page, 'Find in this conversation')
+    await openReader(page)
+    for (let press = 0; press < 5; press += 1) await page.keyboard.down('Escape')
+    await page.keyboard.up('Escape')
+    await reader(page).waitFor({ state: 'detached' })
+    expect(await find(page).count()).toBe(1)
+    await pressEscape(page)
+    expect(await find(page).count()).toBe(0)
+  })
+
   it('a search with the focus in it before the reader, whichever was opened first', async () => {
     const { page } = await openAnswer(browser, ANSWER)
     await openReader(page)
@@ -113,6 +126,14 @@ describe.skipIf(!hasBrowser)('One press of Escape closes one thing (needs Chromi
       await pressEscape(page)
       expect(await reader(page).count()).toBe(0)
       expect(await stopping.count()).toBe(1)
+      if (path === 'agent') {
+        // A draft goes on while somebody does something else on the page.
+        const isElsewhere = page.getByRole('link', { name: 'Overview' })
+        await isElsewhere.focus()
+        await pressEscape(page)
+        expect(await stopping.count()).toBe(1)
+        await page.getByLabel('Question to the draft').focus()
+      }
       await pressEscape(page)
       await stopping.waitFor({ state: 'detached' })
       await page.getByText('Stopped.').waitFor()

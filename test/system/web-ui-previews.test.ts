@@ -228,6 +228,34 @@ describe.skipIf(!hasBrowser)('A preview in the chat (needs Chromium)', () => {
     expect(await page.locator('.code-block pre').isVisible()).toBe(true)
   })
 
+  it.each([
+    ['has no end', 'gantt\n  excludes 2026-01-02\n  Task :a, 2026-01-01, 99999999d', 'five digits'],
+    ['takes minutes', 'gantt\n  excludes 2026-01-02\n  Task :a, 2026-01-01, 99999y', '10 seconds'],
+  ])('gives up a diagram that %s', async (_case, code, reason) => {
+    const { page } = await openAnswered('mermaid', code)
+    await press(page, 'Show diagram')
+    await page.getByText('The diagram cannot be drawn: ').getByText(reason).waitFor()
+    expect(await page.locator('iframe').count()).toBe(0)
+  })
+
+  it('leaves Escape to the page, and only where it was pressed in the frame', async () => {
+    const { page } = await openAnswered('html', '<p>Hours</p><a href="#x">A link</a>')
+    await press(page, 'Preview')
+    const frame = await shownIn(page)
+    const link = frame.getByRole('link', { name: 'A link' })
+    await link.waitFor()
+    const find = page.getByRole('search', { name: 'Find in this conversation' })
+    await press(page, 'Find in this conversation')
+    await find.waitFor()
+    await frame.evaluate(`parent.postMessage({ hasEscaped: true }, '*')`)
+    await page.evaluate(`postMessage({ hasEscaped: true }, '*')`)
+    await heightOf(page)
+    expect(await find.count()).toBe(1)
+    await link.focus()
+    await page.keyboard.press('Escape')
+    await find.waitFor({ state: 'detached' })
+  })
+
   it('keeps what somebody reads where it is, on a telephone, too', async () => {
     const { page } = await openAnswered('html', '<p style="width: 2000px">Hours</p>'.repeat(100))
     await page.setViewportSize({ width: 390, height: 700 })

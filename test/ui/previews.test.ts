@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isDiagram, isPage } from '../../ui/chat/preview-kinds.ts'
+import { isDiagram, isEndless, isPage } from '../../ui/chat/preview-kinds.ts'
 
 it.each([
   ['html', '<!doctype html><p>Hours</p>', true],
@@ -21,4 +21,21 @@ it.each([
   ['mermaid', 'A'.repeat(10_001), false],
 ])('Of %s, %j is a diagram: %j', (language, code, expected) => {
   expect(isDiagram(language, code)).toBe(expected)
+})
+
+const gantt = (task: string, days = 'excludes weekends') =>
+  `gantt\n dateFormat YYYY-MM-DD\n ${days}\n Task :a, 2026-01-01, ${task}`
+
+it.each([
+  [gantt('9999999y'), true],
+  [gantt('100000.5w'), true],
+  [gantt('99999999999ms', 'Excludes 2026-01-02'), true],
+  [gantt('99999d'), false],
+  [gantt('2026-12-31'), false],
+  [gantt('2026-01-01T100000'), false],
+  // Nothing walks through its days.
+  [gantt('9999999y', 'todayMarker off'), false],
+  ['graph TD\n A[123456d] --> B[excludes]', false],
+])('Mermaid would never end with %j: %j', (code, expected) => {
+  expect(isEndless(code)).toBe(expected)
 })

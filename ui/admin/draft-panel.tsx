@@ -36,10 +36,16 @@ export function DraftPanel({
   /** Where the question is written. */
   field: RefObject<HTMLTextAreaElement | null>
 }) {
-  useEscape(stopTrying, { isOpen: isTrying.value, isLast: true })
+  const panel = useRef<HTMLElement>(null)
+  useEscape(stopTrying, {
+    isOpen: isTrying.value,
+    within: panel,
+    isOnlyWithin: true,
+    isLast: true,
+  })
   const isRunning = (serverState.value?.state ?? 'running') === 'running'
   return (
-    <aside class="panel draft-panel" aria-labelledby="draft-title">
+    <aside ref={panel} class="panel draft-panel" aria-labelledby="draft-title">
       <div class="row spread">
         <h2 id="draft-title">Try the draft</h2>
         {tried.value.length > 0 && (

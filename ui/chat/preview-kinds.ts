@@ -8,3 +8,9 @@ export const isPage = (language: string, code: string) =>
 
 export const isDiagram = (language: string, code: string) =>
   /^mermaid$/i.test(language) && code.length <= MAX_DIAGRAM && code.trim() !== ''
+
+/** Mermaid walks through all days of a task where some are excluded: durations have at most five digits there. */
+export const isEndless = (code: string) =>
+  /\bgantt\b/i.test(code) &&
+  /\bexcludes\b/i.test(code) &&
+  /\d{6}(?:\.\d+)?(?:[Mdhmswy]|ms)\b/.test(code)

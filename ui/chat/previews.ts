@@ -1,10 +1,15 @@
 import purify from 'dompurify'
+import { pressEscape } from '../parts/escape.ts'
 import type { Answer, Shown } from '../preview/frame.ts'
 import { asImage, isDrawing } from './drawings.ts'
 import { isDiagram, isPage } from './preview-kinds.ts'
 
 /** In pixels. */
 const [MIN_HEIGHT, MAX_HEIGHT] = [64, 640]
+
+/** How long a diagram may be drawn. */
+const DRAWING_MS = 10_000
+const TOO_LONG = 'it took longer than 10 seconds'
 
 /** Another form in which a block of code can be shown. */
 export interface Preview {
@@ -52,7 +57,10 @@ function frameOf(kind: 'html' | 'diagram', text: string): HTMLElement {
   frame.setAttribute('sandbox', 'allow-scripts')
   frame.src = `/ui/preview/${kind}`
   const note = hint(kind === 'html' ? 'Nothing runs here, and nothing is loaded.' : 'Drawing')
-  const take = ({ height, failure }: Answer) => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const take = ({ height, failure, hasEscaped }: Answer) => {
+    if (hasEscaped === true) return escapeIn(frame)
+    clearTimeout(timer)
     if (typeof failure === 'string') {
       place.textContent = `The diagram cannot be drawn: ${failure}`
     } else if (typeof height === 'number' && Number.isFinite(height)) {
@@ -67,9 +75,18 @@ function frameOf(kind: 'html' | 'diagram', text: string): HTMLElement {
   addEventListener('message', listen)
   // It has an origin that nobody has. What it might load later is told nothing.
   const shown: Shown = { text }
-  frame.addEventListener('load', () => frame.contentWindow?.postMessage(shown, '*'), { once: true })
+  const send = () => {
+    frame.contentWindow?.postMessage(shown, '*')
+    if (kind === 'diagram') timer = setTimeout(() => take({ failure: TOO_LONG }), DRAWING_MS)
+  }
+  frame.addEventListener('load', send, { once: true })
   place.append(frame, note)
   return place
+}
+
+/** Only somebody who is in the frame can have pressed it there. */
+function escapeIn(frame: HTMLElement): void {
+  if (document.activeElement === frame) pressEscape()
 }
 
 function placeFor(name: string): HTMLElement {

@@ -80,7 +80,7 @@ function ValueField({ list, document, field, onClose }: CellProperties & { onClo
     list.failure.value = ''
     onClose()
   }
-  useEscape(cancel, { within: input })
+  useEscape(cancel, { within: input, isOnlyWithin: true })
   return (
     <input
       ref={input}

@@ -1,3 +1,4 @@
+import { isEndless } from '../chat/preview-kinds.ts'
 import { showWith } from './frame.ts'
 
 /** Mermaid, whose script stands before this one. */
@@ -18,6 +19,7 @@ mermaid.initialize({
 })
 
 showWith(async (text) => {
+  if (isEndless(text)) throw new Error('A duration has more than five digits')
   const { svg } = await mermaid.render('diagram', text)
   document.body.innerHTML = svg
 })

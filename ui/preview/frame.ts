@@ -3,10 +3,11 @@ export interface Shown {
   text: string
 }
 
-/** What a frame answers: its height in pixels, or why it cannot show the text. */
+/** What a frame answers: its height in pixels, why it cannot show the text, or that Escape was pressed in it. */
 export interface Answer {
   height?: number
   failure?: string
+  hasEscaped?: boolean
 }
 
 const MOST_FAILURE = 300
@@ -25,6 +26,7 @@ export function showWith(draw: (text: string) => Promise<void> | void): void {
       tell({ failure: line.slice(0, MOST_FAILURE) })
     })
   })
+  addEventListener('keydown', tellEscape, { capture: true })
   // A link would lead the frame away from what it shows; browsers refuse that, with a page of their own.
   for (const type of ['click', 'auxclick']) addEventListener(type, keepHere, { capture: true })
 }
@@ -41,6 +43,10 @@ function tellHeight(): void {
   const { scrollHeight, clientHeight } = document.documentElement
   const { height } = document.documentElement.getBoundingClientRect()
   tell({ height: scrollHeight > clientHeight ? scrollHeight : Math.ceil(height) })
+}
+
+function tellEscape({ key, repeat, isComposing }: KeyboardEvent): void {
+  if (key === 'Escape' && !repeat && !isComposing) tell({ hasEscaped: true })
 }
 
 function keepHere(event: Event): void {
