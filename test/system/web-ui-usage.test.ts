@@ -24,7 +24,12 @@ it.skipIf(!hasBrowser)(
     const rows = page.locator('tbody tr')
     await expect.poll(() => rows.allInnerTexts()).toHaveLength(2)
     expect(await rows.last().innerText()).toMatch(/Total\s+3\s+3,000\s+0\s+30\s+\$0\.0063/)
-    await page.locator('.filters-row select').first().selectOption('person')
+    const filters = page.locator('.filters-row > *')
+    const tops = await filters.evaluateAll((all) =>
+      all.map((one) => one.getBoundingClientRect().top),
+    )
+    expect(new Set(tops).size, 'rows of filters').toBe(1)
+    await filters.locator('select').first().selectOption('person')
     await expect.poll(() => rows.first().innerText()).toMatch(/^ada\s+2\s+2,000/)
     await page.getByPlaceholder('user:ada').fill('user:bob')
     await page.getByPlaceholder('user:ada').press('Enter')

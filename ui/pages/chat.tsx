@@ -207,6 +207,13 @@ function useShown(id: string | undefined): void {
 /** Scrolls to a new question and with an answer that grows, unless somebody has scrolled away from its end. */
 function useReadingAlong(): void {
   const isAtEnd = useRef(true)
+  /** Where the page was scrolled to. */
+  const before = useRef(window.scrollY)
+  const scrollToEnd = () => {
+    window.scrollTo(0, document.documentElement.scrollHeight)
+    // What scrolls back at once, such as a link to a turn, is told in one event with this.
+    before.current = window.scrollY
+  }
   // Charts and formulas arrive after the text. A change of the width is no growth.
   useEffect(() => {
     const element = document.querySelector('.turns')
@@ -230,14 +237,13 @@ function useReadingAlong(): void {
   }, [])
   const last = useRef(turns.value.at(-1)?.id)
   useEffect(() => {
-    let before = window.scrollY
     const look = () => {
       const { scrollHeight, clientHeight } = document.documentElement
       const { scrollY } = window
       const isNear = scrollY + clientHeight > scrollHeight - NEAR_END
       // What has grown since the page scrolled to its end has taken nobody away from it.
-      if (isNear || scrollY < before) isAtEnd.current = isNear
-      before = scrollY
+      if (isNear || scrollY < before.current) isAtEnd.current = isNear
+      before.current = scrollY
     }
     window.addEventListener('scroll', look, { passive: true })
     return () => window.removeEventListener('scroll', look)
@@ -250,5 +256,3 @@ function useReadingAlong(): void {
     if (isAtEnd.current) scrollToEnd()
   }, [turns.value])
 }
-
-const scrollToEnd = () => window.scrollTo(0, document.documentElement.scrollHeight)
