@@ -1,15 +1,10 @@
 import { effect, signal } from '@preact/signals'
-import type { CreateJudgedLine } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { phase } from '../session.ts'
-import { readJudged } from './beir.ts'
 import { addAll, changeJudged, judged, readJudgedQuestions } from './judged.ts'
 
 /** Where earlier versions kept the set: in the browser. */
 const KEY = 'agent-server.judged'
-const MAX_CHARACTERS = 4_000_000
-const QUERIES = 'queries.jsonl'
-const QRELS = 'qrels.tsv'
 
 /** Why the questions that an earlier version kept in this browser are still only here, in words; empty if none are. */
 export const leftInBrowser = signal('')
@@ -23,6 +18,7 @@ export async function takeOver(): Promise<void> {
   const stored = localStorage.getItem(KEY)
   if (stored === null) return
   try {
+    const { readJudged } = await import('./beir.ts')
     await addAll(readJudged(JSON.parse(stored)))
     localStorage.removeItem(KEY)
     leftInBrowser.value = ''
@@ -46,52 +42,8 @@ export function exported(): Blob {
 
 /** Adds the questions of an export, or of a folder in BEIR layout or its zip. Throws an Error, for people. */
 export async function take(files: readonly File[]): Promise<void> {
-  const texts = new Map<string, string>()
-  for (const file of files) {
-    const entries = file.name.endsWith('.zip')
-      ? await unzip(file)
-      : [[file.name, await file.text()]]
-    for (const [name = '', text = ''] of entries) texts.set(name, text)
-  }
-  const queries = texts.get(QUERIES)
-  const qrels = texts.get(QRELS)
-  if (queries !== undefined && qrels !== undefined) return takeBeir(readJudged({ queries, qrels }))
-  const [text, ...others] = texts.values()
-  if (text === undefined || others.length > 0) {
-    throw new Error(`Judged questions are one file of lines, or ${QUERIES} with ${QRELS}.`)
-  }
-  const lines = readLines(text)
-  if (lines.length === 0) throw new Error('It contains no judged questions.')
-  await changeJudged(() => client.evaluation.questions.import(lines))
-}
-
-async function takeBeir(queries: ReturnType<typeof readJudged>): Promise<void> {
-  if (queries.length === 0) throw new Error('It contains no judged questions.')
-  await addAll(queries)
-}
-
-/** Throws an Error, for people, that names the line. The server checks what the lines are. */
-function readLines(text: string): CreateJudgedLine[] {
-  return text.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return []
-    try {
-      return [JSON.parse(line)]
-    } catch (cause) {
-      throw new Error(`Line ${index + 1} is not JSON.`, { cause })
-    }
-  })
-}
-
-/** The names and texts of the files in it. */
-async function unzip(file: File): Promise<[string, string][]> {
-  const { strFromU8, unzipSync } = await import('fflate')
-  const bytes = new Uint8Array(await file.arrayBuffer())
-  try {
-    const entries = unzipSync(bytes, {
-      filter: ({ originalSize }) => originalSize <= MAX_CHARACTERS,
-    })
-    return Object.entries(entries).map(([name, content]) => [name, strFromU8(content)])
-  } catch {
-    throw new Error('This is not a zip file.')
-  }
+  const { readQuestions } = await import('./judged-import.ts')
+  const { queries, lines = [] } = await readQuestions(files)
+  if (queries) await addAll(queries)
+  else await changeJudged(() => client.evaluation.questions.import(lines))
 }
