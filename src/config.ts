@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { SetupError } from '@agent-server/lib/errors.ts'
 import { presentVariables, renamedTo } from '@agent-server/lib/former-names.ts'
 import { editDistance } from '@agent-server/lib/text/edit-distance.ts'
@@ -207,3 +208,28 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
 }
 
 const ANY_KEY = '(any value for servers that need none)'
+
+/** What shuts others out: no server goes back to another value of these. */
+const SHUTS_OUT = /^OIDC_|^(?:OUTBOUND_ALLOW|TRUST_PROXY|CORS_ORIGIN)$/
+const STORE = /^(?:DATABASE_URL|DATA_DIR)$/
+
+/**
+ * The variables that have worked, with the saved master key: one that was taken out does not come back. Undefined if
+ * they are those that do not start, or would let in whom the saved ones do not.
+ */
+export function asBefore(
+  worked: NodeJS.ProcessEnv,
+  saved: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv | undefined {
+  const hasKey = !findMistakes(saved).some(({ field }) => field === 'SERVER_API_KEY')
+  if (!hasKey || differs(SHUTS_OUT, worked, saved)) return undefined
+  const before = { ...worked, SERVER_API_KEY: saved.SERVER_API_KEY }
+  return isDeepStrictEqual(before, { ...saved }) ? undefined : before
+}
+
+/** A store that was open may hold by now what the one before does not. */
+export const isOtherStore = (worked: NodeJS.ProcessEnv, saved: NodeJS.ProcessEnv): boolean =>
+  differs(STORE, worked, saved)
+
+const differs = (names: RegExp, worked: NodeJS.ProcessEnv, saved: NodeJS.ProcessEnv) =>
+  VARIABLE_NAMES.some((name) => names.test(name) && worked[name] !== saved[name])

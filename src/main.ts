@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { loadEnvFile } from '@agent-server/lib/env-file.ts'
 import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import { freeMemoryWhenIdle } from '@agent-server/lib/processes/free-memory.ts'
@@ -23,8 +22,10 @@ import {
 } from './compose/compose.ts'
 import { openWebUi } from './compose/web-ui.ts'
 import {
+  asBefore,
   type Config,
   EXTRACTIVE,
+  isOtherStore,
   loadConfig,
   loadLenientConfig,
   noticesOf,
@@ -33,6 +34,7 @@ import {
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { createLog } from './process-log.ts'
 import { secretsInLog } from './secrets-in-log.ts'
+import { stopSignal } from './stop-signal.ts'
 import { startTelemetry } from './telemetry.ts'
 
 /** New files and folders are for this user alone. */
@@ -122,7 +124,10 @@ async function serve(stop: AbortSignal, variables: NodeJS.ProcessEnv, newKey?: s
       () => {
         if (opened.isWhole) now.worked = { ...process.env }
       },
-      (error: unknown) => next.abort(toFailed(error, before)),
+      (error: unknown) => {
+        if (now.worked && isOtherStore(now.worked, process.env)) now.worked = undefined
+        next.abort(toFailed(error, before))
+      },
     )
     const closed = closeOn(stop, next.signal, config, log, opened.close)
     ;[phase] = await Promise.all([closed, started])
@@ -174,15 +179,15 @@ async function open(parts: ProcessParts, phase: Phase, last: Last | undefined) {
 
 /** Opens the full server with the variables that have worked, if the saved ones do not; if it cannot, only that part. */
 async function openAsBefore(parts: ProcessParts, failed: Phase, last: Last | undefined) {
-  const { worked } = last ?? {}
-  if (!worked || isDeepStrictEqual(worked, { ...process.env })) return openIdle(parts, failed)
-  setEnvironment(worked)
+  const before = last?.worked && asBefore(last.worked, process.env)
+  if (!before) return openIdle(parts, failed)
+  setEnvironment(before)
   try {
     return await openServer({ ...parts, wentBack: failed.reason })
-  } catch {
+  } catch (error) {
     parts.signal.throwIfAborted()
     loadEnvironment(parts.given.variables)
-    return openIdle(parts, failed)
+    return openIdle(parts, failed, error)
   }
 }
 
@@ -258,10 +263,11 @@ async function openServer(parts: ProcessParts) {
   }
 }
 
-async function openIdle(parts: ProcessParts, phase: Phase) {
+async function openIdle(parts: ProcessParts, phase: Phase, backError?: unknown) {
   // If the environment has no valid key, a random one that nobody knows.
   const config = loadLenientConfig(process.env, makeKey())
   const log = createLog(config, process.env, parts.activity)
+  if (backError) log.error({ err: backError }, 'the settings before do not start any more, either')
   log.warn({ state: phase.state }, 'the server is not running; the web UI and /admin show why')
   const services = await composeIdle(config, log, phase, parts)
   const { app, webUi } = await openApp(config, log, ({ buildIdleApp }, options) =>
@@ -333,18 +339,6 @@ function loadEnvironment(given: NodeJS.ProcessEnv): void {
 function setEnvironment(variables: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name]
   Object.assign(process.env, variables)
-}
-
-/** Aborted by the first signal to stop; a second one ends the process at once. */
-function stopSignal(reason: (name: string) => Error): AbortSignal {
-  const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM']) {
-    process.on(name, () => {
-      if (stop.signal.aborted) process.exit(1)
-      stop.abort(reason(name))
-    })
-  }
-  return stop.signal
 }
 
 /**

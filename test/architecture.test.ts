@@ -24,11 +24,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'telemetry',
     'process-log',
     'secrets-in-log',
+    'stop-signal',
     ...LEAVES,
   ],
   telemetry: ['lib'],
   'process-log': ['config', 'telemetry', 'lib'],
   'secrets-in-log': ['config', 'lib'],
+  'stop-signal': [],
   commands: [
     'deploy',
     'wire',

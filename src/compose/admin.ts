@@ -87,8 +87,8 @@ export interface AdminParts {
     folders: Pick<Watch, 'list'>
     peopleAdmin: PeopleAdmin
     audit: Audit
-    /** Throws if the open store would refuse to start with this configuration. */
-    checkStart: (next: Config) => Promise<void>
+    /** Throws if the open store, or another one that is to be tried, would refuse to start with this configuration. */
+    checkStart: (next: Config, triesStore: boolean) => Promise<void>
   }
 }
 
@@ -124,7 +124,10 @@ export function composeAdmin(parts: AdminParts) {
     },
     findMistakes,
     checkAddress: (variables) => checkAddress(loadConfig(variables)),
-    checkStart: async (variables) => checkStart?.(loadConfig(variables)),
+    checkStart: async (variables, changed) => {
+      const triesStore = changed.includes('DATA_DIR') || changed.includes('DATABASE_URL')
+      await checkStart?.(loadConfig(variables), triesStore)
+    },
   })
   // Where it was chosen by the system, it stays the same after a restart.
   const current = parts.process.address ?? { host: config.HOST, port: config.PORT }
@@ -141,7 +144,7 @@ export function composeAdmin(parts: AdminParts) {
       const next = loadConfig(variables)
       await checkAddress(next)
       await loadConfiguration(next.AGENT_CONFIG)
-      await checkStart?.(next)
+      await checkStart?.(next, true)
     },
   })
   const models = createModelTrials({

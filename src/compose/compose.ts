@@ -91,7 +91,7 @@ export async function compose(
       folders: corpus.folders,
       peopleAdmin: people.admin,
       audit,
-      checkStart: (next) => checkNextStart(next, config, store, log),
+      checkStart: (next, triesStore) => checkNextStart(next, config, triesStore && log, store),
     },
     knowledge,
     search,

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { ChatModel, Meter } from '@agent-server/models'
 import { createExtractor, type Extractor, installedOcr } from '@agent-server/readers'
@@ -259,23 +260,29 @@ export function openPreparer({ SEARCH_LANGUAGE: language }: Config, log: Fastify
   return createPreparer({ language, deadlineMs: PREPARATION_MS, log })
 }
 
-/** Throws if a start with the configuration `next` would refuse the webhook URL, OCR, the embedder, the store, or its vectors. */
+/**
+ * Throws if a start with the configuration `next` would refuse the webhook URL, OCR, the embedder, the store, or its
+ * vectors. Another store is tried only with a log.
+ */
 export async function checkNextStart(
   next: Config,
   { DATABASE_URL, DATA_DIR }: Config,
+  log: Pick<FastifyBaseLogger, 'warn'> | false,
   store: OpenedStore,
-  log: Pick<FastifyBaseLogger, 'warn'>,
 ): Promise<void> {
   checkReceiver(receiverOf(next))
   ocrOf(next)
   checkInstalled(next)
   const isOtherStore =
     next.DATABASE_URL !== DATABASE_URL ||
-    (DATABASE_URL === undefined && resolve(next.DATA_DIR) !== resolve(DATA_DIR))
-  if (isOtherStore) return checkOtherStore(next, log)
+    (DATABASE_URL === undefined && (await placeOf(next.DATA_DIR)) !== (await placeOf(DATA_DIR)))
+  if (isOtherStore) return log ? checkOtherStore(next, log) : undefined
   const name = chosenVectors(next)
   if (name !== undefined) await checkModel(store, name)
 }
+
+/** Where a directory is, whatever links lead there. */
+const placeOf = (directory: string) => realpath(directory).catch(() => resolve(directory))
 
 const receiverOf = ({ WEBHOOK_URL: url, WEBHOOK_SECRET: secret, OUTBOUND_ALLOW }: Config) => ({
   url,

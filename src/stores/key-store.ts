@@ -52,8 +52,11 @@ export interface KeyStore {
   renew(id: string, digest: string, next: Pick<StoredKey, 'digest' | 'expiresAt'>): Promise<boolean>
   /** Removes a key and those that it created, with their conversations. Returns whether it existed. */
   remove(id: string): Promise<boolean>
-  /** Removes a key that is old by the clock, like `remove`; does nothing while the clock cannot be believed. */
-  removeOld(id: string): Promise<boolean>
+  /**
+   * Removes a key that expired so long ago by the store's clock, like `remove`; does nothing while that cannot be
+   * believed.
+   */
+  removeOld(id: string, milliseconds: number): Promise<boolean>
   /** Notes when keys were used, unless later uses are known; of unknown keys nothing. */
   addUse(uses: readonly KeyUse[]): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ToolList } from '@agent-server/schemas/agent.ts'
@@ -16,7 +16,7 @@ import { onlyLong } from '../support/long.ts'
 import { multilingualInstalled } from '../support/multilingual-e5.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { modelAt, requester, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { freePort, type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 import { chunk, DONE, streamReply } from '../support/upstream-replies.ts'
@@ -94,55 +94,57 @@ describe('POST /admin/restart', () => {
   )
 
   it('goes back to the old address where the new one is taken meanwhile', onlyLong, async () => {
-    const upstream = await startScriptedUpstream()
-    upstream.script(streamReply({ pauseMs: 2_000 }, chunk({ content: 'Late.' }, 'stop'), DONE))
-    const directory = await temporaryDirectory()
-    const [first, second] = [await freePort(), await freePort()]
-    await writeFile(join(directory, '.env'), `PORT=${first}\n`)
-    const environment = { PORT: undefined, SHUTDOWN_GRACE: '10', NODE_ENV: 'production' }
-    const server = await startServerProcess({ ...modelAt(upstream), ...environment }, { directory })
-    await writeFile(join(directory, '.env'), `PORT=${second}\n`)
-    const before = await readState(server)
-    const arrived = upstream.nextRequest()
-    const answer = ask(server, 'Who hoots?')
-    await arrived
-    expect((await restart(server)).status).toBe(202)
-    const holder = createServer().listen(Number(second), '127.0.0.1')
-    onTestFinished(() => void holder.close())
-    await answer
-    const after = await back(server, before.startedAt)
-    expect(after).toMatchObject({
+    const second = await freePort()
+    const { server, startedAt, restartAfter } = await startRenewable()
+    await save(server, `PORT=${second}`)
+    await restartAfter(async () => {
+      const holder = createServer().listen(Number(second), '127.0.0.1')
+      onTestFinished(() => void holder.close())
+      await once(holder, 'listening')
+    })
+    expect(await back(server, startedAt)).toMatchObject({
       state: 'running',
       reason: expect.stringContaining(`:${second}: another server is listening there`),
       restart: { required: true, settings: ['PORT'] },
     })
   })
 
-  it('goes back to the settings that worked where the saved ones do not start', async () => {
-    const upstream = await startScriptedUpstream()
-    upstream.script(streamReply({ pauseMs: 1_000 }, chunk({ content: 'Late.' }, 'stop'), DONE))
-    const PORT = await freePort()
-    const environment = { PORT, SHUTDOWN_GRACE: '10', NODE_ENV: 'production', UI: 'off' }
-    const server = await startServerProcess({ ...modelAt(upstream), ...environment })
+  it('goes back to the settings that worked where the saved ones do not start, but to no other key', async () => {
+    const { server, startedAt, restartAfter } = await startRenewable()
     await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
-    await writeFile(join(server.directory, '.env'), 'DATA_DIR=./other\n')
-    const before = await readState(server)
-    const arrived = upstream.nextRequest()
-    const answer = ask(server, 'Who hoots?')
-    await arrived
-    expect((await restart(server)).status).toBe(202)
-    // The place was there when the restart was checked.
-    await rm(join(server.directory, 'other'), { recursive: true })
-    await writeFile(join(server.directory, 'other'), 'A file.')
-    await answer
-    expect(await back(server, before.startedAt)).toMatchObject({
+    await save(server, 'DATA_DIR=./other', `SERVER_API_KEY=${NEW_KEY}`)
+    await restartAfter(() => blockOther(server))
+    const renewed = { ...server, request: requester(server.url, NEW_KEY) }
+    expect(await back(renewed, startedAt)).toMatchObject({
       state: 'running',
       reason: expect.stringContaining('other'),
       restart: { required: true, settings: ['DATA_DIR'] },
     })
-    await expect.poll(async () => (await server.request('/readiness')).ok).toBe(true)
-    expect((await search(server, 'owls')).length).toBe(1)
-    expect(await failureOf(await restart(server))).toMatchObject({ code: 'not_startable' })
+    await expect.poll(async () => (await renewed.request('/readiness')).ok).toBe(true)
+    expect((await server.request('/admin/server')).status).toBe(401)
+    expect((await search(renewed, 'owls')).length).toBe(1)
+    expect(await failureOf(await restart(renewed))).toMatchObject({ code: 'not_startable' })
+  })
+
+  it('goes back to no setting that lets in whom the saved ones do not', onlyLong, async () => {
+    const { server, startedAt, restartAfter } = await startRenewable('TRUST_PROXY=10.0.0.0/8')
+    await save(server, 'DATA_DIR=./other')
+    await restartAfter(() => blockOther(server))
+    expect(await back(server, startedAt)).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining('other'),
+    })
+  })
+
+  it('goes back from no other store that was open already', onlyLong, async () => {
+    const { server, startedAt, restartAfter } = await startRenewable()
+    await save(server, 'DATA_DIR=./other')
+    await restartAfter(async () => {
+      await symlink(join(server.directory, '.env/index'), join(server.directory, 'other/index'))
+    })
+    await back(server, startedAt)
+    const state = () => readState(server).then((read) => read.state, String)
+    await expect.poll(state, { timeout: RESTART_MS }).toBe('failed')
   })
 
   it('leaves nothing behind: after some, no thread or handle more', onlyLong, async () => {
@@ -183,6 +185,50 @@ describe('POST /admin/restart', () => {
     expect(tools.map(({ name }) => name)).toContain('desk__fresh')
   })
 })
+
+const NEW_KEY = 'another-key-for-tests'
+
+/** A server with its key and these settings in its file, which a restart waits for until something has been done. */
+async function startRenewable(...settings: string[]) {
+  const directory = await temporaryDirectory()
+  await save({ directory }, ...settings)
+  const upstream = await startScriptedUpstream()
+  const done = Promise.withResolvers<void>()
+  const late = [chunk({ content: 'Late.' }, 'stop'), DONE]
+  upstream.script(streamReply({ until: done.promise }, ...late))
+  const environment = { SHUTDOWN_GRACE: '30', NODE_ENV: 'production', UI: 'off' }
+  const server = await startServerProcess(
+    { ...modelAt(upstream), ...environment, PORT: undefined, SERVER_API_KEY: undefined },
+    { directory },
+  )
+  const { startedAt } = await readState(server)
+  return {
+    server,
+    startedAt,
+    async restartAfter(work: () => Promise<void>) {
+      const arrived = upstream.nextRequest()
+      const answer = ask(server, 'Who hoots?')
+      await arrived
+      expect((await restart(server)).status).toBe(202)
+      await work()
+      done.resolve()
+      await answer
+    },
+  }
+}
+
+/** With the key of the tests and a port that the system chooses and that stays, unless a line has another. */
+const save = ({ directory }: Pick<ServerProcess, 'directory'>, ...lines: string[]) =>
+  writeFile(
+    join(directory, '.env'),
+    [`SERVER_API_KEY=${TEST_KEY}`, 'PORT=0', ...lines, ''].join('\n'),
+  )
+
+/** The place was there when the restart was checked. */
+async function blockOther({ directory }: ServerProcess) {
+  await rm(join(directory, 'other'), { recursive: true })
+  await writeFile(join(directory, 'other'), 'A file.')
+}
 
 /** Threads as Linux counts them, and what keeps the event loop alive, by its kind. */
 async function countOpen({ pid, request }: ServerProcess) {
@@ -274,6 +320,27 @@ describe('A restart', verifies('admin.restart.checked'), () => {
       message: expect.stringContaining('npm install @tesseract.js-data/tlh'),
     })
     expect(begun).not.toHaveBeenCalled()
+  })
+
+  it('is not what a key saves for: another store that waits for a restart is left alone', async () => {
+    const directory = await temporaryDirectory()
+    const given = { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', EMBEDDING_MODEL: 'none' }
+    const server = await startServer({ DATA_DIR: directory }, { restart: begun, given })
+    const key = { name: 'A', scopes: ['admin'] }
+    const created = await server.request('/admin/keys', { body: key })
+    const { secret } = ApiKeyCreated.parse(await created.json())
+    const other = join(directory, 'other')
+    await writeFile(join(directory, '.env'), `DATA_DIR=${other}\n`)
+    const { digest } = Settings.parse(await (await server.request('/admin/settings')).json())
+    const saved = await server.request('/admin/settings', {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${secret}` },
+      body: { basedOn: digest, set: { TOP_K: '9' } },
+    })
+    expect(saved.status).toBe(200)
+    expect(await readdir(directory)).not.toContain('other')
+    await symlink(directory, other)
+    expect((await restart(server)).status).toBe(202)
   })
 
   it.skipIf(multilingualInstalled)(

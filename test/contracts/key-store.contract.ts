@@ -66,7 +66,7 @@ export function describeKeyStore(name: string, createData: () => Promise<StoreDa
     it('removes none by age before a clock that nobody has watched for an hour', async () => {
       const { keys } = await openData()
       await keys.add(keyOf('a'), MOST)
-      expect(await keys.removeOld('a')).toBe(false)
+      expect(await keys.removeOld('a', 0)).toBe(false)
       expect(await idsOf(keys)).toEqual(['a'])
       expect(await keys.remove('a')).toBe(true)
     })

@@ -90,8 +90,8 @@ export interface KeyStore {
   renew(id: string, digest: string, next: Pick<StoredKey, 'digest' | 'expiresAt'>): Promise<boolean>
   /** Returns whether it existed. */
   remove(id: string): Promise<boolean>
-  /** The same, unless the clock by which it is old cannot be believed. */
-  removeOld(id: string): Promise<boolean>
+  /** The same, if it expired so long ago by the store's clock, and that can be believed. */
+  removeOld(id: string, milliseconds: number): Promise<boolean>
 }
 
 /** Who presents a key; undefined if it is unknown, revoked or expired. */

@@ -55,8 +55,11 @@ interface Dependencies {
   findMistakes: (environment: Record<string, string | undefined>) => readonly Issue[]
   /** Throws `SetupError` if a server with this environment, which has no mistakes, could not listen. */
   checkAddress: (environment: Environment) => Promise<void>
-  /** Throws an Error, for people, if the open store or this installation would refuse such a server. */
-  checkStart: (environment: Environment) => Promise<void>
+  /**
+   * Throws an Error, for people, if the open store or this installation would refuse such a server. Another store is
+   * left alone unless it is one of `changed`.
+   */
+  checkStart: (environment: Environment, changed: readonly string[]) => Promise<void>
 }
 
 /** Every variable that can be set, with its default; those of the agent configuration have no default. */
@@ -131,10 +134,11 @@ export class SettingsService {
     }
   }
 
-  async #checkStart([name]: readonly string[], environment: Environment): Promise<void> {
+  async #checkStart(changed: readonly string[], environment: Environment): Promise<void> {
+    const [name] = changed
     if (name === undefined) return
     try {
-      await this.#parts.checkStart(environment)
+      await this.#parts.checkStart(environment, changed)
     } catch (error) {
       if (!(error instanceof Error)) throw error
       throw invalidRequest([{ field: `set.${name}`, message: error.message }], error)

@@ -35,7 +35,7 @@ export const createNameWrites = (dialect: Dialect) => ({
     const isFull =
       owner === undefined ? free < 1 : integer(numbers, 'own') >= free - reserveOf(MAX_NAMES)
     if (isFull) {
-      const message = `name: ${MAX_NAMES - free} vector stores have one of their own. Delete one first.`
+      const message = 'name: too many vector stores have one of their own. Delete one first.'
       throw new AppError('invalid_request', message, { param: 'name' })
     }
     await insertInto(tx, 'collection_names', { collection, name, owner: owner ?? '' })

@@ -63,6 +63,8 @@ function toKey(row: Row): UsedKey | undefined {
 const KEY_EXISTS = 'SELECT 1 AS one FROM api_keys WHERE id = $1'
 const PERSON_EXISTS = 'SELECT 1 AS one FROM people WHERE id = $1'
 const RENEW = 'UPDATE api_keys SET digest = $3, expires_at = $4 WHERE id = $1 AND digest = $2'
+const REMOVE = 'DELETE FROM api_keys WHERE id = $1'
+const REMOVE_OLD = `${REMOVE} AND expires_at + $2 <= now_ms()`
 const ADD_USE = `INSERT INTO api_key_use AS kept (key, last_used_at)
   SELECT id, $2 FROM api_keys WHERE id = $1
   ON CONFLICT (key) DO UPDATE SET last_used_at = excluded.last_used_at
@@ -82,9 +84,9 @@ async function refuseMore(
 }
 
 export function createApiKeyWrites(dialect: Dialect, clock: Clock) {
-  const removeKey = async (tx: Tx, id: string): Promise<boolean> => {
+  const remove = async (tx: Tx, statement: string, values: (string | number)[]) => {
     await dialect.exclude(tx, 'api-keys')
-    const removed = await tx.run('DELETE FROM api_keys WHERE id = $1', [id])
+    const removed = await tx.run(statement, values)
     if (removed > 0) await dropOwnerless(tx)
     return removed > 0
   }
@@ -117,10 +119,10 @@ export function createApiKeyWrites(dialect: Dialect, clock: Clock) {
       return (await tx.run(RENEW, [id, digest, next.digest, next.expiresAt ?? null])) > 0
     },
 
-    removeKey,
+    removeKey: (tx: Tx, id: string): Promise<boolean> => remove(tx, REMOVE, [id]),
 
-    removeOldKey: async (tx: Tx, id: string): Promise<boolean> =>
-      (await clock.isTrusted(tx)) && removeKey(tx, id),
+    removeOldKey: async (tx: Tx, id: string, milliseconds: number): Promise<boolean> =>
+      (await clock.isTrusted(tx)) && remove(tx, REMOVE_OLD, [id, milliseconds]),
 
     async addKeyUse(tx: Tx, uses: readonly KeyUse[]): Promise<void> {
       await dialect.exclude(tx, 'api-keys')

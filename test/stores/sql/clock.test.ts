@@ -57,10 +57,11 @@ async function open() {
     },
     answer: (id: string, item: string) =>
       write.addItems({ id, owner: undefined }, { items: [{ id: item, json: '{}' }], isOpen: true }),
-    async removesKey() {
+    /** Whether a key that expires then is removed as one that did so two hours ago. */
+    async removesKey(expiresAt = 2) {
       const key = { id: `k${conversations++}`, name: 'K', scopes: ['query' as const], digest: 'd' }
-      await write.addKey({ ...key, createdAt: 1, expiresAt: 2 }, 100)
-      return write.removeOldKey(key.id)
+      await write.addKey({ ...key, createdAt: 1, expiresAt }, 100)
+      return write.removeOldKey(key.id, 2 * HOUR)
     },
     add: (id: string) => write.add({ id, text: 'x' }),
     async claims() {
@@ -154,6 +155,13 @@ it('Programs that were let in outlive a jump, with their conversations', async (
   await on.wait(2 * HOUR)
   expect(await on.removesKey()).toBe(true)
   expect(await on.keeps('old')).toBe(true)
+})
+
+it('Programs are old by the clock of the store alone', async () => {
+  const on = await open()
+  await on.wait(2 * HOUR)
+  expect(await on.removesKey(Date.now() - HOUR)).toBe(false)
+  expect(await on.removesKey(Date.now() - 3 * HOUR)).toBe(true)
 })
 
 it('What nobody writes any more is not in progress for ever after the clock was set back', async () => {

@@ -67,7 +67,13 @@ export class VectorStores {
     if (!isFree) {
       refuseOther(collection, caller.collections)
       await shared.claim(collection)
-      await names.set(collection, name.trim() || collection, shareOf(caller))
+      try {
+        await names.set(collection, name.trim() || collection, shareOf(caller))
+      } catch (error) {
+        // Or it would count as one of theirs, with a name that nobody has chosen.
+        await shared.release(collection)
+        throw error
+      }
     }
     const id = storeOf(collection)
     for (const file_id of file_ids) await files.attach(id, { file_id }, signal)

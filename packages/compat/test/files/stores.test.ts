@@ -2,13 +2,24 @@ import type { Document } from '@agent-server/schemas/document.ts'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { expect, it } from 'vitest'
 import { VectorStores } from '../../src/files/stores.ts'
+import type { CollectionNames, SharedCollections } from '../../src/services.ts'
 
 const { signal } = new AbortController()
 
 /** A fake collection to which somebody adds a document whenever one is taken out. */
 function everFull(
   total: number,
-  { readers = ['user:eve'], untilOwned = Number.POSITIVE_INFINITY } = {},
+  {
+    readers = ['user:eve'],
+    untilOwned = Number.POSITIVE_INFINITY,
+    shared = {},
+    set = async () => undefined,
+  }: {
+    readers?: string[]
+    untilOwned?: number
+    shared?: Partial<SharedCollections>
+    set?: CollectionNames['set']
+  } = {},
 ) {
   const takenOut: string[] = []
   const access: (string[] | undefined)[] = []
@@ -47,8 +58,9 @@ function everFull(
       claim: refused,
       release: async () => undefined,
       readersOutside: async () => (takenOut.length === 0 ? readers : []),
+      ...shared,
     },
-    names: { list: async () => new Map(), set: async () => undefined },
+    names: { list: async () => new Map(), set },
     files: {
       attach: refused,
       takeOut: async (_collection, { id }, readers) => {
@@ -60,6 +72,19 @@ function everFull(
   })
   return { stores, takenOut, access }
 }
+
+it('A store whose name is refused leaves no collection behind that counts as one of theirs', async () => {
+  const owned = new Set<string>()
+  const { stores } = everFull(0, {
+    shared: {
+      claim: async (name) => Boolean(owned.add(name)),
+      release: async (name) => void owned.delete(name),
+    },
+    set: async () => Promise.reject(new Error('Too many names')),
+  })
+  await expect(stores.create({ name: 'Our pond' }, signal)).rejects.toThrow('Too many names')
+  expect([...owned]).toEqual([])
+})
 
 it('A deletion takes out as many documents as there were, even if others are added meanwhile', async () => {
   const { stores, takenOut } = everFull(250)

@@ -59,7 +59,7 @@ export function createGrants({ store, recordChange, log, now = Date.now }: Depen
       const wasExchanged = expiresAt > createdAt + CODE_MS
       if (expiresAt + (wasExchanged ? REFRESH_MS : 0) > now()) continue
       // With a key that a program has used go its conversations.
-      await (wasExchanged ? store.removeOld(id) : store.remove(id))
+      await (wasExchanged ? store.removeOld(id, REFRESH_MS) : store.remove(id))
     }
   }
 
