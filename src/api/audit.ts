@@ -4,6 +4,7 @@ import { lineFormat } from '@agent-server/http/ndjson.ts'
 import { NDJSON } from '@agent-server/http/request-body.ts'
 import { callSignal } from '@agent-server/http/shutdown.ts'
 import { errorResponses } from '@agent-server/schemas/error.ts'
+import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import {
   AuditEntry,
   AuditExportQuery,
@@ -27,7 +28,7 @@ export const auditRoutes: FastifyPluginAsyncZod<{ audit: Audit }> = async (app, 
       querystring: AuditQuery,
       response: { 200: AuditPage.describe('A page of entries.'), ...errorResponses() },
     },
-    handler: ({ query }) => audit.list(query),
+    handler: ({ query, caller }) => audit.list(query, shareOf(caller)),
   })
 
   app.get('/admin/audit/export', {
@@ -42,8 +43,10 @@ export const auditRoutes: FastifyPluginAsyncZod<{ audit: Audit }> = async (app, 
         ...errorResponses(),
       },
     },
-    handler: ({ query }, reply) =>
-      sendEvents(reply, audit.export(query, callSignal(reply)), lineFormat()),
+    handler: ({ query, caller }, reply) => {
+      const entries = audit.export(query, shareOf(caller), callSignal(reply))
+      return sendEvents(reply, entries, lineFormat())
+    },
   })
 }
 

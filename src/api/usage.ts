@@ -1,4 +1,5 @@
 import { errorResponses } from '@agent-server/schemas/error.ts'
+import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { OwnUsage, UsageQuery, UsageReport } from '@agent-server/schemas/operator/usage.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
@@ -35,7 +36,7 @@ export const usageRoutes: FastifyPluginAsyncZod<Services> = async (app, { usage 
       querystring: UsageQuery,
       response: { 200: UsageReport.describe('The sums.'), ...errorResponses() },
     },
-    handler: ({ query }) => usage.report(query),
+    handler: ({ query, caller }) => usage.report(query, shareOf(caller)),
   })
 
   app.get('/admin/usage/export', {
@@ -53,11 +54,11 @@ export const usageRoutes: FastifyPluginAsyncZod<Services> = async (app, { usage 
         ...errorResponses(),
       },
     },
-    handler: async ({ query }, reply) => {
+    handler: async ({ query, caller }, reply) => {
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', 'attachment; filename="usage.csv"')
-      return reply.send(await usage.csv(query))
+      return reply.send(await usage.csv(query, shareOf(caller)))
     },
   })
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { principalsOf } from '@agent-server/schemas/visibility.ts'
 import { type PageQuery, pageOf, toList } from '@agent-server/wire'
 import type {
@@ -78,7 +78,7 @@ export function createConversations(
       caller: Caller,
     ): Promise<StoredConversation> {
       const id = newId('conv')
-      await store.create({ id, owner: ownerIdOf(caller), metadata, title })
+      await store.create({ ...refOf(id, caller), metadata, title })
       if (first?.items.length) await items.append(id, first, caller)
       return get(id, caller)
     },
@@ -257,7 +257,11 @@ function missing(id: string): never {
 }
 
 /** Names a conversation as the store does; each key has its own. */
-export const refOf = (id: string, caller: Caller) => ({ id, owner: ownerIdOf(caller) })
+export const refOf = (id: string, caller: Caller) => ({
+  id,
+  owner: ownerIdOf(caller),
+  share: shareOf(caller),
+})
 
 const itemNotFound = (id: string) =>
   new AppError('item_not_found', `The conversation has no item "${id}"`, { param: 'item' })

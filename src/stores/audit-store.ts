@@ -1,3 +1,5 @@
+import type { Owner } from '@agent-server/lib/limiter.ts'
+
 /** Something that somebody did. */
 export interface NewAuditEntry {
   at: number
@@ -26,6 +28,8 @@ export interface AuditQuery {
   /** Only entries with a smaller number: the newest come first. */
   before?: number | undefined
   limit: number
+  /** Whose turn it takes. */
+  reader?: Owner
 }
 
 /** What happened, in order; nothing is changed, and the oldest entries alone are removed. */

@@ -1,3 +1,5 @@
+import type { Owner } from '@agent-server/lib/limiter.ts'
+
 /** A conversation without its items. Times are milliseconds since the epoch. */
 export interface StoredConversation {
   id: string
@@ -16,6 +18,8 @@ export interface NewConversation {
   id: string
   /** The id of the key that it is created with; undefined for the master key. */
   owner: string | undefined
+  /** Whose share a write takes, if not its owner's: a key's, for those whom it has let in. */
+  share?: Owner
   title?: string | undefined
   metadata: Record<string, string>
 }
@@ -67,7 +71,7 @@ export interface ConversationReader {
 }
 
 /** Identifies a conversation; each key has its own. */
-export interface ConversationRef {
+export interface ConversationRef extends Pick<NewConversation, 'share'> {
   id: string
   owner: string | undefined
 }

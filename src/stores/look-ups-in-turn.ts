@@ -3,7 +3,6 @@ import type { AppError } from '@agent-server/lib/errors.ts'
 import { createLimiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { OpenedStore } from './opened-store.ts'
-import type { UsageQuery } from './usage-store.ts'
 
 const DEADLINE_MS = 30_000
 /** The most that may wait; each reader has a share of the places. */
@@ -27,7 +26,7 @@ export function createTurns({ name, capacity, unavailable }: Options) {
     unavailable('The document store did not answer the look-up in time', cause)
 
   return async <Result>(
-    { reader }: Pick<Visibility, 'reader'>,
+    { reader }: { reader?: Visibility['reader'] },
     lookUp: () => Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result> => {
@@ -47,9 +46,5 @@ export const searchedIn = (searches: Lists, { list }: Pick<Lists, 'list'>): List
   listShared: searches.listShared,
 })
 
-/** Those who read all that was done, or count all that is kept, together. */
-export const AUDITORS = { reader: 'auditors' }
-/** Whoever asks for their own use of models; those who ask for everybody's, together. */
-export const readerOfUsage = ({ person, key }: UsageQuery) => ({
-  reader: person ?? key ?? 'reports',
-})
+/** Those who count all that is kept, together. */
+export const COUNTING = { reader: 'counting' }

@@ -1,3 +1,5 @@
+import type { Owner } from '@agent-server/lib/limiter.ts'
+
 /** For whom a call of a model counts; empty where there is nobody. */
 export interface UsageOwners {
   /** `user:<id>` */
@@ -69,6 +71,8 @@ export interface UsageQuery {
   agent?: string | undefined
   model?: string | undefined
   limit: number
+  /** Whose turn it takes. */
+  reader?: Owner
 }
 
 /** Of `by`, the value of each. */

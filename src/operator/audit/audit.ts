@@ -1,3 +1,4 @@
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type {
@@ -78,22 +79,26 @@ export class Audit {
     this.#timer ??= setTimeout(() => void this.#flush(), NOTE_MS).unref()
   }
 
-  async list({ cursor, limit, ...query }: AuditQuery): Promise<AuditPage> {
+  async list({ cursor, limit, ...query }: AuditQuery, reader: Owner): Promise<AuditPage> {
     await this.#flush()
     const before = cursor === undefined ? undefined : Number(cursor)
-    const found = await this.#store.list({ ...filterOf(query), before, limit: limit + 1 })
+    const found = await this.#store.list({ ...filterOf(query), before, limit: limit + 1, reader })
     const page = found.slice(0, limit)
     const last = found.length > limit ? page.at(-1) : undefined
     return { entries: page.map(toEntry), ...(last && { nextCursor: String(last.number) }) }
   }
 
   /** All of it, in batches that are not empty, the newest first. */
-  async *export(query: AuditExportQuery, signal: AbortSignal): AsyncGenerator<AuditEntry[]> {
+  async *export(
+    query: AuditExportQuery,
+    reader: Owner,
+    signal: AbortSignal,
+  ): AsyncGenerator<AuditEntry[]> {
     await this.#flush()
     let before: number | undefined
     do {
       signal.throwIfAborted()
-      const page = { ...filterOf(query), before, limit: EXPORT_PAGE }
+      const page = { ...filterOf(query), before, limit: EXPORT_PAGE, reader }
       const entries: StoredEntry[] = await this.#store.list(page)
       if (entries.length > 0) yield entries.map(toEntry)
       before = entries.length === EXPORT_PAGE ? entries.at(-1)?.number : undefined

@@ -1,5 +1,6 @@
+import type { Owner } from '@agent-server/lib/limiter.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { OwnUsage, UsageQuery, UsageReport } from '@agent-server/schemas/operator/usage.ts'
 import type { AgentConfiguration } from '../../agent/configuration.ts'
 import {
@@ -30,13 +31,13 @@ export type UsageReports = ReturnType<typeof createUsageReports>
 export function createUsageReports(dependencies: Dependencies) {
   const { store, ledger, limits, prices, now = Date.now } = dependencies
 
-  const sums = async ({ by, since, until, limit, ...filters }: UsageQuery) => {
+  const sums = async ({ by, since, until, limit, ...filters }: UsageQuery, reader: Owner) => {
     const last = until === undefined ? ledger.today() : dayOf(until)
     const first = since === undefined ? last - DAYS + 1 : dayOf(since)
     if (first > last) throw refusal('since', 'must not be after until')
     const dimensions = USAGE_DIMENSIONS.filter((each) => by.split(',').includes(each))
     await ledger.flush()
-    const range = { ...filters, since: first, until: last }
+    const range = { ...filters, since: first, until: last, reader }
     return {
       dimensions,
       rows: await store.sum({ ...range, by: dimensions, limit: limit + 1 }),
@@ -45,8 +46,8 @@ export function createUsageReports(dependencies: Dependencies) {
   }
 
   return {
-    async report(query: UsageQuery): Promise<UsageReport> {
-      const { rows, range } = await sums(query)
+    async report(query: UsageQuery, reader: Owner): Promise<UsageReport> {
+      const { rows, range } = await sums(query, reader)
       const [total = NO_AMOUNTS] = await store.sum({ ...range, by: [], limit: 1 })
       return {
         currency: prices().currency,
@@ -57,8 +58,8 @@ export function createUsageReports(dependencies: Dependencies) {
     },
 
     /** The same as comma-separated values, with all rows. Throws `invalid_request` if they are too many. */
-    async csv(query: Omit<UsageQuery, 'limit'>): Promise<string> {
-      const { dimensions, rows } = await sums({ ...query, limit: MAX_ROWS })
+    async csv(query: Omit<UsageQuery, 'limit'>, reader: Owner): Promise<string> {
+      const { dimensions, rows } = await sums({ ...query, limit: MAX_ROWS }, reader)
       if (rows.length > MAX_ROWS) {
         throw refusal('since', 'has more than 10,000 rows: ask for fewer days')
       }
@@ -68,7 +69,8 @@ export function createUsageReports(dependencies: Dependencies) {
     /** What a caller has used, and has left for today. */
     async own(caller: Caller): Promise<OwnUsage> {
       const { person, key } = ownersOf(caller)
-      const range = { since: ledger.today() - DAYS + 1, until: ledger.today() }
+      const [since, until] = [ledger.today() - DAYS + 1, ledger.today()]
+      const range = { since, until, reader: shareOf(caller) }
       // A program that speaks for somebody shows them what is theirs; a key, all that its limit counts.
       const ofKey = key === '' ? { person, key } : { key }
       const whose = person === '' ? ofKey : { person }

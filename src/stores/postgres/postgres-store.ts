@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
-import { AUDITORS, createTurns, readerOfUsage, searchedIn } from '../look-ups-in-turn.ts'
+import { COUNTING, createTurns, searchedIn } from '../look-ups-in-turn.ts'
 import type { CopyPolicy, LockName, SharedStore } from '../opened-store.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { noteChange } from '../sql/counts.ts'
@@ -144,9 +144,9 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     list: turnFor(list),
     countListed: turnFor(countListed),
     conversations: { ...conversations, ...searchedIn(searches, conversations) },
-    audit: { ...audit, list: (query) => inTurn(AUDITORS, () => audit.list(query)) },
-    usage: { ...usage, sum: (query) => inTurn(readerOfUsage(query), () => usage.sum(query)) },
-    countRows: (tables) => inTurn(AUDITORS, () => store.countRows(tables)),
+    audit: { ...audit, list: (query) => inTurn(query, () => audit.list(query)) },
+    usage: { ...usage, sum: (query) => inTurn(query, () => usage.sum(query)) },
+    countRows: (tables) => inTurn(COUNTING, () => store.countRows(tables)),
     subscribe: notifications.subscribe,
     close: () => (closing ??= close()),
   }

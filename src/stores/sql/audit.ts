@@ -36,7 +36,7 @@ export function createAuditReads(read: Read): Pick<AuditStore, 'list'> {
 }
 
 /** Only the conditions of the query: an index serves none that may be absent. */
-export function entriesOf({ limit, target, ...rest }: AuditQuery) {
+export function entriesOf({ limit, target, reader: _, ...rest }: AuditQuery) {
   const filter = { ...rest, target: target === undefined ? undefined : JSON.stringify(target) }
   const values: (string | number)[] = []
   const parameter = (value: string | number) => `$${values.push(value)}`

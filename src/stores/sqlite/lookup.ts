@@ -3,7 +3,7 @@ import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { AuditStore } from '../audit-store.ts'
 import type { ConversationStore } from '../conversation-store.ts'
-import { AUDITORS, createTurns, readerOfUsage } from '../look-ups-in-turn.ts'
+import { COUNTING, createTurns } from '../look-ups-in-turn.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import type { UsageStore } from '../usage-store.ts'
@@ -68,12 +68,12 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
         ),
     },
     audit: {
-      list: (query) => reports.ask(AUDITORS, ({ call }) => call('listAudit', query)),
+      list: (query) => reports.ask(query, ({ call }) => call('listAudit', query)),
     },
     usage: {
-      sum: (query) => reports.ask(readerOfUsage(query), ({ call }) => call('sumUsage', query)),
+      sum: (query) => reports.ask(query, ({ call }) => call('sumUsage', query)),
     },
-    countRows: (tables) => reports.ask(AUDITORS, ({ call }) => call('countRows', tables)),
+    countRows: (tables) => reports.ask(COUNTING, ({ call }) => call('countRows', tables)),
     async close() {
       await Promise.all([filters, lookups, conversations, reports].map(({ close }) => close()))
     },
@@ -101,7 +101,7 @@ function createAsker(name: string, { file, refuse, idleMs }: AskerOptions) {
 
   return {
     async ask<T>(
-      of: Pick<Visibility, 'reader'>,
+      of: { reader?: Visibility['reader'] },
       question: (lookups: Thread<LookupMethods>) => Promise<T>,
       signal?: AbortSignal,
     ): Promise<T> {

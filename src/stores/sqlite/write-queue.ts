@@ -146,9 +146,10 @@ function ownerOf({ name, input }: Write): Owner {
     return input[0].reader
   }
   if (name === 'addConversation' || name === 'addItems' || name === 'removeConversation') {
-    return input[0].owner
+    const { owner, share = owner } = input[0]
+    return share
   }
-  return undefined
+  return name === 'addArtifact' ? input[0].owner : undefined
 }
 
 /** What a write counts as in a group, of which each waits for the others. */

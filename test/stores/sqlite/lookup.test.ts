@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import type { OpenedStore } from '../../../src/stores/opened-store.ts'
 import { rowCounts } from '../../../src/stores/sql/counts.ts'
 import { createLookups } from '../../../src/stores/sqlite/lookup.ts'
 import { describeDocumentLookup } from '../../contracts/document-lookup.contract.ts'
@@ -60,6 +61,31 @@ it('Keys take turns at looking up, and one that asks for much leaves places for 
   const outcomes = await Promise.all(greedy)
   expect(outcomes.filter((outcome) => outcome === undefined).length).toBeGreaterThan(400)
   expect(outcomes.filter((outcome) => outcome === 'store_unavailable').length).toBeGreaterThan(400)
+})
+
+const READINGS: [string, (store: OpenedStore, reader: string) => Promise<unknown>][] = [
+  ['what was done', (store, reader) => store.audit.list({ limit: 9, reader })],
+  [
+    'what somebody has used',
+    (store, reader) =>
+      store.usage.sum({ by: ['day'], since: 0, until: 9, person: 'ada', limit: 9, reader }),
+  ],
+]
+it.each(READINGS)('Those who read %s take turns', async (_what, read) => {
+  const data = await createSqliteData()
+  const store = await data.open()
+  onTestFinished(async () => {
+    await store.close()
+    await data.remove()
+  })
+  let ended = 0
+  const greedy = Array.from({ length: 50 }, async () => {
+    await read(store, 'greedy')
+    ended += 1
+  })
+  await read(store, 'modest')
+  expect(ended).toBeLessThan(5)
+  await Promise.all(greedy)
 })
 
 it('A thread for look-ups ends where nothing is asked, and the next question begins another', async () => {

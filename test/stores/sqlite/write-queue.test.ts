@@ -174,6 +174,26 @@ describe('The write queue', () => {
     ])
   })
 
+  it('counts what the people of a key write in conversations, and files of agents, towards one share', async () => {
+    const disk = createHeldDisk()
+    const queue = createWriteQueue(disk)
+    const begin = (id: string, owner: string, share?: string) =>
+      write(queue).addConversation({ id, owner, ...(share && { share }), metadata: {} })
+    const file = { name: 'a.txt', mediaType: 'text/plain', size: 1, createdAt: 1 }
+    const row = { ...file, id: 'f', kind: 'artifact', bytes: new Uint8Array(1) } as const
+    const bounds = { maximumBytes: 9, maximumTotalBytes: 9, maximumCount: 9, maximumAgeMs: 9 }
+    const sent: Promise<unknown>[] = [write(queue).check()]
+    await Promise.resolve()
+    for (const person of ['p', 'q', 'r']) sent.push(begin(person, person, 'key'))
+    sent.push(begin('m', 'modest'), write(queue).addArtifact({ ...row, owner: 'modest' }, bounds))
+    disk.confirm(0)
+    await expect.poll(() => disk.groups.length).toBe(2)
+    disk.confirm(1)
+    await Promise.all(sent)
+    const ids = disk.groups[1]?.writes.map(({ input }) => input[0])
+    expect(ids).toMatchObject([{ id: 'p' }, { id: 'm' }, { id: 'q' }, { id: 'f' }, { id: 'r' }])
+  })
+
   it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue({ send: disk.send, stalledAfterMs: 10 })
