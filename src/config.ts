@@ -65,7 +65,7 @@ export function loadLenientConfig(environment: NodeJS.ProcessEnv, key: string): 
 }
 
 export const presentName = (name: string) =>
-  Object.entries(FORMER_VARIABLES).find(([former]) => former === name)?.[1] ?? name
+  (Object.hasOwn(FORMER_VARIABLES, name) && FORMER_VARIABLES[name]) || name
 
 const isSetting = (name: string) => VARIABLE_NAMES.includes(presentName(name))
 
