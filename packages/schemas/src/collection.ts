@@ -4,9 +4,12 @@ import { z } from 'zod'
 import { Access } from './access.ts'
 import { allOf, type Filter } from './metadata.ts'
 
+/** A regular expression for names of collections. */
+export const COLLECTION_NAME = '[A-Za-z0-9][\\w.-]{0,63}'
+
 export const CollectionName = z
   .string()
-  .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, {
+  .regex(new RegExp(`^${COLLECTION_NAME}$`), {
     error: 'must start with a letter or digit, followed by up to 63 of A-Z a-z 0-9 _ . -',
   })
   .describe('Name of a collection; `default` contains the documents that are in none.')

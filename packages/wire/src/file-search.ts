@@ -1,5 +1,5 @@
 import { boundedText } from '@agent-server/lib/fields.ts'
-import { within } from '@agent-server/schemas/collection.ts'
+import { COLLECTION_NAME, within } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { Filter, OPERATOR_NAMES } from '@agent-server/schemas/metadata.ts'
 import { MinScore } from '@agent-server/schemas/query.ts'
@@ -16,7 +16,7 @@ export const VectorStoreId = z
   .string()
   .max(70)
   .regex(
-    /^(?:corpus|vs_[A-Za-z0-9][\w.-]{0,63})$/,
+    new RegExp(`^(?:${WHOLE_CORPUS}|${PREFIX}${COLLECTION_NAME})$`),
     `must be "${WHOLE_CORPUS}", or "${PREFIX}" followed by a collection name`,
   )
   .describe('`corpus` for all documents, or `vs_<collection>` for a collection.')
