@@ -175,6 +175,20 @@ describe.skipIf(!hasBrowser)('In a question (needs Chromium)', () => {
     expect(await field(page).inputValue()).toBe('')
   })
 
+  it('what is chosen is in the field at once, the caret behind it', async () => {
+    const { page } = await open({ skills: { sources: [SKILLS] } })
+    await field(page).pressSequentially('/comp')
+    await expect.poll(() => suggestions(page).getByRole('option').count()).toBe(1)
+    // No frame is drawn between the key and what is read.
+    const [text, caret] = await page.evaluate<[string, number]>(`(() => {
+      const field = document.querySelector('textarea[aria-label="Question"]')
+      field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Tab', bubbles: true }))
+      return [field.value, field.selectionStart]
+    })()`)
+    expect(text).toBe('Use the skill “compare-documents”: ')
+    expect(caret).toBe(text.length)
+  })
+
   it('/ at its beginning lists the skills, and tells the model to use one', async () => {
     const { page, upstream } = await open({ skills: { sources: [SKILLS] } })
     await field(page).pressSequentially('/')

@@ -48,10 +48,13 @@ export function useMentions(
   const choose = (entry: Entry | undefined) => {
     if (!entry || !mention.value) return
     const { text, caret } = withChosen(question.value, mention.value, entry.choose())
+    // At once: what is typed before the next frame belongs behind it.
+    if (field.current) {
+      field.current.value = text
+      field.current.setSelectionRange(caret, caret)
+    }
     question.value = text
     close()
-    // The field has the text first.
-    requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret))
   }
   /** Whether the key was meant for the list. */
   const takesKey = ({ key, isComposing, shiftKey }: KeyboardEvent): boolean => {
