@@ -20,6 +20,7 @@ COPY packages/readers/package.json packages/readers/
 COPY packages/sandboxes/package.json packages/sandboxes/
 COPY packages/schemas/package.json packages/schemas/
 COPY packages/search/package.json packages/search/
+COPY packages/stores/package.json packages/stores/
 COPY packages/tables/package.json packages/tables/
 COPY packages/wire/package.json packages/wire/
 # Nothing that the server needs has an install script, so none may run.

@@ -16,6 +16,7 @@ import { installSecurityHeaders } from '@agent-server/http/security.ts'
 import { installShutdown } from '@agent-server/http/shutdown.ts'
 import { installFieldWarnings } from '@agent-server/http/unknown-fields.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { ArtifactStore, CollectionNames, KeyStore } from '@agent-server/stores'
 import type { DialectServices, Payment } from '@agent-server/wire'
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
@@ -55,9 +56,6 @@ import type { CompanyAccounts } from './operator/people/company-accounts.ts'
 import type { People } from './operator/people/people.ts'
 import type { UsageReports } from './operator/usage/report.ts'
 import type { Embedding } from './retrieval/embedding.ts'
-import type { ArtifactStore } from './stores/artifact-store.ts'
-import type { CollectionNames } from './stores/collection-names.ts'
-import type { KeyStore } from './stores/key-store.ts'
 
 /** What routes are bound to, by what it is about; `src/compose/` builds it. */
 export interface Services {

@@ -12,6 +12,8 @@ const LEAVES = ['errors', 'lib', 'schemas']
 /** What the server does, each room on top of the next. */
 const ROOMS = ['operator', 'dialects', 'conversations', 'agent', 'documents', 'retrieval']
 const SEAMS = ['models', 'sandboxes', 'stores']
+/** Packages of which each file may be imported, and the client, which is released by itself. */
+const WITHOUT_DOOR = ['client', 'http', 'lib', 'schemas']
 
 /** A layer is a file or a folder of src/; each may import itself and what stands beside it here. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -182,9 +184,7 @@ describe('The layers of src/', () => {
     expect(upwards).toEqual([])
   })
   it('import downwards only', () => expect(layerViolations(files)).toEqual([]))
-  it('leave concrete stores, indexes, models and sandboxes to compose', () => {
-    expect(concreteImports(files)).toEqual([])
-  })
+  it('enter each package by its door', () => expect(pastDoors(files)).toEqual([]))
   it('keep each library to the layer that wraps it', () => {
     expect(packageViolations(files)).toEqual([])
   })
@@ -197,7 +197,7 @@ describe('The layers of src/', () => {
   )
   it('let no thread load Zod, which takes longer than to start it', () => {
     const threads = files.map(({ path }) => path).filter((path) => path.endsWith('-thread.ts'))
-    expect(threads).toContain('src/stores/sqlite/writer-thread.ts')
+    expect(threads).toContain('packages/stores/src/sqlite/writer-thread.ts')
     expect(threads.filter((path) => loadedBy(path, files).has('zod'))).toEqual([])
   })
   it.each(['packages/compat/', 'packages/mcp-server/'])(
@@ -235,10 +235,12 @@ describe('The guards of the layers', () => {
     expect(layerViolations([{ path: 'src/documents/a.ts', text }])).toEqual([])
   })
 
-  it('report a service that names a concrete store', () => {
-    const text = `import { createSqliteStore } from '../stores/sqlite/store.ts'`
-    expect(concreteImports([{ path: 'src/documents/a.ts', text }])).toHaveLength(1)
-    expect(concreteImports([{ path: 'src/compose.ts', text }])).toEqual([])
+  it('report a service that names a file within a package', () => {
+    const text = `import { SQLITE } from '../../packages/stores/src/sqlite/dialect.ts'`
+    const door = `import { openStore } from '@agent-server/stores'`
+    expect(pastDoors([{ path: 'src/documents/a.ts', text }])).toHaveLength(1)
+    expect(pastDoors([{ path: 'src/documents/a.ts', text: door }])).toEqual([])
+    expect(pastDoors([{ path: 'packages/stores/src/sql/a.ts', text }])).toEqual([])
   })
 
   it('report a service that knows Fastify', () => {
@@ -321,14 +323,13 @@ function layerViolations(tree: readonly SourceFile[]): string[] {
     .map(({ from, to }) => `${from} imports ${to}`)
 }
 
-const withinLayer = (path: string) => path.replace(/^(?:packages\/[\w-]+\/src|src\/\w+)\//, '')
-
-/** A folder within a seam (`src/stores/sqlite/`) is an implementation: nobody but compose and its own layer names it. */
-function concreteImports(tree: readonly SourceFile[]): string[] {
+/** What a package has besides its door is its own. */
+function pastDoors(tree: readonly SourceFile[]): string[] {
   return edges(tree)
-    .filter(({ to }) => SEAMS.includes(layerOf(to)) && withinLayer(to).includes('/'))
-    .filter(({ from, to }) => ![layerOf(to), 'compose'].includes(layerOf(from)))
-    .map(({ from, to }) => `${from} names the concrete ${to}`)
+    .filter(({ from, to }) => to.startsWith('packages/') && layerOf(from) !== layerOf(to))
+    .filter(({ to }) => !WITHOUT_DOOR.some((name) => to.startsWith(`packages/${name}/`)))
+    .filter(({ to }) => !to.endsWith(`/src/${layerOf(to)}.ts`))
+    .map(({ from, to }) => `${from} imports ${to}`)
 }
 
 function packageViolations(tree: readonly SourceFile[]): string[] {

@@ -17,6 +17,7 @@ packages/models/src/upstream/retry-after.ts
 packages/sandboxes/src/docker/docker-sandbox.ts
 packages/sandboxes/src/embedded/file-system.ts
 packages/sandboxes/src/embedded/wasi.ts
+packages/stores/src/sqlite/connection.ts
 packages/wire/src/models.ts
 src/agent/mcp/accounts.ts
 src/agent/mcp/personal-server.ts
@@ -38,8 +39,7 @@ src/operator/people/people.ts
 src/operator/people/person-sessions.ts
 src/operator/usage/ledger.ts
 src/operator/usage/report.ts
-src/operator/web-ui/sessions.ts
-src/stores/sqlite/connection.ts`
+src/operator/web-ui/sessions.ts`
   .trim()
   .split('\n')
 

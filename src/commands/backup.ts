@@ -7,7 +7,14 @@ import { readIfPresent, replaceFile } from '@agent-server/lib/files.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import { counted } from '@agent-server/lib/text/counted.ts'
 import { writtenText } from '@agent-server/lib/text/written-text.ts'
-import { checkDatabase, openBackup } from '../compose/stores.ts'
+import {
+  type BackupRecord,
+  type BackupStart,
+  checkDatabase,
+  openBackup,
+  PROGRAM,
+} from '@agent-server/stores'
+import { storePlace } from '../compose/stores.ts'
 import {
   type Config,
   ConfigError,
@@ -29,8 +36,6 @@ import {
 import { INDEX_VARIABLES, indexDriver } from '../index-drivers.ts'
 import { AgentVersions } from '../operator/admin/agent-versions.ts'
 import { editEnvironment } from '../operator/admin/env-file.ts'
-import type { BackupRecord, BackupStart } from '../stores/backup.ts'
-import { PROGRAM } from '../stores/program.ts'
 import { type Command, createProgressBar, type ProgressTarget } from './command.ts'
 
 const AGENT = 'agent.json'
@@ -64,9 +69,13 @@ export const runBackup: Command = async ({
   if (file === undefined) return refuse(stderr, 'Usage: npm run backup -- <file.zst>')
   const config = load()
   // A damaged document is said, not copied.
-  const { words, isWarning } = await checkDatabase(config, Number.POSITIVE_INFINITY, signal)
+  const { words, isWarning } = await checkDatabase(
+    storePlace(config),
+    Number.POSITIVE_INFINITY,
+    signal,
+  )
   if (isWarning) stderr.write(`The database ${words}\n`)
-  const backup = await openBackup(config)
+  const backup = await openBackup(storePlace(config))
   const surroundings = await surroundingsOf(config, environment)
   let rows: Readonly<Record<string, number>> = {}
   const watched = watching(backup.read(signal), stderr, 'backing up', (start) => {
@@ -91,7 +100,7 @@ export const runRestore: Command = async ({ parameters, environment, stderr, sig
   if (mistakes.length > 0) return refuse(stderr, new ConfigError(mistakes).message)
   // Other settings may be wrong or missing until those of the backup are there.
   const config = loadLenientConfig(environment, randomUUID())
-  const backup = await openBackup(config)
+  const backup = await openBackup(storePlace(config))
   await backup.refuseData()
   // What cannot be written shows now, not after all rows.
   await mkdir(config.DATA_DIR, { recursive: true })

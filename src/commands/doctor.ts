@@ -7,6 +7,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { isMissing } from '@agent-server/lib/files.ts'
 import { checkProcess } from '@agent-server/lib/processes/child-process.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
+import { checkDatabase, openBackup } from '@agent-server/stores'
 import { z } from 'zod'
 import {
   AgentServer,
@@ -15,7 +16,7 @@ import {
 } from '../../packages/client/src/agent-server.ts'
 import { embeddingModel, embedsHere } from '../compose/models.ts'
 import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
-import { checkDatabase, openBackup } from '../compose/stores.ts'
+import { storePlace } from '../compose/stores.ts'
 import { type Config, EXTRACTIVE } from '../config.ts'
 import { indexDriver } from '../index-drivers.ts'
 import { keptOf } from '../operator/ops/kept.ts'
@@ -141,7 +142,7 @@ async function checkDisk({ DATA_DIR }: Config): Promise<Finding> {
 async function describeDatabase(config: Config, signal: AbortSignal): Promise<Finding> {
   const part = 'database'
   try {
-    return { part, ...(await checkDatabase(config, MAX_CHECKED_BYTES, signal)) }
+    return { part, ...(await checkDatabase(storePlace(config), MAX_CHECKED_BYTES, signal)) }
   } catch (error) {
     signal.throwIfAborted()
     return { part, words: 'cannot be read', remedy: messageOf(error) }
@@ -151,7 +152,7 @@ async function describeDatabase(config: Config, signal: AbortSignal): Promise<Fi
 /** How much there is of what grows. Nothing before the first start, nor where the database cannot be read, which is a finding. */
 async function describeKept(config: Config, signal: AbortSignal): Promise<Finding | undefined> {
   try {
-    const backup = await openBackup(config)
+    const backup = await openBackup(storePlace(config))
     for await (const record of backup.read(signal)) {
       if (record.kind !== 'start') break
       const kept = keptOf(config, new Map(Object.entries(record.rows)))

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import { counted } from '@agent-server/lib/text/counted.ts'
+import { type CorpusRecord, openCorpus } from '@agent-server/stores'
 import { fillIndex } from '../compose/rebuild.ts'
-import { openCorpus } from '../compose/stores.ts'
+import { storePlace } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
 import { moveCorpus, type Watch } from '../documents/transfer/move-corpus.ts'
 import { SHARED_INDEXES } from '../index-drivers.ts'
-import type { CorpusRecord } from '../stores/corpus.ts'
 import type { Command } from './command.ts'
 import { createProgressBar, type ProgressTarget } from './command.ts'
 
@@ -57,7 +57,7 @@ function readDestination(parameters: readonly string[]) {
 async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: AbortSignal) {
   let isGoingOn = false
   let counts: Counts = { documents: 0, chunks: 0 }
-  const source = await openCorpus({ ...from, DATABASE_URL: undefined })
+  const source = await openCorpus({ ...storePlace(from), url: undefined })
   const watch: Watch = (records, after) => {
     counts = { documents: after?.documents ?? 0, chunks: after?.chunks ?? 0 }
     if (after) stderr.write(`Continuing after ${describe(counts)}\n`)
@@ -65,7 +65,7 @@ async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: Ab
     isGoingOn = after !== undefined
     return watched(records, counts, stderr)
   }
-  const isCopied = await moveCorpus(source, await openCorpus(to), watch, signal)
+  const isCopied = await moveCorpus(source, await openCorpus(storePlace(to)), watch, signal)
   const outcome = isCopied ? `Copied ${describe(counts)}` : 'The documents were already copied'
   stderr.write(`${outcome}\n`)
 }

@@ -5,6 +5,12 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { type CodeSandbox, openCodeSandbox } from '@agent-server/sandboxes'
+import type {
+  AcceptedTools,
+  ArtifactStore,
+  McpAccountStore,
+  SkillCopies,
+} from '@agent-server/stores'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Mcp } from '../agent/mcp/mcp.ts'
 import type { McpServer } from '../agent/mcp/settings.ts'
@@ -14,9 +20,6 @@ import { createRemoteSkills, createSourceReader } from '../agent/skills/remote.t
 import { openSkills, type SkillSettings } from '../agent/skills/skills.ts'
 import { type Artifacts, createArtifacts } from '../agent/tools/artifacts.ts'
 import type { Config } from '../config.ts'
-import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
-import type { ArtifactStore } from '../stores/artifact-store.ts'
-import type { McpAccountStore } from '../stores/people-store.ts'
 
 /** Most bytes of one response, which may hold a whole repository. */
 const MAX_DOWNLOAD_BYTES = 64_000_000

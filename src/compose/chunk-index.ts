@@ -5,10 +5,10 @@ import {
   type IndexContext,
   type IndexSource,
 } from '@agent-server/search'
+import type { DocumentStore } from '@agent-server/stores'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { indexDriver } from '../index-drivers.ts'
-import type { DocumentStore } from '../stores/document-store.ts'
 
 type Store = IndexSource & Pick<DocumentStore, 'identity' | 'vectorsGeneration'>
 

@@ -1,3 +1,4 @@
+import type { OpenedStore } from '@agent-server/stores'
 import type { Services } from '../app.ts'
 import { createAnswers } from '../conversations/answers.ts'
 import { createConversations } from '../conversations/conversations.ts'
@@ -7,7 +8,6 @@ import { ITEM_FORM } from '../dialects/responses/items.ts'
 import { StoredResponses } from '../dialects/responses/stored-responses.ts'
 import type { CorpusFor } from '../documents/corpus-access.ts'
 import { createHiddenDocuments } from '../documents/hidden-documents.ts'
-import type { OpenedStore } from '../stores/opened-store.ts'
 import type { AgentSide } from './agent.ts'
 
 interface Parts {

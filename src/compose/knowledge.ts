@@ -4,6 +4,7 @@ import type { ChatModel, Meter } from '@agent-server/models'
 import { createExtractor, type Extractor, installedOcr } from '@agent-server/readers'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import type { ChunkIndex } from '@agent-server/search'
+import { checkPlace, type OpenedStore } from '@agent-server/stores'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { CONTEXTS, createChunkContexts, PICTURES } from '../documents/contexts/contexts.ts'
@@ -27,10 +28,9 @@ import { createIngestion } from '../documents/ingestion/worker.ts'
 import { checkReceiver, openWebhooks } from '../documents/webhooks/webhooks.ts'
 import { createMetrics, type Metrics } from '../operator/ops/metrics.ts'
 import type { Embedding } from '../retrieval/embedding.ts'
-import type { OpenedStore } from '../stores/opened-store.ts'
 import { createIndex } from './chunk-index.ts'
 import { checkInstalled, chosenVectors, openEmbedding, openNextModel } from './models.ts'
-import { checkOtherStore, openStore } from './stores.ts'
+import { openConfiguredStore, storePlace } from './stores.ts'
 import { openUsage, type Terms } from './usage.ts'
 
 /** Time for documents being ingested when the server stops; unfinished ones return to the queue. */
@@ -50,7 +50,10 @@ export async function openKnowledge(
 ) {
   checkReceiver(receiverOf(config))
   ocrOf(config)
-  const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
+  const store = await openConfiguredStore(config, log, onFatal, {
+    milliseconds: DATABASE_MS,
+    signal,
+  })
   // Closed in reverse order; also if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
   opened.defer(store.close)
@@ -128,7 +131,7 @@ export async function openKnowledge(
 }
 
 interface IngestionParts {
-  store: Awaited<ReturnType<typeof openStore>>
+  store: Awaited<ReturnType<typeof openConfiguredStore>>
   index: ChunkIndex
   preparer: ReturnType<typeof openPreparer>
   extractor: Extractor
@@ -276,7 +279,7 @@ export async function checkNextStart(
   const isOtherStore =
     next.DATABASE_URL !== DATABASE_URL ||
     (DATABASE_URL === undefined && (await placeOf(next.DATA_DIR)) !== (await placeOf(DATA_DIR)))
-  if (isOtherStore) return log ? checkOtherStore(next, log) : undefined
+  if (isOtherStore) return log ? checkPlace(storePlace(next), log) : undefined
   const name = chosenVectors(next)
   if (name !== undefined) await checkModel(store, name)
 }

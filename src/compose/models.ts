@@ -22,12 +22,12 @@ import {
   RERANK_MODEL,
   reasonAgainstDefault,
 } from '@agent-server/models'
+import type { OpenedStore } from '@agent-server/stores'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Config, EXTRACTIVE, NO_EMBEDDER, THE_CHAT_MODEL } from '../config.ts'
 import { createOnlineReEmbedding, openEmbedder } from '../documents/embedding/re-embed.ts'
 import type { TriedModels } from '../operator/admin/model-trial.ts'
 import type { ServedModel } from '../operator/ops/closing-models.ts'
-import type { OpenedStore } from '../stores/opened-store.ts'
 
 /** Creates the configured chat model. */
 export function createModel(config: Config, log: FastifyBaseLogger): ChatModel {

@@ -2,6 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Environment } from '@agent-server/lib/environment.ts'
 import type { ChatModel } from '@agent-server/models'
 import type { CodeSandbox } from '@agent-server/sandboxes'
+import type {
+  AcceptedTools,
+  ArtifactStore,
+  McpAccountStore,
+  OpenedStore,
+  SkillCopies,
+} from '@agent-server/stores'
 import type { Payment } from '@agent-server/wire'
 import type { FastifyBaseLogger } from 'fastify'
 import { Users } from '../agent/agent-host.ts'
@@ -21,10 +28,6 @@ import { loadPlugins, type Plugins } from '../agent/tools/plugins.ts'
 import { ToolRegistry } from '../agent/tools/registry.ts'
 import type { Config } from '../config.ts'
 import type { Retrieval } from '../retrieval/search.ts'
-import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
-import type { ArtifactStore } from '../stores/artifact-store.ts'
-import type { OpenedStore } from '../stores/opened-store.ts'
-import type { McpAccountStore } from '../stores/people-store.ts'
 import { composeMcp, composeSandbox, composeSkills, type McpCalls } from './capabilities.ts'
 import { openNamedAgents } from './named-agents.ts'
 

@@ -6,12 +6,12 @@ import {
   createIssuer,
   type Issuer,
 } from '@agent-server/oidc'
+import type { OpenedStore } from '@agent-server/stores'
 import type { Config } from '../config.ts'
 import { createCompanyAccounts } from '../operator/people/company-accounts.ts'
 import { createPeople, type People } from '../operator/people/people.ts'
 import { createPeopleAdmin } from '../operator/people/people-admin.ts'
 import { createPersonSessions } from '../operator/people/person-sessions.ts'
-import type { OpenedStore } from '../stores/opened-store.ts'
 import type { CorpusSide } from './corpus.ts'
 
 /** Who the people are that keys and the company's issuer let in. */

@@ -1,10 +1,10 @@
+import type { OpenedStore } from '@agent-server/stores'
 import type { FastifyBaseLogger } from 'fastify'
 import type { AgentConfiguration } from '../agent/configuration.ts'
 import type { Config } from '../config.ts'
 import { UsageLedger } from '../operator/usage/ledger.ts'
 import { createLimits } from '../operator/usage/limits.ts'
 import { createUsageReports } from '../operator/usage/report.ts'
-import type { OpenedStore } from '../stores/opened-store.ts'
 
 /** Prices and limits, which may change while the server runs. */
 export type Terms = () => Pick<AgentConfiguration, 'prices' | 'budgets'>

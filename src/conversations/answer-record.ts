@@ -1,9 +1,9 @@
 import type { ChatFrame } from '@agent-server/schemas/chat.ts'
 import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import type { ErrorDetail } from '@agent-server/schemas/error.ts'
+import type { StoredItem } from '@agent-server/stores'
 import type { AgentEvent, RunEnd } from '@agent-server/wire'
 import { RunCollector, toRunExtras } from '@agent-server/wire'
-import type { StoredItem } from '../stores/conversation-store.ts'
 
 /** UTF-16 code units of a tool's output that are stored. */
 const MAX_OUTPUT = 20_000

@@ -5,6 +5,7 @@ import type { StoredAnswer } from '@agent-server/schemas/conversation.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
+import type { ConversationStore, ItemRef } from '@agent-server/stores'
 import {
   type Agent,
   type AgentRequest,
@@ -15,7 +16,6 @@ import {
 } from '@agent-server/wire'
 import type { CorpusFor } from '../documents/corpus-access.ts'
 import type { Documents } from '../documents/ingestion/documents.ts'
-import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
 import { AnswerRecord, asItem, endOf, framesOf, readAnswer, textOfAnswer } from './answer-record.ts'
 import { type AnswerRun, type Failures, type Frames, startAnswer } from './answer-run.ts'
 import { framesFor } from './chat-frames.ts'

@@ -4,7 +4,6 @@ import { newId } from '@agent-server/lib/new-id.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { type Caller, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { principalsOf } from '@agent-server/schemas/visibility.ts'
-import { type PageQuery, pageOf, toList } from '@agent-server/wire'
 import type {
   ConversationRef,
   ConversationStore,
@@ -13,7 +12,8 @@ import type {
   SharedConversation,
   StoredConversation,
   StoredItem,
-} from '../stores/conversation-store.ts'
+} from '@agent-server/stores'
+import { type PageQuery, pageOf, toList } from '@agent-server/wire'
 import { readAnswer, textOfAnswer } from './answer-record.ts'
 import type { Withholding } from './withheld.ts'
 

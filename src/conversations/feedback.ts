@@ -9,9 +9,13 @@ import type {
   NewFeedback,
 } from '@agent-server/schemas/feedback.ts'
 import { type Caller, ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
+import type {
+  ConversationStore,
+  FeedbackStore,
+  ItemRef,
+  StoredFeedback,
+} from '@agent-server/stores'
 import { z } from 'zod'
-import type { ConversationStore, ItemRef } from '../stores/conversation-store.ts'
-import type { FeedbackStore, StoredFeedback } from '../stores/feedback-store.ts'
 import { refOf } from './conversations.ts'
 
 /** Reads answers that belong to no conversation. */

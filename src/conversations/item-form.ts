@@ -1,6 +1,6 @@
 import type { ModelMessage } from '@agent-server/models'
+import type { NewItem, StoredItem } from '@agent-server/stores'
 import type { SentFile } from '@agent-server/wire'
-import type { NewItem, StoredItem } from '../stores/conversation-store.ts'
 
 /** How items are written and read: they are stored in the form of the protocol in which clients send and list them. */
 export interface ItemForm {

@@ -5,7 +5,7 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { createNotifier } from '@agent-server/lib/notifier.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
-import type { DocumentStore, StoredChunk } from '../stores/document-store.ts'
+import type { DocumentStore, StoredChunk } from '@agent-server/stores'
 
 /** A batch has as many chunks as take about a second, which is how long new chunks wait for their turn. */
 const BATCH_MS = 1_000

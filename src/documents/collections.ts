@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { COLLECTION, toPlace } from '@agent-server/lib/labels.ts'
 import { idIn, refuseOther } from '@agent-server/schemas/collection.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { NewDocument } from '../stores/document-store.ts'
+import type { NewDocument } from '@agent-server/stores'
 
 export type Content = Omit<NewDocument, 'id'>
 

@@ -4,10 +4,14 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import { createLimiter, type Limiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
-import type { CollectionStore } from '../stores/collection-store.ts'
-import type { ConversationRef, ConversationStore } from '../stores/conversation-store.ts'
-import type { DocumentStore } from '../stores/document-store.ts'
-import { type DocumentLookup, documentPages } from '../stores/lookup.ts'
+import {
+  type CollectionStore,
+  type ConversationRef,
+  type ConversationStore,
+  type DocumentLookup,
+  type DocumentStore,
+  documentPages,
+} from '@agent-server/stores'
 import type { Content } from './collections.ts'
 import type { AllDocuments } from './ingestion/documents.ts'
 

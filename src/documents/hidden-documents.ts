@@ -1,6 +1,6 @@
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { forCallerById } from '@agent-server/schemas/visibility.ts'
-import type { DocumentStore } from '../stores/document-store.ts'
+import type { DocumentStore } from '@agent-server/stores'
 
 /** Which of these documents a caller may not read any more, or that are gone; none for whoever rights do not concern. */
 export type HiddenDocuments = (

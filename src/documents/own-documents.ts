@@ -4,7 +4,7 @@ import type { Document } from '@agent-server/schemas/document.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { type Caller, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller, forCallerById, forChanges, toChange } from '@agent-server/schemas/visibility.ts'
-import { documentNotFound } from '../stores/document-store.ts'
+import { documentNotFound } from '@agent-server/stores'
 import { type Content, idOfPerson, placeInCollection } from './collections.ts'
 import type { createConversationDocuments } from './conversation-documents.ts'
 import {

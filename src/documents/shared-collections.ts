@@ -16,13 +16,13 @@ import { type Caller, checkScope } from '@agent-server/schemas/operator/api-key.
 import { forCaller } from '@agent-server/schemas/visibility.ts'
 import {
   type CollectionStore,
+  type DocumentLookup,
+  type DocumentStore,
   MAX_SHARED,
   type Role,
   type RoleLists,
   type StoredCollection,
-} from '../stores/collection-store.ts'
-import type { DocumentStore } from '../stores/document-store.ts'
-import type { DocumentLookup } from '../stores/lookup.ts'
+} from '@agent-server/stores'
 
 interface Dependencies {
   store: CollectionStore

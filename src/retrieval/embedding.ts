@@ -4,7 +4,7 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { createOutage } from '@agent-server/lib/outage.ts'
 import { type Embedder, EmbedderError } from '@agent-server/models'
 import type { ChunkText } from '@agent-server/search'
-import type { ChunkVectors, DocumentStore } from '../stores/document-store.ts'
+import type { ChunkVectors, DocumentStore } from '@agent-server/stores'
 
 /** If a query's vector takes longer than this, the query is answered by keyword search alone. */
 const QUERY_MS = 2_000

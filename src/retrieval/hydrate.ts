@@ -3,7 +3,7 @@ import { isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
 import type { Candidate } from '@agent-server/search'
-import type { DocumentStore } from '../stores/document-store.ts'
+import type { DocumentStore } from '@agent-server/stores'
 import { createDistinctTexts } from './near-duplicates.ts'
 import { type ShownChunk, withShownText } from './shown-chunk.ts'
 

@@ -5,7 +5,7 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import { ANALYSER_LANGUAGES, type AnalyserLanguage, detectLanguage } from '@agent-server/search'
-import type { DocumentStore } from '../stores/document-store.ts'
+import type { DocumentStore } from '@agent-server/stores'
 
 /** How often the number of chunks is looked at; texts are read only once it has grown by a fifth. */
 const EVERY_MS = 2_000

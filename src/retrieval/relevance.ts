@@ -1,7 +1,7 @@
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import type { SearchMode } from '@agent-server/schemas/query.ts'
 import type { Analyser, QueryTerms } from '@agent-server/search'
-import type { StoredChunk } from '../stores/document-store.ts'
+import type { StoredChunk } from '@agent-server/stores'
 import type { MatchedChunk } from './hydrate.ts'
 
 /** The distinct terms of a chunk. */

@@ -1,5 +1,5 @@
 import { describedPicture, isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
-import type { StoredChunk } from '../stores/document-store.ts'
+import type { StoredChunk } from '@agent-server/stores'
 
 /** A chunk as people and models get it. */
 export interface ShownChunk extends StoredChunk {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { openDirectory } from '../../packages/stores/test/sqlite/store-data.ts'
 import { createArtifactLinks } from '../../src/agent/tools/artifacts.ts'
 import { verifies } from '../requirements.ts'
-import { openDirectory } from '../stores/sqlite/store-data.ts'
 import { failureOf } from '../support/failure.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'

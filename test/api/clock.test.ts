@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import { expect, it } from 'vitest'
-import { openDirectory } from '../stores/sqlite/store-data.ts'
+import { openDirectory } from '../../packages/stores/test/sqlite/store-data.ts'
 import { startServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 

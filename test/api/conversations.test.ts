@@ -1,6 +1,7 @@
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createSqliteData } from '../../packages/stores/test/sqlite/store-data.ts'
 import { AnswerRecord } from '../../src/conversations/answer-record.ts'
 import {
   Conversation,
@@ -8,7 +9,6 @@ import {
   ConversationItemList,
   ConversationList,
 } from '../../src/dialects/conversations/schema.ts'
-import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { type ReadChat, readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'

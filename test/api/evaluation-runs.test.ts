@@ -6,7 +6,7 @@ import {
 } from '@agent-server/evaluation'
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createSqliteData } from '../stores/sqlite/store-data.ts'
+import { createSqliteData } from '../../packages/stores/test/sqlite/store-data.ts'
 import { endedEvaluation, evaluationsOf } from '../support/evaluations.ts'
 import { failureOf } from '../support/failure.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

@@ -1,6 +1,7 @@
 import { newId } from '@agent-server/lib/new-id.ts'
+import type { ArtifactStore } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import type { ArtifactBounds, ArtifactStore } from '../../src/stores/artifact-store.ts'
+import type { ArtifactBounds } from '../../packages/stores/src/artifact-store.ts'
 
 type Create = (bounds?: Partial<ArtifactBounds>) => Promise<ArtifactStore>
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_NAMES } from '../../src/stores/collection-names.ts'
+import { MAX_NAMES } from '../../packages/stores/src/collection-names.ts'
 import { openStore, type StoreData } from './open-store.ts'
 
 /** What the names of vector stores rely on. */

@@ -1,5 +1,5 @@
+import type { ConversationStore, NewItem } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import type { ConversationStore, NewItem } from '../../src/stores/conversation-store.ts'
 import { processorMs } from '../support/processor-time.ts'
 import { type StoreData, useStores } from './open-store.ts'
 

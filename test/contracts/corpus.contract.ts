@@ -1,16 +1,14 @@
 import { hash } from 'node:crypto'
 import { everything, narrowed } from '@agent-server/lib/visibility.ts'
-import { describe, expect, it } from 'vitest'
 import {
   type Corpus,
   CorpusChanged,
   type CorpusRecord,
-  firstCheckpoint,
-  nextCheckpoint,
-  startAfter,
-} from '../../src/stores/corpus.ts'
-import type { DocumentStore } from '../../src/stores/document-store.ts'
-import type { OpenedStore } from '../../src/stores/opened-store.ts'
+  type DocumentStore,
+  type OpenedStore,
+} from '@agent-server/stores'
+import { describe, expect, it } from 'vitest'
+import { firstCheckpoint, nextCheckpoint, startAfter } from '../../packages/stores/src/corpus.ts'
 import { FAILURE } from './document-store.fixture.ts'
 
 /** A place for a corpus, empty at first, that removes itself after the test. */

@@ -1,8 +1,11 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import {
+  type DocumentLookup,
+  type DocumentStore,
+  type NewDocument,
+  packChunkBatch,
+} from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import { packChunkBatch } from '../../src/stores/chunk-codec.ts'
-import type { DocumentStore, NewDocument } from '../../src/stores/document-store.ts'
-import type { DocumentLookup } from '../../src/stores/lookup.ts'
 
 export interface DocumentLookupCase {
   /** A new store; it is closed by whoever made it. */

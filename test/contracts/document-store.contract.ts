@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { DocumentStore } from '@agent-server/stores'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { describeBoundedChanges } from './bounded-changes.contract.ts'
 import { describeChunkContexts } from './chunk-contexts.contract.ts'
 import { countsOf, FAILURE, useStore } from './document-store.fixture.ts'

@@ -1,11 +1,7 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { IngestionJob, StoreCounts } from '@agent-server/stores'
 import { beforeEach, expect } from 'vitest'
-import type {
-  DocumentStatus,
-  IngestionJob,
-  NewChunk,
-  StoreCounts,
-} from '../../src/stores/document-store.ts'
+import type { DocumentStatus, NewChunk } from '../../packages/stores/src/document-store.ts'
 import { type StoreData, type TestStore, useStores } from './open-store.ts'
 
 export const QUEUE_LIMIT = 100

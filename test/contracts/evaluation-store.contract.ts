@@ -1,5 +1,5 @@
+import { MAX_EVALUATIONS } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import { MAX_EVALUATIONS } from '../../src/stores/evaluation-store.ts'
 import { openStore, type StoreData } from './open-store.ts'
 
 export interface AgeingData extends StoreData {

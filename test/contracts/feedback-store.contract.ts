@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FeedbackQuery, NewFeedback } from '../../src/stores/feedback-store.ts'
+import type { FeedbackQuery, NewFeedback } from '../../packages/stores/src/feedback-store.ts'
 import { type StoreData, useStores } from './open-store.ts'
 
 const MASTER = undefined

@@ -1,7 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import { type DocumentStore, packChunkBatch } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import { packChunkBatch } from '../../src/stores/chunk-codec.ts'
-import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
 
 const MEBIBYTE = 2 ** 20

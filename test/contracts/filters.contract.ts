@@ -14,7 +14,7 @@ import {
   randomVector,
   vectorBatch,
 } from '../../packages/search/test/contracts/vector-index.contract.ts'
-import { createSqliteData } from '../stores/sqlite/store-data.ts'
+import { createSqliteData } from '../../packages/stores/test/sqlite/store-data.ts'
 import { isLong, long } from '../support/long.ts'
 import { createRandom } from '../support/random.ts'
 import { randomFilter, randomMetadata } from './metadata.fixture.ts'

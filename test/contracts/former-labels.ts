@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { DocumentStore } from '@agent-server/stores'
 import { expect } from 'vitest'
-import type { DocumentStore } from '../../src/stores/document-store.ts'
 
 /** Documents as they were stored when collection and conversation were fields of the metadata. */
 export const formerDocuments = (schema = '') => [

@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { IngestionJob } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import type { IngestionJob } from '../../src/stores/document-store.ts'
 import { onlyLong } from '../support/long.ts'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
 

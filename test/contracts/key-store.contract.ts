@@ -1,5 +1,5 @@
+import type { KeyStore, StoredKey } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import type { KeyStore, StoredKey } from '../../src/stores/key-store.ts'
 import { type StoreData, useStores } from './open-store.ts'
 
 const MOST = 5

@@ -1,5 +1,5 @@
+import type { OpenedStore } from '@agent-server/stores'
 import { afterAll, onTestFinished } from 'vitest'
-import type { OpenedStore } from '../../src/stores/opened-store.ts'
 
 type Options = { queueLimit: number } | undefined
 

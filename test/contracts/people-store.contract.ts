@@ -1,5 +1,5 @@
+import type { StoredSession } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import type { StoredSession } from '../../src/stores/people-store.ts'
 import { openStore, type StoreData } from './open-store.ts'
 
 const MOST = { perPerson: 3, inAll: 4 }

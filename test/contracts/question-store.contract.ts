@@ -1,5 +1,6 @@
+import { MAX_QUESTIONS } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import { MAX_CHARACTERS, MAX_QUESTIONS } from '../../src/stores/evaluation-store.ts'
+import { MAX_CHARACTERS } from '../../packages/stores/src/evaluation-store.ts'
 import { type StoreData, useStores } from './open-store.ts'
 
 const question = (id: string, json = `{"question":"${id}?"}`) => ({ id, json })

@@ -1,5 +1,5 @@
+import { RUN_BOUNDS } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import { RUN_BOUNDS } from '../../src/stores/run-store.ts'
 import { openStore, type StoreData } from './open-store.ts'
 
 interface RunData extends StoreData {

@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { ListQuery } from '@agent-server/stores'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ListQuery } from '../../src/stores/document-store.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
 
 const EVERY_ORDER = [

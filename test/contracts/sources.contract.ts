@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { StoredSource } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import type { StoredSource } from '../../src/stores/source-store.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
 
 const PAGE: StoredSource = {

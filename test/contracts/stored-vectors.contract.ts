@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { ChunkVectors } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import type { ChunkVectors } from '../../src/stores/document-store.ts'
 import { FAILURE, type StoreFixture } from './document-store.fixture.ts'
 
 /** The part of the document store's contract that search by meaning lives on. */

@@ -1,5 +1,6 @@
+import type { OwnerLimits } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import type { OwnerLimits, UsageQuery } from '../../src/stores/usage-store.ts'
+import type { UsageQuery } from '../../packages/stores/src/usage-store.ts'
 import { usageOf } from '../support/usage.ts'
 import { type StoreData, useStores } from './open-store.ts'
 

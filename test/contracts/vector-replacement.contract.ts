@@ -1,6 +1,6 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { OpenedStore } from '@agent-server/stores'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { OpenedStore } from '../../src/stores/opened-store.ts'
 import { type StoreData, type TestStore, useStores } from './open-store.ts'
 
 const NEXT = { model: 'new', dimension: 3 }

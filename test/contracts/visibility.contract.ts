@@ -1,10 +1,8 @@
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { everything, narrowed } from '@agent-server/lib/visibility.ts'
 import { forCaller, forCallerById, forChanges } from '@agent-server/schemas/visibility.ts'
+import type { DocumentLookup, DocumentStore, OpenedStore } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import type { DocumentStore } from '../../src/stores/document-store.ts'
-import type { DocumentLookup } from '../../src/stores/lookup.ts'
-import type { OpenedStore } from '../../src/stores/opened-store.ts'
 import { FAILURE, type StoreFixture } from './document-store.fixture.ts'
 
 const { signal } = new AbortController()

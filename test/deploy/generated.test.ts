@@ -2,8 +2,8 @@ import pg from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { TARGET_NAMES } from '../../packages/deploy/src/generate.ts'
 import { filesOf, full, minimal } from '../../packages/deploy/test/deployments.ts'
+import { connectionSettings } from '../../packages/stores/src/postgres/connection.ts'
 import { VARIABLE_NAMES } from '../../src/config.ts'
-import { connectionSettings } from '../../src/stores/postgres/connection.ts'
 import { readText } from './deployment-files.ts'
 
 describe.each([minimal, full])('What is generated %o', (make) => {

@@ -1,8 +1,8 @@
 import type { SearchMode } from '@agent-server/schemas/query.ts'
 import { createAnalyser, mixQueryTerms } from '@agent-server/search'
+import type { StoredChunk } from '@agent-server/stores'
 import { expect, it } from 'vitest'
 import { createTermsOfChunk, scoresOf } from '../../src/retrieval/relevance.ts'
-import type { StoredChunk } from '../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')
 

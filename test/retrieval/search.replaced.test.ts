@@ -1,8 +1,8 @@
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { QueryTerms } from '@agent-server/search'
+import type { StoredChunk } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
 import { createRetrieval } from '../../src/retrieval/search.ts'
-import type { StoredChunk } from '../../src/stores/document-store.ts'
 
 const TERMS: QueryTerms = { terms: new Uint32Array([1]), counts: new Float32Array([1]) }
 

@@ -2,9 +2,9 @@ import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { RerankInput } from '@agent-server/models'
 import type { ChunkQuery } from '@agent-server/search'
 import { createAnalyser } from '@agent-server/search'
+import type { StoredChunk } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
 import { createRetrieval, type Search } from '../../src/retrieval/search.ts'
-import type { StoredChunk } from '../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')
 const VECTOR = Float32Array.of(1)

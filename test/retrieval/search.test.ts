@@ -1,10 +1,10 @@
 import { everything, narrowed, type Visibility } from '@agent-server/lib/visibility.ts'
 import { Hit } from '@agent-server/schemas/query.ts'
 import type { ChunkQuery, QueryTerms } from '@agent-server/search'
+import type { StoredChunk } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
 import { takes } from '../../packages/search/test/contracts/takes.ts'
 import { createRetrieval } from '../../src/retrieval/search.ts'
-import type { StoredChunk } from '../../src/stores/document-store.ts'
 
 const TERMS: QueryTerms = { terms: new Uint32Array([1]), counts: new Float32Array([1]) }
 

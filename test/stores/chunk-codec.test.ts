@@ -1,11 +1,7 @@
+import { createChunkBatchReader, packChunkBatch } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
+import { repack, textOfChunks } from '../../packages/stores/src/chunk-codec.ts'
 import { splitText } from '../../src/documents/ingestion/split/split-text.ts'
-import {
-  createChunkBatchReader,
-  packChunkBatch,
-  repack,
-  textOfChunks,
-} from '../../src/stores/chunk-codec.ts'
 import { randomText, seededRandom } from '../documents/ingestion/random-text.ts'
 
 const batchOf = (number: number) => ({

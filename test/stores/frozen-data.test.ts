@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { openDirectory } from '../../packages/stores/test/sqlite/store-data.ts'
 import { lastTime, moveTimes } from '../support/age.ts'
 import { fillEverything } from '../support/frozen/fill.ts'
 import { inventoryOf } from '../support/frozen/inventory.ts'
 import { FROZEN, isFreezing, MAX_BYTES, openFrozen } from '../support/frozen/open.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
-import { openDirectory } from './sqlite/store-data.ts'
 
 const run = promisify(execFile)
 const ARCHIVE = join(FROZEN, 'data.tar.gz')

@@ -1,5 +1,5 @@
-import type { OpenedStore } from '../../src/stores/opened-store.ts'
-import { createSqliteData } from '../stores/sqlite/store-data.ts'
+import type { OpenedStore } from '@agent-server/stores'
+import { createSqliteData } from '../../packages/stores/test/sqlite/store-data.ts'
 import { startServer } from './server.ts'
 
 /** A server on a store that `fill` has filled. */

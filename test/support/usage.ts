@@ -1,4 +1,4 @@
-import type { UsageEntry } from '../../src/stores/usage-store.ts'
+import type { UsageEntry } from '@agent-server/stores'
 
 /** One call of a model, with what a test says of it. */
 export const usageOf = (more: Partial<UsageEntry> = {}): UsageEntry => ({

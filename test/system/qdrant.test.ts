@@ -19,10 +19,10 @@ import {
   searchIn,
 } from '../../packages/search/test/contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../packages/search/test/contracts/vector-index.contract.ts'
+import { createSqliteData } from '../../packages/stores/test/sqlite/store-data.ts'
 import { describeFilters } from '../contracts/filters.contract.ts'
 import { replaceWhilePublishing } from '../documents/ingestion/replacement-schedule.ts'
 import { compareRankings, hasCollections } from '../retrieval/compare-rankings.ts'
-import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { PROGRAM, type QdrantNode, startNodes } from '../support/qdrant/nodes.ts'
 
 const { TEST_QDRANT_URL = '', QDRANT_API_KEY: apiKey } = process.env

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { createSqliteData } from '../../packages/stores/test/sqlite/store-data.ts'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
-import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { askOn, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
 import { onlyLong } from '../support/long.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

@@ -3,8 +3,8 @@ import { shownMetadata } from '@agent-server/lib/labels.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import type { Citation } from '@agent-server/schemas/citation.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
+import type { StoredDocument } from '@agent-server/stores'
 import { CitationCheck } from '@agent-server/wire'
-import type { StoredDocument } from '../../stores/document-store.ts'
 import { Attribution, type OnMark, type TermsOf } from './attribution.ts'
 
 export interface NumberedHit {

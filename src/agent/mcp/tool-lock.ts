@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { AcceptedTools, ToolDigests } from '../../stores/accepted.ts'
+import type { AcceptedTools, ToolDigests } from '@agent-server/stores'
 import type { RemoteTool } from './session.ts'
 
 /** How a tool definition differs from the accepted ones. */

@@ -3,9 +3,9 @@ import type { CitationCheck } from '@agent-server/schemas/citation.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { accountOwner, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { checkEffort } from '@agent-server/schemas/query.ts'
+import type { ArtifactStore } from '@agent-server/stores'
 import type { AgentEvent, AgentRequest, Payment } from '@agent-server/wire'
 import type { Retrieval } from '../../retrieval/search.ts'
-import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { TermsOf } from '../citations/attribution.ts'
 import {
   type Citations,

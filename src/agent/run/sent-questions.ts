@@ -4,8 +4,8 @@ import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { ModelMessage } from '@agent-server/models'
 import { ownerIdOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
+import type { DocumentStore } from '@agent-server/stores'
 import { type AgentRequest, visibilityOf } from '@agent-server/wire'
-import type { DocumentStore } from '../../stores/document-store.ts'
 
 /**
  * Questions that are remembered, of which each key has a share, and the maximum UTF-16 code units of one with its

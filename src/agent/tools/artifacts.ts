@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { isSameSecret } from '@agent-server/lib/same-secret.ts'
 import type { Artifact } from '@agent-server/schemas/artifact.ts'
-import type { ArtifactStore, NewArtifact, StoredArtifact } from '../../stores/artifact-store.ts'
+import type { ArtifactStore, NewArtifact, StoredArtifact } from '@agent-server/stores'
 
 /** Maximum number of files that the tools of one run may create. */
 const MAX_ARTIFACTS = 50

@@ -1,7 +1,11 @@
 import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
+import {
+  type DocumentLookup,
+  type DocumentStore,
+  eachDocument,
+  type StoredDocument,
+} from '@agent-server/stores'
 import type { DocumentSource, Tables } from '@agent-server/tables'
-import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
-import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
 
 /** The tables in the documents of the store. */
 export type DocumentTables = Tables<StoredDocument, Visibility>

@@ -2,10 +2,13 @@ import { filledText, freeObject } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { FormField, FormKind, Forms } from '@agent-server/office-tools'
+import type {
+  ArtifactStore,
+  DocumentLookup,
+  DocumentStore,
+  StoredDocument,
+} from '@agent-server/stores'
 import { z } from 'zod'
-import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
-import type { DocumentLookup } from '../../stores/lookup.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 import { unservedReason } from './tool-files.ts'
 

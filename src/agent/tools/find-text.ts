@@ -5,9 +5,13 @@ import { counted } from '@agent-server/lib/text/counted.ts'
 import { foldForms } from '@agent-server/lib/text/forms.ts'
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import { createRest } from '@agent-server/lib/text/slices.ts'
+import {
+  type DocumentLookup,
+  type DocumentStore,
+  eachDocument,
+  type StoredDocument,
+} from '@agent-server/stores'
 import { z } from 'zod'
-import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
-import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
 import { asData, type Citations, cite } from '../citations/citations.ts'
 import { defineTool, type Tool, ToolInputError } from './define-tool.ts'
 import { findDocument } from './tool-files.ts'

@@ -2,6 +2,7 @@ import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
 import { shownMetadata } from '@agent-server/lib/labels.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { allOf, type Filter } from '@agent-server/schemas/metadata.ts'
+import type { DocumentLookup, StoredDocument } from '@agent-server/stores'
 import {
   type Cell,
   keyKindOf,
@@ -10,8 +11,6 @@ import {
   type Table,
 } from '@agent-server/tables'
 import { z } from 'zod'
-import type { StoredDocument } from '../../stores/document-store.ts'
-import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { Citations } from '../citations/citations.ts'
 import { cite } from '../citations/citations.ts'
 import { defineTool, type Tool } from './define-tool.ts'

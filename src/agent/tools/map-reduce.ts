@@ -2,7 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { askModel, type Reader } from '@agent-server/models'
-import type { StoredDocument } from '../../stores/document-store.ts'
+import type { StoredDocument } from '@agent-server/stores'
 
 const MAX_CONCURRENT_PARTS = 4
 const NOTE_TOKENS = 300

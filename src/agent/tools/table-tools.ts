@@ -1,6 +1,7 @@
 import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
 import type { Owner } from '@agent-server/lib/limiter.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import type { StoredDocument } from '@agent-server/stores'
 import {
   type QueryResult,
   quoteName,
@@ -8,7 +9,6 @@ import {
   type TableEntry,
 } from '@agent-server/tables'
 import { z } from 'zod'
-import type { StoredDocument } from '../../stores/document-store.ts'
 import type { Citations } from '../citations/citations.ts'
 import { cite } from '../citations/citations.ts'
 import { defineTool, type Tool } from './define-tool.ts'

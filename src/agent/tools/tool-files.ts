@@ -1,7 +1,5 @@
 import { isFileName, type SandboxFile } from '@agent-server/sandboxes'
-import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
-import type { FileStore } from '../../stores/file-store.ts'
+import type { ArtifactStore, DocumentStore, FileStore, StoredDocument } from '@agent-server/stores'
 import { type ToolContext, ToolInputError } from './define-tool.ts'
 
 const HIT_NUMBER = /^\[?(\d{1,4})\]?$/

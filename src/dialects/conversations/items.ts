@@ -1,5 +1,5 @@
+import type { StoredConversation, StoredItem } from '@agent-server/stores'
 import { readItem } from '../../conversations/answer-record.ts'
-import type { StoredConversation, StoredItem } from '../../stores/conversation-store.ts'
 import type { Conversation, ConversationItem } from './schema.ts'
 
 /** A conversation as the protocol has it. */

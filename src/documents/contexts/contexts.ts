@@ -3,7 +3,7 @@ import { isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
 import { type EndedCall, type Meter, telling, usageOf } from '@agent-server/models'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import type { ChunkIndex } from '@agent-server/search'
-import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
+import type { DocumentStore, StoredChunk } from '@agent-server/stores'
 import { Backlog, type BacklogOptions, countExisting } from '../backlog.ts'
 import type { Preparer } from '../ingestion/preparer.ts'
 

@@ -1,7 +1,6 @@
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
-import type { StoredChunk } from '../../stores/document-store.ts'
-import type { DocumentLookup } from '../../stores/lookup.ts'
+import type { DocumentLookup, StoredChunk } from '@agent-server/stores'
 import { createPatientReader, type PatientDependencies } from './ask-patiently.ts'
 import type { ChunkWriter } from './contexts.ts'
 

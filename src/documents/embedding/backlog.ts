@@ -2,8 +2,8 @@ import { everything } from '@agent-server/lib/visibility.ts'
 import { EmbedderError } from '@agent-server/models'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import type { ChunkIndex } from '@agent-server/search'
+import type { DocumentStore, StoredChunk } from '@agent-server/stores'
 import type { Embedding } from '../../retrieval/embedding.ts'
-import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { Backlog, type BacklogOptions, countExisting } from '../backlog.ts'
 
 const BATCH = { least: 8, most: 256 }

@@ -4,6 +4,12 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
 import { type Embedder, EmbedderError } from '@agent-server/models'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
+import type {
+  DocumentStore,
+  OpenedStore,
+  StoredChunk,
+  VectorReplacement,
+} from '@agent-server/stores'
 import {
   checkDimension,
   checkEmbedding,
@@ -11,8 +17,6 @@ import {
   joinVectors,
   toEmbeddedText,
 } from '../../retrieval/embedding.ts'
-import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import type { OpenedStore, VectorReplacement } from '../../stores/opened-store.ts'
 
 /** Chunks embedded and stored at a time; an interruption loses no more than this. */
 const BATCH_CHUNKS = 256

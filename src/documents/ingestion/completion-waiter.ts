@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { createNotifier } from '@agent-server/lib/notifier.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
-import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
+import type { DocumentStore, StoredDocument } from '@agent-server/stores'
 
 /** Checks this often without a notification: another server may have ingested the document. */
 const RECHECK_MS = 1_000

@@ -5,14 +5,15 @@ import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
 import { within } from '@agent-server/schemas/collection.ts'
 import type { Deletion, DeletionQuery, DocumentPatch } from '@agent-server/schemas/document.ts'
 import type { ChunkIndex } from '@agent-server/search'
-import type {
-  ChunkPage,
-  DocumentSelection,
-  DocumentStore,
-  LabelsPatch,
-  StoredDocument,
-} from '../../stores/document-store.ts'
-import { chunkPages, documentPages } from '../../stores/lookup.ts'
+import {
+  type ChunkPage,
+  chunkPages,
+  type DocumentSelection,
+  type DocumentStore,
+  documentPages,
+  type LabelsPatch,
+  type StoredDocument,
+} from '@agent-server/stores'
 
 /** Documents that are deleted concurrently. */
 const DELETED_TOGETHER = 200

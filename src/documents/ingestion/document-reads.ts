@@ -13,17 +13,18 @@ import type {
   DocumentWarning,
   TextQuery,
 } from '@agent-server/schemas/document.ts'
-import { withShownText } from '../../retrieval/shown-chunk.ts'
 import {
+  type DocumentLookup,
   type DocumentStore,
   documentNotFound,
   type ListQuery,
   type StoredChunk,
   type StoredDocument,
-} from '../../stores/document-store.ts'
-import type { StoredFile } from '../../stores/file-store.ts'
-import type { DocumentLookup, TextPart } from '../../stores/lookup.ts'
-import type { StoredSource } from '../../stores/source-store.ts'
+  type StoredFile,
+  type StoredSource,
+  type TextPart,
+} from '@agent-server/stores'
+import { withShownText } from '../../retrieval/shown-chunk.ts'
 import type { VectorBacklog } from '../embedding/backlog.ts'
 
 /** Selects documents, their order and how many to return. */

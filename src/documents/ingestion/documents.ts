@@ -9,7 +9,7 @@ import {
   documentNotFound,
   type NewDocument,
   queueFull,
-} from '../../stores/document-store.ts'
+} from '@agent-server/stores'
 import type { Content } from '../collections.ts'
 import type { CompletionWaiter, Goal } from './completion-waiter.ts'
 import {

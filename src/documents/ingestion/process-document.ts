@@ -1,7 +1,7 @@
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import { backoffMs } from '@agent-server/lib/backoff.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import type { DocumentStore, IngestionJob } from '@agent-server/stores'
 import type { Preparer } from './preparer.ts'
 import { type Publisher, UnconfirmedError } from './publish.ts'
 import {

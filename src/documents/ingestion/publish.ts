@@ -6,10 +6,14 @@ import { MAX_WHOLE_CHARACTERS } from '@agent-server/lib/text/segments.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex } from '@agent-server/search'
 import { joinTermBatches, type TermBatch } from '@agent-server/search'
-import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec.ts'
-import { StaleKeysError } from '../../stores/chunk-keys.ts'
-import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import { discard } from '../../stores/file-store.ts'
+import {
+  createChunkBatchReader,
+  type DocumentStore,
+  discard,
+  type IngestionJob,
+  packChunkBatch,
+  StaleKeysError,
+} from '@agent-server/stores'
 import { IndexError } from './retry-policy.ts'
 import type { Segment } from './segments.ts'
 

@@ -3,11 +3,11 @@ import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import {
   type DocumentStore,
+  discard,
   documentNotFound,
   isDocumentGone,
   type StoredDocument,
-} from '../../stores/document-store.ts'
-import { discard } from '../../stores/file-store.ts'
+} from '@agent-server/stores'
 import type { createDocumentReads } from './document-reads.ts'
 
 export interface RenamingDependencies {

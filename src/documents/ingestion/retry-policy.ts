@@ -7,7 +7,7 @@ import { JobCrashed } from '@agent-server/lib/processes/job.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import { ExtractionError } from '@agent-server/readers'
 import type { ChunkIndex } from '@agent-server/search'
-import type { DocumentFailure } from '../../stores/document-store.ts'
+import type { DocumentFailure } from '@agent-server/stores'
 
 export interface RetryOptions {
   /** How often a document is tried before it fails for good. Claims that ended in a crash count too. */

@@ -7,9 +7,12 @@ import { MAX_WHOLE_CHARACTERS, segmentsOf } from '@agent-server/lib/text/segment
 import { everything } from '@agent-server/lib/visibility.ts'
 import { ExtractionError, type Extractor, type ReadText } from '@agent-server/readers'
 import type { TermBatch } from '@agent-server/search'
-import type { ChunkBatch } from '../../stores/chunk-codec.ts'
-import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import { DamagedFile } from '../../stores/file-store.ts'
+import {
+  type ChunkBatch,
+  DamagedFile,
+  type DocumentStore,
+  type IngestionJob,
+} from '@agent-server/stores'
 import type { Preparer } from './preparer.ts'
 import type { SplitChunk } from './split/pack-units.ts'
 import type { SplitContext } from './split/split-text.ts'

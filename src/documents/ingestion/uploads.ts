@@ -12,8 +12,13 @@ import {
 } from '@agent-server/schemas/new-document.ts'
 import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forCallerById, type Reader } from '@agent-server/schemas/visibility.ts'
-import type { DocumentStore } from '../../stores/document-store.ts'
-import { discard, type FileStore, type NewFile, type StoredFile } from '../../stores/file-store.ts'
+import {
+  type DocumentStore,
+  discard,
+  type FileStore,
+  type NewFile,
+  type StoredFile,
+} from '@agent-server/stores'
 import { type Documents, digestOf } from './documents.ts'
 import { createEach } from './upload-batch.ts'
 

@@ -10,8 +10,8 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import { readLines } from '@agent-server/lib/text/lines.ts'
+import type { BackupRecord, BackupRows, BackupStart } from '@agent-server/stores'
 import { z } from 'zod'
-import type { BackupRecord, BackupRows, BackupStart } from '../../stores/backup.ts'
 
 /** The name and version of the format; a reader refuses every other. */
 const FORMAT = 'agent-server-backup'

@@ -5,7 +5,7 @@ import {
   type CorpusCopies,
   type CorpusRecord,
   type CorpusStart,
-} from '../../stores/corpus.ts'
+} from '@agent-server/stores'
 
 /** Observes the records being copied; after an interrupted run, only those after its checkpoint. */
 export type Watch = (

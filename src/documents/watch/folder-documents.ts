@@ -2,8 +2,7 @@ import { type Hash, hash } from 'node:crypto'
 import { basename } from 'node:path'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { FolderToWatch } from '@agent-server/schemas/operator/watch.ts'
-import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
-import { documentPages } from '../../stores/lookup.ts'
+import { type DocumentStore, documentPages, type StoredDocument } from '@agent-server/stores'
 import type { Changing } from '../ingestion/document-changes.ts'
 
 /** The metadata fields of a document that tell its folder, its path below that, and the digest of the content. */

@@ -1,6 +1,6 @@
 import type { Log } from '@agent-server/lib/log.ts'
 import type { FolderToWatch, WatchedFolder } from '@agent-server/schemas/operator/watch.ts'
-import type { DocumentStore } from '../../stores/document-store.ts'
+import type { DocumentStore } from '@agent-server/stores'
 import { failedOf } from './folder-documents.ts'
 import { type Observations, openOf } from './observations.ts'
 import type { FolderScan } from './walk-folder.ts'

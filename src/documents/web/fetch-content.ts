@@ -4,10 +4,8 @@ import { unescape as decodePath } from 'node:querystring'
 import { toStorable } from '@agent-server/lib/fields.ts'
 import { encodingOf, mediaTypeOfUpload } from '@agent-server/readers'
 import { intervalMs } from '@agent-server/schemas/new-document.ts'
+import type { DocumentStore, NewFile, StoredSource } from '@agent-server/stores'
 import { extension } from 'mime-types'
-import type { DocumentStore } from '../../stores/document-store.ts'
-import type { NewFile } from '../../stores/file-store.ts'
-import type { StoredSource } from '../../stores/source-store.ts'
 import { FetchError, type FetchPage, NOT_MODIFIED } from './fetch-page.ts'
 
 /** The maximum share of an interval that is added at random, so that pages added together drift apart. */

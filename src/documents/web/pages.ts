@@ -17,11 +17,11 @@ import { shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import { forChanges, type Reader } from '@agent-server/schemas/visibility.ts'
 import {
   type DocumentStore,
+  discard,
   documentNotFound,
   isDocumentGone,
-} from '../../stores/document-store.ts'
-import { discard } from '../../stores/file-store.ts'
-import type { StoredSource } from '../../stores/source-store.ts'
+  type StoredSource,
+} from '@agent-server/stores'
 import type { Content } from '../collections.ts'
 import { digestOf, type OwnDocuments } from '../ingestion/documents.ts'
 import { afterAbout, createFetchContent } from './fetch-content.ts'

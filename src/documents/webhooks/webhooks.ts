@@ -9,7 +9,7 @@ import {
   refusalOf,
 } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
-import type { Outbox, OutboxEvent } from '../../stores/outbox.ts'
+import type { Outbox, OutboxEvent } from '@agent-server/stores'
 
 /** Events delivered concurrently. */
 const MAX_DELIVERIES = 8

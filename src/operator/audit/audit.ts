@@ -7,11 +7,7 @@ import type {
   AuditPage,
   AuditQuery,
 } from '@agent-server/schemas/operator/audit.ts'
-import type {
-  AuditStore,
-  NewAuditEntry,
-  AuditEntry as StoredEntry,
-} from '../../stores/audit-store.ts'
+import type { AuditStore, NewAuditEntry, AuditEntry as StoredEntry } from '@agent-server/stores'
 
 /** How long what is only noted may wait to be stored. */
 const NOTE_MS = 500

@@ -1,6 +1,6 @@
 import type { Visibility } from '@agent-server/lib/visibility.ts'
+import type { OpenedStore } from '@agent-server/stores'
 import type { Retrieval } from '../../retrieval/search.ts'
-import type { OpenedStore } from '../../stores/opened-store.ts'
 import type { Audit } from './audit.ts'
 
 type Notes = Pick<Audit, 'note'>

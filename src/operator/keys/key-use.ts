@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { counted } from '@agent-server/lib/text/counted.ts'
-import type { KeyStore, UsedKey } from '../../stores/key-store.ts'
+import type { KeyStore, UsedKey } from '@agent-server/stores'
 
 const MINUTE_MS = 60_000
 /** The delay until the use of keys is stored. */

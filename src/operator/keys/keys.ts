@@ -13,7 +13,7 @@ import {
   ownerIdOf,
   type Scope,
 } from '@agent-server/schemas/operator/api-key.ts'
-import type { KeyStore, StoredKey, UsedKey } from '../../stores/key-store.ts'
+import type { KeyStore, StoredKey, UsedKey } from '@agent-server/stores'
 import type { UsageLedger } from '../usage/ledger.ts'
 import { KeyUse } from './key-use.ts'
 

@@ -1,12 +1,15 @@
 import { MAX_KEYS } from '@agent-server/schemas/operator/api-key.ts'
 import type { Kept } from '@agent-server/schemas/operator/kept.ts'
-import { BOUNDS } from '../../stores/artifact-store.ts'
-import { MAX_SHARED } from '../../stores/collection-store.ts'
-import { CONVERSATION_BOUNDS } from '../../stores/conversation-store.ts'
-import { MAX_EVALUATIONS, MAX_QUESTIONS } from '../../stores/evaluation-store.ts'
-import { MAX_FEEDBACK } from '../../stores/feedback-store.ts'
-import { PEOPLE_BOUNDS } from '../../stores/people-store.ts'
-import { RUN_BOUNDS } from '../../stores/run-store.ts'
+import {
+  ARTIFACT_BOUNDS,
+  CONVERSATION_BOUNDS,
+  MAX_EVALUATIONS,
+  MAX_FEEDBACK,
+  MAX_QUESTIONS,
+  MAX_SHARED,
+  PEOPLE_BOUNDS,
+  RUN_BOUNDS,
+} from '@agent-server/stores'
 import { MAX_ENTRIES } from '../audit/audit.ts'
 import { MOST_SESSIONS } from '../people/person-sessions.ts'
 
@@ -55,8 +58,8 @@ const GROWING: Record<string, [name: string, bound: (settings: Settings) => Boun
   artifacts: [
     'files and responses',
     () => ({
-      keptFor: `${inDays(BOUNDS.artifact.maximumAgeMs)}, responses ${inDays(BOUNDS.response.maximumAgeMs)}`,
-      bound: `${number(BOUNDS.artifact.maximumCount)} and ${size(BOUNDS.artifact.maximumTotalBytes)} of each kind`,
+      keptFor: `${inDays(ARTIFACT_BOUNDS.artifact.maximumAgeMs)}, responses ${inDays(ARTIFACT_BOUNDS.response.maximumAgeMs)}`,
+      bound: `${number(ARTIFACT_BOUNDS.artifact.maximumCount)} and ${size(ARTIFACT_BOUNDS.artifact.maximumTotalBytes)} of each kind`,
       whenFull: 'oldest-goes',
     }),
   ],

@@ -3,9 +3,9 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { meter } from '@agent-server/lib/tracing.ts'
 import type { Sample } from '@agent-server/schemas/operator/ops.ts'
+import type { StoreCounts } from '@agent-server/stores'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { RunObserver } from '../../agent/run/run-limiter.ts'
-import type { StoreCounts } from '../../stores/document-store.ts'
 
 const SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,

@@ -2,7 +2,7 @@ import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
-import type { StoreCounts } from '../../stores/document-store.ts'
+import type { StoreCounts } from '@agent-server/stores'
 
 const DEADLINE_MS = 2_000
 /** Callers without the master key cannot trigger checks more often, except when startup reaches its next stage. */

@@ -3,11 +3,11 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
 import type { ModelMessage } from '@agent-server/models'
 import type { Run, RunList, RunListQuery } from '@agent-server/schemas/operator/run.ts'
+import type { RunStore } from '@agent-server/stores'
 import type { AgentRequest } from '@agent-server/wire'
 import type { Answer } from '../../agent/run/model-turn.ts'
 import type { FinishedRun } from '../../agent/run/run-limiter.ts'
 import type { RunTrace, RunTraces } from '../../agent/run/run-trace.ts'
-import type { RunStore } from '../../stores/run-store.ts'
 
 /** UTF-16 code units of all texts of a run, of one of them, and of a passage or a question in a list. */
 const MAX_CHARACTERS = 200_000

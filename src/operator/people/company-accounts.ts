@@ -2,8 +2,8 @@ import type { Encryption } from '@agent-server/lib/encrypted.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { AccessTokens, CompanySignIn } from '@agent-server/oidc'
+import type { SessionStore } from '@agent-server/stores'
 import { z } from 'zod'
-import type { SessionStore } from '../../stores/people-store.ts'
 import type { PersonSessions } from './person-sessions.ts'
 
 /** What the browser keeps while the person is at the issuer. */

@@ -5,8 +5,12 @@ import type {
   PersonRemoved,
 } from '@agent-server/schemas/operator/people.ts'
 import type { PersonChange } from '@agent-server/schemas/operator/usage.ts'
-import { CONVERSATION_BOUNDS, type ConversationStore } from '../../stores/conversation-store.ts'
-import type { PeopleStore, StoredPerson } from '../../stores/people-store.ts'
+import {
+  CONVERSATION_BOUNDS,
+  type ConversationStore,
+  type PeopleStore,
+  type StoredPerson,
+} from '@agent-server/stores'
 import type { People } from './people.ts'
 
 /** Conversations that are removed one after the other before the next are looked up. */

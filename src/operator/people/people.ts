@@ -2,7 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import { type AccessTokens, type DescribedPerson, isJwt } from '@agent-server/oidc'
 import type { Caller, Person, Scope } from '@agent-server/schemas/operator/api-key.ts'
-import type { PeopleStore } from '../../stores/people-store.ts'
+import type { PeopleStore } from '@agent-server/stores'
 
 /** What everybody may do who can sign in; what they see is a matter of rights. */
 const PERSON_SCOPES: readonly Scope[] = ['query', 'chat', 'ingest']

@@ -5,8 +5,8 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import { type CompanySignIn, type SignedIn, unavailable } from '@agent-server/oidc'
 import type { Caller, Person } from '@agent-server/schemas/operator/api-key.ts'
+import type { SessionStore, StoredSession } from '@agent-server/stores'
 import { z } from 'zod'
-import type { SessionStore, StoredSession } from '../../stores/people-store.ts'
 import { callerFor, type People } from './people.ts'
 
 export const SESSION_SECONDS = 7 * 24 * 3_600

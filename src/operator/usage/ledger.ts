@@ -12,8 +12,6 @@ import {
   usageOf,
 } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
-import type { Payment } from '@agent-server/wire'
-import type { AgentConfiguration } from '../../agent/configuration.ts'
 import {
   type Amounts,
   type OwnerLimits,
@@ -21,7 +19,9 @@ import {
   type UsageEntry,
   type UsageOwners,
   type UsageStore,
-} from '../../stores/usage-store.ts'
+} from '@agent-server/stores'
+import type { Payment } from '@agent-server/wire'
+import type { AgentConfiguration } from '../../agent/configuration.ts'
 import { DAY_MS, type Limits, limitReached } from './limits.ts'
 
 type Prices = AgentConfiguration['prices']

@@ -1,9 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Caller, Person } from '@agent-server/schemas/operator/api-key.ts'
+import type { DayLimits, KeyStore, OwnerLimits, PeopleStore, Refusal } from '@agent-server/stores'
 import type { AgentConfiguration } from '../../agent/configuration.ts'
-import type { KeyStore } from '../../stores/key-store.ts'
-import type { PeopleStore } from '../../stores/people-store.ts'
-import type { DayLimits, OwnerLimits, Refusal } from '../../stores/usage-store.ts'
 
 type Budgets = AgentConfiguration['budgets']
 

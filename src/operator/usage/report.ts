@@ -2,14 +2,14 @@ import type { Owner } from '@agent-server/lib/limiter.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { OwnUsage, UsageQuery, UsageReport } from '@agent-server/schemas/operator/usage.ts'
-import type { AgentConfiguration } from '../../agent/configuration.ts'
 import {
   type Amounts,
   USAGE_DIMENSIONS,
   type UsageDimension,
   type UsageStore,
   type UsageSum,
-} from '../../stores/usage-store.ts'
+} from '@agent-server/stores'
+import type { AgentConfiguration } from '../../agent/configuration.ts'
 import { NO_AMOUNTS, ownersOf, type UsageLedger } from './ledger.ts'
 import { DAY_MS, type Limits } from './limits.ts'
 

@@ -2,11 +2,11 @@ import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { afterAll, expect, it, vi } from 'vitest'
+import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { beginSignIn, finishSignIn } from '../../../src/agent/mcp/account-sign-in.ts'
 import { createMcpAccounts } from '../../../src/agent/mcp/accounts.ts'
 import { toSessionTarget } from '../../../src/agent/mcp/session.ts'
 import { McpServers } from '../../../src/agent/mcp/settings.ts'
-import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 import { startPersonalServer } from '../../support/personal-mcp-server.ts'
 
 const ADA = { owner: 'user:ada', connection: 'tickets' }

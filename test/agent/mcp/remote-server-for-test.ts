@@ -3,10 +3,10 @@ import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { McpServer } from '@modelcontextprotocol/server'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { RemoteServer } from '../../../src/agent/mcp/remote-server.ts'
 import { McpServers } from '../../../src/agent/mcp/settings.ts'
 import { createToolLock } from '../../../src/agent/mcp/tool-lock.ts'
-import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 import { createContext } from '../tools/context-for-test.ts'
 
 /** A connection as the server makes it, to a server on the loopback. */

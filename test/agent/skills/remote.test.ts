@@ -1,8 +1,8 @@
 import { isRemoteSource } from '@agent-server/schemas/agent.ts'
 import { describe, expect, it } from 'vitest'
+import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { SkillError } from '../../../src/agent/skills/read-skill.ts'
 import { createRemoteSkills, kindOfSource } from '../../../src/agent/skills/remote.ts'
-import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 import { plainSkill } from './skill-for-test.ts'
 
 describe('The kind of a source', () => {

@@ -1,8 +1,8 @@
 import { everything } from '@agent-server/lib/visibility.ts'
 import { createTables } from '@agent-server/tables'
 import { expect, it } from 'vitest'
+import { TABLE_ENDINGS } from '../../../packages/stores/src/lookup.ts'
 import { documentsWithTables } from '../../../src/agent/tools/document-tables.ts'
-import { TABLE_ENDINGS } from '../../../src/stores/lookup.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup } from './stored-document.ts'
 

@@ -1,12 +1,7 @@
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
-import type { StoredDocument } from '../../../src/stores/document-store.ts'
-import type {
-  DocumentLookup,
-  LookupQuery,
-  PartQuery,
-  ValueQuery,
-} from '../../../src/stores/lookup.ts'
+import type { DocumentLookup, StoredDocument } from '@agent-server/stores'
+import type { LookupQuery, PartQuery, ValueQuery } from '../../../packages/stores/src/lookup.ts'
 import { documentOf } from './stored-document.ts'
 
 /** A fake document store: everybody sees every document, every filter takes each, and each question is kept. */

@@ -1,10 +1,10 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { ChartSpecification, Charts } from '@agent-server/office-tools'
+import type { StoredDocument } from '@agent-server/stores'
 import type { TableAnswer } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { makeChart } from '../../../src/agent/tools/make-chart.ts'
-import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { createContext } from './context-for-test.ts'
 import { documentOf } from './stored-document.ts'
 

@@ -1,4 +1,4 @@
-import type { ArtifactStore, StoredArtifact } from '../../../src/stores/artifact-store.ts'
+import type { ArtifactStore, StoredArtifact } from '@agent-server/stores'
 
 /** A fake artifact store: keeps every file in memory, as it was named, for ever. */
 export function createMemoryArtifactStore({ maximumBytes = 1_000_000 } = {}): ArtifactStore {

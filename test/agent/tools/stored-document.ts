@@ -1,5 +1,4 @@
-import type { DocumentStore, StoredDocument } from '../../../src/stores/document-store.ts'
-import type { DocumentLookup } from '../../../src/stores/lookup.ts'
+import type { DocumentLookup, DocumentStore, StoredDocument } from '@agent-server/stores'
 
 export interface FakeTable {
   id: string

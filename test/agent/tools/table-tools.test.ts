@@ -1,12 +1,12 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
+import type { StoredDocument } from '@agent-server/stores'
 import type { Table, TableEntry, TableQuery } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
 import { safeFileName } from '../../../src/agent/tools/artifacts.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { citeTables, renderRows, tableTools } from '../../../src/agent/tools/table-tools.ts'
-import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { createContext } from './context-for-test.ts'
 import { documentOf } from './stored-document.ts'
 

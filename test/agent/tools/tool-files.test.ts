@@ -1,10 +1,10 @@
 import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
+import type { StoredDocument } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { createToolFiles } from '../../../src/agent/tools/tool-files.ts'
-import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { hitOf } from '../../support/hit.ts'
 import { createMemoryArtifactStore } from './memory-artifact-store.ts'
 

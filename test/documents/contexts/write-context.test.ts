@@ -1,8 +1,8 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { type ModelUsage, PromptTooLong, telling, UNMETERED } from '@agent-server/models'
+import type { StoredChunk } from '@agent-server/stores'
 import { expect, it } from 'vitest'
 import { createContextWriter } from '../../../src/documents/contexts/write-context.ts'
-import type { StoredChunk } from '../../../src/stores/document-store.ts'
 import { createScriptedModel, says } from '../../agent/run/scripted-model.ts'
 import { silent } from '../ingestion/ingestion-parts.ts'
 

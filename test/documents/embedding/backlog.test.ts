@@ -1,7 +1,7 @@
 import { EmbedderError } from '@agent-server/models'
+import type { ChunkVectors, StoredChunk } from '@agent-server/stores'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createVectorBacklog } from '../../../src/documents/embedding/backlog.ts'
-import type { ChunkVectors, StoredChunk } from '../../../src/stores/document-store.ts'
 import { silent } from '../ingestion/ingestion-parts.ts'
 
 const chunkOf = (key: number): StoredChunk => ({

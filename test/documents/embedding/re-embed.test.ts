@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Embedder, EmbedderError } from '@agent-server/models'
+import type { StoredChunk, VectorReplacement } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
 import {
   createOnlineReEmbedding,
   swapShadowVectors,
 } from '../../../src/documents/embedding/re-embed.ts'
-import type { StoredChunk } from '../../../src/stores/document-store.ts'
-import type { VectorReplacement } from '../../../src/stores/opened-store.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
 

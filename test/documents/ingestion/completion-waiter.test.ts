@@ -1,6 +1,7 @@
+import type { StoredDocument } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
+import type { DocumentStatus } from '../../../packages/stores/src/document-store.ts'
 import { createCompletionWaiter } from '../../../src/documents/ingestion/completion-waiter.ts'
-import type { DocumentStatus, StoredDocument } from '../../../src/stores/document-store.ts'
 
 const LONG = 60_000
 const forever = new AbortController().signal

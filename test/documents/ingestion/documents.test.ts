@@ -2,9 +2,9 @@ import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { Document } from '@agent-server/schemas/document.ts'
+import type { NewDocument, StoredDocument } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
 import { createAdmission, createDocuments } from '../../../src/documents/ingestion/documents.ts'
-import type { NewDocument, StoredDocument } from '../../../src/stores/document-store.ts'
 import { openParts } from './ingestion-parts.ts'
 
 const stored: StoredDocument = {

@@ -3,7 +3,12 @@ import { everything } from '@agent-server/lib/visibility.ts'
 import { createExtractor, type Extractor } from '@agent-server/readers'
 import type { ChunkIndex } from '@agent-server/search'
 import { createAnalyser, createEmbeddedIndex } from '@agent-server/search'
+import type { DocumentStore, StoredDocument } from '@agent-server/stores'
 import { onTestFinished } from 'vitest'
+import {
+  createSqliteData,
+  type SqliteData,
+} from '../../../packages/stores/test/sqlite/store-data.ts'
 import type { SegmentText } from '../../../src/documents/ingestion/prepare-thread.ts'
 import { createPreparer, type Preparer } from '../../../src/documents/ingestion/preparer.ts'
 import { createSources } from '../../../src/documents/ingestion/segments.ts'
@@ -13,8 +18,6 @@ import {
   type IngestionOptions,
   type IngestionOutcome,
 } from '../../../src/documents/ingestion/worker.ts'
-import type { DocumentStore, StoredDocument } from '../../../src/stores/document-store.ts'
-import { createSqliteData, type SqliteData } from '../../stores/sqlite/store-data.ts'
 
 const LANGUAGE = 'english'
 const analyser = createAnalyser(LANGUAGE)

@@ -1,5 +1,6 @@
 import { compareKeys } from '@agent-server/lib/compare-keys.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { DocumentStore, IngestionJob } from '@agent-server/stores'
 import {
   createNextIndex,
   createQdrantIndex,
@@ -9,7 +10,6 @@ import { batchOf } from '../../../packages/search/test/contracts/chunk-index.fix
 import { addVectors } from '../../../src/documents/embedding/backlog.ts'
 import { createPublisher } from '../../../src/documents/ingestion/publish.ts'
 import { replaceIndex } from '../../../src/documents/ingestion/replace-index.ts'
-import type { DocumentStore, IngestionJob } from '../../../src/stores/document-store.ts'
 import { silent } from './ingestion-parts.ts'
 import { seededRandom } from './random-text.ts'
 

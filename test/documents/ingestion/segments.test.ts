@@ -1,12 +1,12 @@
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { Extracted } from '@agent-server/readers'
+import type { IngestionJob } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
 import {
   createSources,
   numberPages,
   type Source,
 } from '../../../src/documents/ingestion/segments.ts'
-import type { IngestionJob } from '../../../src/stores/document-store.ts'
 
 const FILE = { name: 'a.pdf', mediaType: 'application/pdf', size: 3 }
 const JOB: IngestionJob = {

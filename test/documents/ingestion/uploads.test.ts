@@ -5,10 +5,10 @@ import { everything } from '@agent-server/lib/visibility.ts'
 import type { FormPart } from '@agent-server/schemas/new-document.ts'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSqliteData } from '../../../packages/stores/test/sqlite/store-data.ts'
 import type { AllDocuments } from '../../../src/documents/ingestion/documents.ts'
 import { createDocuments } from '../../../src/documents/ingestion/documents.ts'
 import { createFiles, receiveFile } from '../../../src/documents/ingestion/uploads.ts'
-import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 
 async function openFiles(queueLimit = 100) {
   const data = await createSqliteData()

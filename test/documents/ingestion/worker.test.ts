@@ -1,7 +1,7 @@
 import { everything } from '@agent-server/lib/visibility.ts'
+import type { IngestionJob } from '@agent-server/stores'
 import { describe, expect, it, vi } from 'vitest'
 import { createClaimLoop } from '../../../src/documents/ingestion/worker.ts'
-import type { IngestionJob } from '../../../src/stores/document-store.ts'
 import {
   createGate,
   createRunning,

@@ -3,13 +3,13 @@ import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { BackupRecord, BackupRows } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
 import {
   checkBackupFile,
   readBackupFile,
   writeBackupFile,
 } from '../../../src/documents/transfer/backup-file.ts'
-import type { BackupRecord, BackupRows } from '../../../src/stores/backup.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const { signal } = new AbortController()

@@ -1,8 +1,8 @@
+import type { CorpusRecord } from '@agent-server/stores'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSqliteCorpus } from '../../../packages/stores/src/sqlite/corpus.ts'
+import { createSqliteData } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { moveCorpus } from '../../../src/documents/transfer/move-corpus.ts'
-import type { CorpusRecord } from '../../../src/stores/corpus.ts'
-import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'
-import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 
 const { signal } = new AbortController()
 const unwatched = (records: AsyncIterable<CorpusRecord>) => records

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { OutboundError, type OutboundRequest } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import type { OutboxEvent } from '@agent-server/stores'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createWebhooks, signedHeaders } from '../../../src/documents/webhooks/webhooks.ts'
-import type { OutboxEvent } from '../../../src/stores/outbox.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const WAITS = [1_000, 60_000]

@@ -1,6 +1,6 @@
+import type { NewAuditEntry } from '@agent-server/stores'
 import { expect, it } from 'vitest'
 import { Audit } from '../../../src/operator/audit/audit.ts'
-import type { NewAuditEntry } from '../../../src/stores/audit-store.ts'
 
 /** The log on a store that takes what it is given, or nothing while it is down. */
 function openAudit() {

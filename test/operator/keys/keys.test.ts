@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { type Caller, MASTER, type NewApiKey } from '@agent-server/schemas/operator/api-key.ts'
+import type { UsageStore } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
+import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { Keys } from '../../../src/operator/keys/keys.ts'
 import { UsageLedger } from '../../../src/operator/usage/ledger.ts'
 import { createLimits } from '../../../src/operator/usage/limits.ts'
-import type { UsageStore } from '../../../src/stores/usage-store.ts'
-import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 const HOUR = 3_600_000

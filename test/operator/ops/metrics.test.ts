@@ -1,6 +1,6 @@
+import type { StoreCounts } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
 import { createMetrics } from '../../../src/operator/ops/metrics.ts'
-import type { StoreCounts } from '../../../src/stores/document-store.ts'
 
 const COUNTS: StoreCounts = {
   documents: { pending: 1, processing: 2, ready: 3, failed: 4 },

@@ -1,8 +1,8 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { Readiness } from '@agent-server/schemas/operator/ops.ts'
+import type { StoreCounts } from '@agent-server/stores'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createReadiness, type ReadinessCheck } from '../../../src/operator/ops/readiness.ts'
-import type { StoreCounts } from '../../../src/stores/document-store.ts'
 
 const documents = { pending: 1, processing: 2, ready: 3, failed: 4 }
 const works: ReadinessCheck = async () => undefined

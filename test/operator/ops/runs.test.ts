@@ -1,9 +1,9 @@
 import { Run } from '@agent-server/schemas/operator/run.ts'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createSqliteData } from '../../../packages/stores/test/sqlite/store-data.ts'
 import type { RunTrace } from '../../../src/agent/run/run-trace.ts'
 import { createRunHistory } from '../../../src/operator/ops/runs.ts'
 import { question } from '../../agent/run/agent-for-test.ts'
-import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 import { hitOf } from '../../support/hit.ts'
 
 const SECRET = 'a-secret-of-the-server'

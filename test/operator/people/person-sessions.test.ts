@@ -1,11 +1,11 @@
 import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { createAccessTokens, createCompanySignIn, createIssuer } from '@agent-server/oidc'
+import type { OpenedStore } from '@agent-server/stores'
 import { expect, it } from 'vitest'
+import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { createCompanyAccounts } from '../../../src/operator/people/company-accounts.ts'
 import { createPeople } from '../../../src/operator/people/people.ts'
 import { createPersonSessions } from '../../../src/operator/people/person-sessions.ts'
-import type { OpenedStore } from '../../../src/stores/opened-store.ts'
-import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 import { startTokenIssuer } from '../../support/token-issuer.ts'
 
 const MINUTE = 60_000

@@ -1,9 +1,9 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
+import type { OwnerLimits, UsageEntry, UsageStore } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
+import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { UsageLedger } from '../../../src/operator/usage/ledger.ts'
-import type { OwnerLimits, UsageEntry, UsageStore } from '../../../src/stores/usage-store.ts'
-import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 
 const ALL = { by: ['model' as const], since: 0, until: 99_999, limit: 100 }
 

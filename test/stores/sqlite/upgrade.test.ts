@@ -4,16 +4,18 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { openForWriting } from '../../../src/stores/sqlite/connection.ts'
-import { MIGRATIONS } from '../../../src/stores/sqlite/migrate.ts'
-import { upgrade } from '../../../src/stores/sqlite/upgrade.ts'
+import { openForWriting } from '../../../packages/stores/src/sqlite/connection.ts'
+import { MIGRATIONS } from '../../../packages/stores/src/sqlite/migrate.ts'
+import { upgrade } from '../../../packages/stores/src/sqlite/upgrade.ts'
+import { DOCUMENTS, NEXT } from '../../../packages/stores/test/next-version.ts'
+import { createSqliteData, openDirectory } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { isLong, long } from '../../support/long.ts'
 import { launch } from '../../support/server-process.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
-import { DOCUMENTS, NEXT } from '../next-version.ts'
-import { createSqliteData, openDirectory } from './store-data.ts'
 
-const UPGRADE = fileURLToPath(new URL('./upgrade-until-killed.ts', import.meta.url))
+const UPGRADE = fileURLToPath(
+  new URL('../../../packages/stores/test/sqlite/upgrade-until-killed.ts', import.meta.url),
+)
 const KILLS = isLong ? 100 : 10
 const KILL_MS = 60
 const COUNT = 300

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../../src/stores/postgres/database.ts'
-import { POSTGRES } from '../../../src/stores/postgres/dialect.ts'
-import { createArtifacts } from '../../../src/stores/sql/artifacts.ts'
-import { callsOf, createWrites, runWrite } from '../../../src/stores/sql/writes.ts'
+import { openDatabase } from '../../../packages/stores/src/postgres/database.ts'
+import { POSTGRES } from '../../../packages/stores/src/postgres/dialect.ts'
+import { createArtifacts } from '../../../packages/stores/src/sql/artifacts.ts'
+import { callsOf, createWrites, runWrite } from '../../../packages/stores/src/sql/writes.ts'
 import {
   describeArtifactBounds,
   describeArtifactStore,

@@ -1,4 +1,4 @@
-import type { DocumentStore } from '../../../src/stores/document-store.ts'
+import type { DocumentStore } from '@agent-server/stores'
 
 const CLAIMS = 50
 const DIMENSION = 8

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { SharedStore } from '../../../src/stores/opened-store.ts'
-import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import type { SharedStore } from '../../../packages/stores/src/opened-store.ts'
+import { createPostgresStore } from '../../../packages/stores/src/postgres/postgres-store.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import {
   createPostgresData,

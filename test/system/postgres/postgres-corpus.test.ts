@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createPostgresCorpus } from '../../../src/stores/postgres/corpus.ts'
+import { createPostgresCorpus } from '../../../packages/stores/src/postgres/corpus.ts'
 import { describeCorpus } from '../../contracts/corpus.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { describe, expect, it, vi } from 'vitest'
-import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { createPostgresStore } from '../../../packages/stores/src/postgres/postgres-store.ts'
 import {
   createExpectedDocuments,
   type ExpectedDocuments,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import type { SharedStore } from '../../../src/stores/opened-store.ts'
-import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import type { SharedStore } from '../../../packages/stores/src/opened-store.ts'
+import { createPostgresStore } from '../../../packages/stores/src/postgres/postgres-store.ts'
 import type { StoreData } from '../../contracts/open-store.ts'
 
 /** A PostgreSQL server on which databases may be made; `.ci/run` starts one. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { createPostgresStore } from '../../../packages/stores/src/postgres/postgres-store.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { hasPostgresEngine, startPostgresEngine } from '../../support/postgres-engine.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'

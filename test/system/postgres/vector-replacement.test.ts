@@ -1,6 +1,6 @@
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { SharedStore } from '../../../src/stores/opened-store.ts'
+import type { SharedStore } from '../../../packages/stores/src/opened-store.ts'
 import { addReady } from '../../contracts/vector-replacement.contract.ts'
 import { createPostgresData, hasPostgres, type PostgresData } from './store-data.ts'
 
