@@ -20,8 +20,14 @@ interface ClosestSentence {
 
 /** A sentence that has at least this part of the statement's terms says the same, or something else in its place. */
 const MIN_SHARE_OF_SAME = 0.8
-/** For a name it must be more: a true statement often names what an earlier sentence is about. */
-const MIN_SHARE_OF_NAMED = 0.9
+/**
+ * For a name, so much of the rest of the statement must be in the sentence, since a true statement often names what an
+ * earlier sentence is about, and so much of the sentence in the statement, which may be shorter.
+ */
+const MIN_SHARE_OF_REST = 0.9
+const MIN_SHARE_OF_SENTENCE = 0.5
+/** A shorter rest says too little. */
+const MIN_TERMS_OF_REST = 3
 /** So much of it is enough to miss the statement's negation in it: few true statements add one. */
 const MIN_SHARE_OF_NEGATED = 0.4
 const CLAUSE_END = /[,;:()\u2013\u2014]\s/
@@ -33,13 +39,11 @@ const CLAUSE_END = /[,;:()\u2013\u2014]\s/
 export function createDifference({
   heading,
   sourceTerms,
-  hasNames,
   termsOf,
 }: {
   /** What stands above the passage, which every sentence may refer to. */
   heading: string
   sourceTerms: ReadonlySet<number>
-  hasNames: boolean
   termsOf: TermsOf
 }) {
   const headingTerms = [...termsOf(heading)]
@@ -53,11 +57,10 @@ export function createDifference({
     if (!best) return false
     const isNegated = best.share >= MIN_SHARE_OF_NEGATED && negates(statement)
     if (isNegated && !isDenied(new Set(statementTerms), closest)) return true
+    if (hasOtherName(statement, statementTerms, closest)) return true
     return (
       best.share >= MIN_SHARE_OF_SAME &&
-      (hasOtherNumber(statement, closest) ||
-        (best.share >= MIN_SHARE_OF_NAMED && hasOtherName(statement, closest)) ||
-        isOpposite(statement, statementTerms, best))
+      (hasOtherNumber(statement, closest) || isOpposite(statement, statementTerms, best))
     )
   }
 
@@ -79,16 +82,36 @@ export function createDifference({
     return isReplaced && own.some(isMissingIn(near))
   }
 
-  /** A name or month. */
-  function hasOtherName(statement: string, closest: readonly ClosestSentence[]): boolean {
+  /** Whether a name or month of the passage stands in the place of one that the best sentence has. */
+  function hasOtherName(
+    statement: string,
+    statementTerms: readonly number[],
+    closest: readonly ClosestSentence[],
+  ): boolean {
+    const [best] = closest
+    if (!best) return false
     const isIn = (terms: ReadonlySet<number>) => (name: string) =>
       Array.from(termsOf(name)).some((term) => terms.has(term))
-    const isOwn = isIn(new Set(termsOf(statement)))
+    const isOwn = isIn(new Set(statementTerms))
     const isNear = isIn(new Set([...headingTerms, ...closest.flatMap(({ terms }) => [...terms])]))
     const isKnown = isIn(sourceTerms)
-    const labelsIn = (text: string) => [...(hasNames ? namesIn(text) : []), ...monthsIn(text)]
-    const isReplaced = labelsIn(closest[0]?.words ?? '').some((name) => !isOwn(name))
-    return isReplaced && labelsIn(statement).some((name) => isKnown(name) && !isNear(name))
+    const isRestTheSame = (name: string) => {
+      const replacing = new Set(termsOf(name))
+      const rest = statementTerms.filter((term) => !replacing.has(term))
+      const shared = rest.filter((term) => best.terms.has(term)).length
+      return (
+        rest.length >= MIN_TERMS_OF_REST &&
+        shared >= rest.length * MIN_SHARE_OF_REST &&
+        shared >= best.terms.size * MIN_SHARE_OF_SENTENCE
+      )
+    }
+    // The nouns of German, too, which has no other sign of a name.
+    const labelsIn = (text: string) => [...namesIn(text), ...monthsIn(text)]
+    const isReplaced = labelsIn(best.words).some((name) => !isOwn(name))
+    return (
+      isReplaced &&
+      labelsIn(statement).some((name) => isKnown(name) && !isNear(name) && isRestTheSame(name))
+    )
   }
 
   /** The clause of a sentence that shares most terms with a statement. */

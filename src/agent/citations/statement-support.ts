@@ -60,12 +60,7 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
   const beginnings = new Set(words.flatMap((word) => BEGINNING_OF_NAME.exec(word) ?? []))
   const hasNames =
     words.length < MIN_WORDS || countCapitalised(words) <= words.length * MAX_CAPITALISED
-  const isDifferent = createDifference({
-    heading: `${title} ${heading}`,
-    sourceTerms,
-    hasNames,
-    termsOf,
-  })
+  const isDifferent = createDifference({ heading: `${title} ${heading}`, sourceTerms, termsOf })
 
   return (statement: string): Support => {
     const statementTerms = [...new Set(termsOf(statement))]

@@ -177,6 +177,37 @@ describe('A citation', () => {
     },
   )
 
+  it.each([
+    [
+      'english',
+      'Lena Berg runs the harbour office in Kiel. The archive of the port was moved to Lübeck by Jan Voss in spring.',
+      'Jan Voss moved the archive of the port to Lübeck [1].',
+      'Jan Voss moved the archive of the port to Kiel [1].',
+    ],
+    [
+      'german',
+      'Das Hafenamt in Kiel leitet Lena Berg. Das Archiv des Hafens brachte Jan Voss im Frühjahr nach Lübeck. Die Schlüssel liegen beim Pförtner, der Aufzug fährt nur werktags, und die Bücher stehen im Keller des alten Speichers.',
+      'Das Archiv des Hafens brachte Jan Voss nach Lübeck [1].',
+      'Das Archiv des Hafens brachte Jan Voss nach Kiel [1].',
+    ],
+    [
+      'german',
+      'Der Bescheid kommt vom Bauamt. Den Antrag prüft das Ordnungsamt innerhalb von zwei Wochen. Die Gebühr zahlt der Antragsteller an der Kasse im Erdgeschoss, wo auch die Formulare liegen, die jeder mitnehmen darf.',
+      'Den Antrag prüft das Ordnungsamt innerhalb von zwei Wochen [1].',
+      'Den Antrag prüft das Bauamt innerhalb von zwei Wochen [1].',
+    ],
+  ] as const)(
+    'does not support a name of another sentence in the place of its own: %s %s',
+    async (language, text, said, exchanged) => {
+      const terms = createAnalyser(language)
+      const inLanguage = { ...options, termsOf: (words: string) => terms.query(words).terms }
+      const hits = [{ ...hitOf('1'), title: '', text, end: text.length }]
+      const supported = async (answer: string) =>
+        (await checkStatements(answer, hits, inLanguage, signal))[0]?.citation.supported
+      expect([await supported(said), await supported(exchanged)]).toEqual([true, false])
+    },
+  )
+
   it('takes the beginning of a date for no two years', async () => {
     const text = 'The bridge was opened on 2018-11-05.'
     const hits = [{ ...hitOf('1'), text, end: text.length }]
