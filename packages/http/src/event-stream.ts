@@ -58,12 +58,15 @@ export function sendEvents<Event>(
     .catch((error: unknown) => sendError(error, reply.request, reply))
 }
 
-/** Each batch is one write. One timer serves the whole stream, so a batch costs at most its own promise. */
+/**
+ * What comes in one turn is one write, the end with it. One timer serves the whole stream, so a batch costs at most its
+ * own promise.
+ */
 function framesOf<Event>(
   first: Promise<IteratorResult<readonly Event[]>>,
   batches: Batches<Event>,
   format: FrameFormat<Event>,
-  { request }: FastifyReply,
+  { raw, request }: FastifyReply,
   silenceMs: number,
 ): Readable {
   let next: typeof first | undefined = first
@@ -84,6 +87,12 @@ function framesOf<Event>(
   )
   return stream
 
+  /** A write to the socket takes longer than all else that is done for a batch. */
+  function holdBack(): void {
+    raw.cork()
+    setImmediate(() => raw.uncork())
+  }
+
   async function writeNext(): Promise<void> {
     isWaiting = true
     keepAlive.refresh()
@@ -91,6 +100,7 @@ function framesOf<Event>(
       const { done, value } = await (next ?? batches.next())
       next = undefined
       isWaiting = false
+      holdBack()
       if (!done) return void stream.push(value.map((event) => format.encode(event)).join(''))
       stream.push(format.end)
       stream.push(null)

@@ -82,6 +82,30 @@ describe('a stream', () => {
     expect((await reader?.read())?.value).toContain('data: two\n\n')
   })
 
+  it('leaves in one write, with its end, where nothing is waited for', async () => {
+    let writes = 0
+    const { url } = await openApp((app) => {
+      app.post('/stream', open, (_request, reply) => {
+        const { socket } = reply.raw
+        for (const name of ['_write', '_writev'] as const) {
+          const work = socket?.[name]
+          const counted = (...parameters: unknown[]) => {
+            writes += 1
+            return work && Reflect.apply(work, socket, parameters)
+          }
+          Object.assign(socket ?? {}, { [name]: counted })
+        }
+        const events = async function* () {
+          yield* ['one', 'two', 'three']
+        }
+        sendEvents(reply, inBatches(events()), FORMAT)
+      })
+    })
+    const response = await fetch(`${url}/stream`, { method: 'POST' })
+    expect(await response.text()).toContain('data: three\n\ndata: end\n\n')
+    expect(writes).toBe(1)
+  })
+
   it.each(someOf([10_000, 100_000], 1))('of %d events arrives whole', long, async (events) => {
     const { text } = await read(async function* () {
       for (let event = 0; event < events; event += 1) yield String(event)
