@@ -9,27 +9,15 @@ import { lastTime, moveTimes } from '../support/age.ts'
 import { fillEverything } from '../support/frozen/fill.ts'
 import { inventoryOf } from '../support/frozen/inventory.ts'
 import { FROZEN, isFreezing, MAX_BYTES, openFrozen } from '../support/frozen/open.ts'
+import { ARCHIVE, INVENTORY, thawed } from '../support/frozen/thaw.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const run = promisify(execFile)
-const ARCHIVE = join(FROZEN, 'data.tar.gz')
-const INVENTORY = join(FROZEN, 'sqlite.json')
 const LONG_MS = 180_000
 const DAY_MS = 86_400_000
 const INTEGERS = `SELECT m.name AS tableName, c.name AS columnName
   FROM sqlite_schema m, pragma_table_info(m.name) c
   WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND c.type = 'INTEGER'`
-
-/** The data of the version, in a folder of their own, as if they had been written a minute ago. */
-async function thawed(): Promise<string> {
-  const parent = await temporaryDirectory()
-  await run('tar', ['-xzf', ARCHIVE, '-C', parent])
-  const directory = join(parent, 'data')
-  const file = join(directory, 'agent-server.db')
-  // Retention must not take away what the test looks for, in whichever year it runs.
-  moveTimes(file, Date.now() - 60_000 - lastTime(file))
-  return directory
-}
 
 function usageDay(file: string): number {
   using database = new DatabaseSync(file)

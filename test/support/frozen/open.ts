@@ -8,10 +8,10 @@ export const MAX_BYTES = 3_000_000
 /** `FREEZE_DATA=1 npm test -- <file>` makes the data anew, until the version is released. */
 export const isFreezing = process.env.FREEZE_DATA === '1'
 
-/** A server of this version on such data. */
-export async function openFrozen(place: Record<string, string>) {
+/** With which a server opens such data, in a folder or a database. */
+export async function frozenSettings(place: Record<string, string>) {
   const embedder = await startScriptedEmbedder()
-  return startServer({
+  return {
     EMBEDDING_MODEL: 'model-a',
     EMBEDDING_BASE_URL: embedder.url,
     EMBEDDING_API_KEY: 'any-key-1234',
@@ -19,5 +19,9 @@ export async function openFrozen(place: Record<string, string>) {
     AUDIT_DAYS: '3650',
     USAGE_DAYS: '3650',
     ...place,
-  })
+  }
 }
+
+/** A server of this version on such data. */
+export const openFrozen = async (place: Record<string, string>) =>
+  startServer(await frozenSettings(place))
