@@ -3,7 +3,7 @@ import type { Log } from '@agent-server/lib/log.ts'
 import pg from 'pg'
 import { Conflict, type Statement, type Tx, type Value } from '../sql/query.ts'
 import { connectionSettings, createTx, SEARCH_PATH } from './connection.ts'
-import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'
+import { isLost, isOutdated, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'
 
 const IDLE_MS = 30_000
 /** Limited, so that connections follow a database that has moved. */
@@ -56,11 +56,13 @@ export function openDatabase({ url, size, log }: PoolOptions) {
             milliseconds,
           )
         const start = performance.now()
-        return run().catch((error: unknown) => {
-          // A connection that died while idle is only noticed by the first statement on it.
-          if (isLost(error) && performance.now() - start < PAUSE_MS) return run()
-          throw error
-        })
+        const withLost = () =>
+          run().catch((error: unknown) => {
+            // A connection that died while idle is only noticed by the first statement on it.
+            if (isLost(error) && performance.now() - start < PAUSE_MS) return run()
+            throw error
+          })
+        return again(withLost)
       }),
 
     /**
@@ -118,14 +120,17 @@ async function transact<Result>(
 }
 
 async function again<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
+  for (let tries = 1; ; ) {
     try {
       return await work()
     } catch (error) {
+      // Each such try ends a connection, of which there are few.
+      if (isOutdated(error)) continue
       const isConflict = error instanceof Refused && error.reason instanceof Conflict
       if (!(isConflict || isWorthAnotherTry(error)) || tries === MAX_TRIES) throw error
     }
     await pause(Math.random() * PAUSE_MS * tries)
+    tries += 1
   }
 }
 

@@ -8,6 +8,7 @@ const RETRY_AFTER_SECONDS = 5
 const DISK_FULL = '53100'
 const QUERY_CANCELED = '57014'
 const READ_ONLY = '25006'
+const LOCK_NOT_AVAILABLE = '55P03'
 const LOST_CLASSES = ['08', '57']
 const AGAIN_AT_ONCE = new Set(['40001', '40P01'])
 
@@ -124,9 +125,22 @@ export function mayPass(thrown: unknown): boolean {
   return failureOf(thrown)?.passes ?? false
 }
 
+/**
+ * Whether the connection has prepared a statement that reads all columns of a table, to which a newer server has added
+ * one since. The database has no code for that alone.
+ */
+export function isOutdated(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && thrown.routine === 'RevalidateCachedQuery'
+}
+
 /** Whether the statement had no effect and may well succeed if repeated at once. */
 export function isWorthAnotherTry(thrown: unknown): boolean {
   return AGAIN_AT_ONCE.has(codeOf(thrown) ?? '')
+}
+
+/** Whether somebody else held what the statement needed for too long. */
+export function isInTheWay(thrown: unknown): boolean {
+  return codeOf(thrown) === LOCK_NOT_AVAILABLE || isWorthAnotherTry(thrown)
 }
 
 /** A copy of the error with only its message and code. */

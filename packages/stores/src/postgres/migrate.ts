@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { CopyPolicy } from '../opened-store.ts'
 import { PROGRAM } from '../program.ts'
 import { newerThan } from '../sql/newer.ts'
 import { integer, optionalText, text } from '../sql/query.ts'
 import { LOCK, openSession, type Session } from './connection.ts'
-import { toStoreError, unavailable } from './error.ts'
+import { isInTheWay, toStoreError, unavailable } from './error.ts'
 
 /** Step `n` migrates the schema from version `n` to `n + 1`. A released step is never changed. */
 export const STEPS: readonly URL[] = [
@@ -51,21 +52,45 @@ export async function migrate(
   steps: readonly URL[] = STEPS,
   copyPolicy: CopyPolicy = 'try',
 ): Promise<{ from: number; to: number }> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await migrateOnce(url, steps, copyPolicy)
+    } catch (error) {
+      if (!isInTheWay(error) || tries === MAX_TRIES) throw toStoreError(error)
+    }
+    await pause(Math.random() * PAUSE_MS)
+  }
+}
+
+async function migrateOnce(url: string, steps: readonly URL[], copyPolicy: CopyPolicy) {
   const session = await openSession(url)
   try {
     await session.run('BEGIN')
     const from = await lockSchema(session, steps.length)
-    if (copyPolicy === 'require' && from > NEW && from < steps.length) {
-      throw unavailable(COPY_FIRST)
-    }
+    const isUpgrade = from > NEW && from < steps.length
+    if (copyPolicy === 'require' && isUpgrade) throw unavailable(COPY_FIRST)
+    if (isUpgrade) await lockTables(session)
     await applySteps(session, steps)
     await session.run('COMMIT')
     return { from, to: steps.length }
-  } catch (error) {
-    throw toStoreError(error)
   } finally {
     await session.close()
   }
+}
+
+const MAX_TRIES = 60
+const PAUSE_MS = 2_000
+/** Servers of the version before wait for whoever waits. */
+const TABLES_MS = 1_000
+const TABLES = `SELECT string_agg(format('agent_server.%I', relname), ', ' ORDER BY relname) AS names
+  FROM pg_class WHERE relnamespace = 'agent_server'::regnamespace AND relkind = 'r'`
+
+/** Takes all tables from servers of the version before, at once, so that no step waits while it holds some of them. */
+async function lockTables({ one, run }: Session): Promise<void> {
+  const unprepared = `LOCK TABLE ${text(await one(TABLES), 'names')} IN ACCESS EXCLUSIVE MODE`
+  await run(`SET LOCAL lock_timeout = ${TABLES_MS}`)
+  await run({ unprepared })
+  await run(`SET LOCAL lock_timeout = 0`)
 }
 
 const COPY_FIRST =
