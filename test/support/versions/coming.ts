@@ -1,7 +1,7 @@
 import type { Patch, Version } from './make-version.ts'
 
 /** Where the schema's steps and the statements stand. */
-const STORES = 'src/stores'
+const STORES = 'packages/stores/src'
 const STEPS = [
   [`${STORES}/sqlite`, '].map((file) => readFileSync('],
   [`${STORES}/postgres`, '].map((file) => new URL('],

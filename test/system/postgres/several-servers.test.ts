@@ -49,6 +49,27 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
   const claimOne = async (store: SharedStore): Promise<IngestionJob> =>
     vi.waitUntil(async () => (await store.claimJobs(1))[0], { timeout: 10_000, interval: 50 })
 
+  it('answer as before once a newer one has added a column to each table', async () => {
+    const store = await open()
+    await addAll(store, 3)
+    const ask = async () => [
+      await Promise.all(range(12).map((n) => store.get(everything(), `document-${n % 3}`))),
+      await store.keys.list(),
+      await store.people.find('nobody'),
+      await store.conversations.list('somebody', { limit: 5 }),
+      (await store.put(everything(), { id: 'document-0', text: 'Another text' }))?.id,
+    ]
+    await ask()
+    const before = await ask()
+    const tables = await data.sql(
+      `SELECT relname FROM pg_class WHERE relnamespace = 'agent_server'::regnamespace AND relkind = 'r'`,
+    )
+    for (const { relname } of tables) {
+      await data.sql(`ALTER TABLE agent_server.${relname} ADD COLUMN later integer`)
+    }
+    expect(JSON.stringify(await ask()).length).toBe(JSON.stringify(before).length)
+  })
+
   it('start together on a new database, and make its schema once', async () => {
     const stores = await openAll(5)
     await Promise.all(inTurn(stores, 5, (store, i) => store.add({ id: `of-${i}`, text: 'x' })))

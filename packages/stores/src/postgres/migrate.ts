@@ -52,11 +52,12 @@ export async function migrate(
   steps: readonly URL[] = STEPS,
   copyPolicy: CopyPolicy = 'try',
 ): Promise<{ from: number; to: number }> {
-  for (let tries = 1; ; tries += 1) {
+  const start = performance.now()
+  for (;;) {
     try {
       return await migrateOnce(url, steps, copyPolicy)
     } catch (error) {
-      if (!isInTheWay(error) || tries === MAX_TRIES) throw toStoreError(error)
+      if (!isInTheWay(error) || performance.now() - start > TRYING_MS) throw toStoreError(error)
     }
     await pause(Math.random() * PAUSE_MS)
   }
@@ -78,7 +79,8 @@ async function migrateOnce(url: string, steps: readonly URL[], copyPolicy: CopyP
   }
 }
 
-const MAX_TRIES = 60
+/** How long to try, while others hold tables again and again. */
+const TRYING_MS = 120_000
 const PAUSE_MS = 2_000
 /** Servers of the version before wait for whoever waits. */
 const TABLES_MS = 1_000
