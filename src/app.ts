@@ -14,6 +14,7 @@ import {
 } from '@agent-server/http/request-log.ts'
 import { installSecurityHeaders } from '@agent-server/http/security.ts'
 import { installShutdown } from '@agent-server/http/shutdown.ts'
+import { installAnswerBudget, installTurns } from '@agent-server/http/turns.ts'
 import { installFieldWarnings } from '@agent-server/http/unknown-fields.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { ArtifactStore, CollectionNames, KeyStore } from '@agent-server/stores'
@@ -222,6 +223,8 @@ async function openApp(
   installFieldWarnings(app)
   installConnectionLimit(app)
   if (options.isTraced) installTracing(app)
+  installTurns(app)
+  installAnswerBudget(app)
   installBodyBudget(app, options.bodyLimit)
   installReference(app, { version: options.version, description: DESCRIPTION })
   return app

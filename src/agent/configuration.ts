@@ -238,7 +238,7 @@ export interface LoadedConfiguration {
 }
 
 /** Thrown if the file is not a valid configuration; the message lists every mistake. */
-class AgentConfigurationError extends SetupError {
+export class AgentConfigurationError extends SetupError {
   override readonly name = 'AgentConfigurationError'
 }
 

@@ -38,6 +38,7 @@ export const activityRoutes: FastifyPluginAsyncZod<Services> = async (app, { act
   })
 
   app.get('/admin/events', {
+    config: { takesLong: true },
     schema: {
       operationId: 'followEvents',
       summary: 'Stream this server’s log, requests and runs',

@@ -113,6 +113,7 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
 export const trialRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (app, services) => {
   const { agentFile, trials } = services
   app.post('/admin/agent/chat', {
+    config: { takesLong: true },
     schema: {
       operationId: 'askDraftAgent',
       summary: 'Ask an unsaved configuration a question',

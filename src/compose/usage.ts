@@ -24,3 +24,5 @@ export function openUsage(
     reports: createUsageReports({ store, ledger, limits, prices }),
   }
 }
+
+export type UsageSide = ReturnType<typeof openUsage>

@@ -39,10 +39,17 @@ export function createEmbedding({ embedder, log, now = () => performance.now() }
   return {
     kind: embedder.kind,
     model: embedder.name,
-    /** The vectors of chunks, in order. Throws `EmbedderError`, at once while the embedder is down. */
-    async documents(chunks: readonly ChunkText[], signal: AbortSignal): Promise<ChunkVectors> {
+    /**
+     * The vectors of chunks, in order, for the API key `sender` or the server itself. Throws `EmbedderError`, at once
+     * while the embedder is down.
+     */
+    async documents(
+      chunks: readonly ChunkText[],
+      signal: AbortSignal,
+      sender?: string,
+    ): Promise<ChunkVectors> {
       const texts = chunks.map(toEmbeddedText)
-      const vectors = await outage.run(() => embedder.embedDocuments(texts, signal))
+      const vectors = await outage.run(() => embedder.embedDocuments(texts, signal, sender))
       return { model: embedder.name, ...joinVectors(vectors) }
     },
 

@@ -74,6 +74,53 @@ src/operator/admin/edited-file.ts`
   .trim()
   .split('\n')
 
+/** Limiters that begin with work that this server does not do, and bound what one question or nobody waits for. */
+const LATER = [
+  'agent swaps',
+  'background calls of the model',
+  'built-in embedder',
+  'documents about programs',
+  'parts of a corpus',
+  'watched folders',
+]
+/** Each merges work of its own kind that has no owner: finished documents, and their segments. */
+const QUEUES_OF_THE_SERVER = [
+  'src/documents/ingestion/preparer.ts',
+  'src/documents/ingestion/publish.ts',
+]
+/** What answers wrote about themselves, of which the last is lost with a line of the log, and the connections that requests in turn use. */
+const OTHER_BOUNDS = [
+  'src/operator/ops/runs.ts',
+  'src/operator/usage/ledger.ts',
+  'src/stores/postgres/database.ts',
+  'packages/stores/src/postgres/database.ts',
+]
+
+interface Source {
+  path: string
+  text: string
+}
+
+/** What many callers wait for or share in these sources without a share for each. */
+function unshared(sources: readonly Source[], known: readonly string[]): string[] {
+  return sources.flatMap(({ path, text }) => {
+    const names = [...text.matchAll(/createLimiter\(\{\s*name: '([^']+)'/g)].map(([, name]) => name)
+    const isQueue =
+      text.includes('createCoalescingQueue<') || text.includes('createCoalescingQueue({')
+    const isOfCallers = !isQueue || text.includes('ownerOf') || QUEUES_OF_THE_SERVER.includes(path)
+    const isBound =
+      /\bMAX_(?:WAITING|CONCURRENT|QUEUED|PENDING)\w* =|\b(?:new |create)Semaphore|'p-(?:limit|queue)'/.test(
+        text,
+      )
+    const isShared = /\/(?:limiter|coalesce)\.ts'/.test(text) || OTHER_BOUNDS.includes(path)
+    return [
+      ...names.filter((name = '') => !known.includes(name)).map((name) => `${path}: ${name}`),
+      ...(isOfCallers ? [] : [`${path}: a queue without owners`]),
+      ...(isBound && !isShared ? [`${path}: a bound without owners`] : []),
+    ]
+  })
+}
+
 async function withinMs<Result>(milliseconds: number, work: () => Promise<Result>) {
   const began = performance.now()
   const result = await work()
@@ -86,6 +133,7 @@ describe('What all callers share', () => {
     const names = [...limitersByName.keys()]
     expect(names).toEqual(
       expect.arrayContaining([
+        'answers that nobody has read',
         'bytes of request bodies',
         'characters of waiting writes',
         'chats',
@@ -94,6 +142,7 @@ describe('What all callers share', () => {
         'followers of the activity',
         'jobs',
         'readers of files',
+        'requests',
         'sandboxes',
         'streams of lines',
         'subscriptions',
@@ -122,6 +171,23 @@ describe('What all callers share', () => {
       .filter(({ path, text }) => !path.includes('/test/') && refusals.test(text))
       .filter(({ text }) => !text.includes('@agent-server/lib/limiter.ts'))
     expect(own.map(({ path }) => path)).toEqual([])
+  })
+
+  it('has owners wherever a limiter, a queue or a bound of what waits is made', () => {
+    const known = [...limitersByName.keys(), ...LATER]
+    const sources = [...sourceFiles('src'), ...sourceFiles('packages')].filter(
+      ({ path }) => !path.includes('/test/'),
+    )
+    expect(unshared(sources, known)).toEqual([])
+  })
+
+  it.each([
+    "const turns = createLimiter({ name: 'of my own', capacity: 3 })",
+    'const queue = createCoalescingQueue<Text, Vector>({ work, weightOf, maxWeight })',
+    'const MAX_WAITING = 100',
+    "import limit from 'p-limit'",
+  ])('is missed by the test where it is made like this: %s', (text) => {
+    expect(unshared([{ path: 'src/new.ts', text }], [])).toHaveLength(1)
   })
 
   it('is taken for nobody in particular only where one at a time or the server itself works', () => {

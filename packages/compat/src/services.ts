@@ -128,5 +128,6 @@ export interface Embedding {
   documents(
     chunks: readonly { title: string; heading: string; text: string }[],
     signal: AbortSignal,
+    sender: Owner,
   ): Promise<{ model: string; dimension: number; values: Float32Array<ArrayBuffer> }>
 }

@@ -13,6 +13,8 @@ interface LimiterOptions {
   capacity: number
   /** How much of it is for the operator alone. */
   reserve?: number
+  /** The most that one owner may have of it, even where nobody else wants any. */
+  most?: number
   /** How many may wait for it, if nothing else bounds them. */
   maxWaiting?: number
 }
@@ -43,6 +45,7 @@ export function createLimiter({
   name,
   capacity,
   reserve = reserveOf(capacity),
+  most = capacity,
   maxWaiting = Number.POSITIVE_INFINITY,
 }: LimiterOptions) {
   const waiting: Waiting[] = []
@@ -53,7 +56,7 @@ export function createLimiter({
 
   const fits = (owner: Owner, weight: number) => {
     if (owner === undefined) return total + weight <= capacity
-    return (held.get(owner) ?? 0) + weight <= capacity - reserve - total
+    return (held.get(owner) ?? 0) + weight <= Math.min(most, capacity - reserve - total)
   }
 
   function hold(owner: Owner, weight: number): void {
@@ -121,6 +124,11 @@ export function createLimiter({
       if (!fits(owner, weight)) return undefined
       hold(owner, weight)
       return () => letGo(owner, weight)
+    },
+    /** Takes one when it is its turn, until the returned function is called once. Throws like `run`. */
+    async enter(owner: Owner, signal: AbortSignal): Promise<() => void> {
+      await acquire(owner, signal)
+      return () => letGo(owner, 1)
     },
     /**
      * Runs `work` when it is its turn. Owners take turns; those of one go in order of arrival. Throws `TooManyWaiting`

@@ -8,16 +8,15 @@ export interface Embedder {
   readonly dimension: number | undefined
   /**
    * Returns one vector per text, in order; of a text longer than the model's window, the beginning counts.
-   * Throws `EmbedderError`, or the signal's reason if it is aborted.
+   * Senders (API keys; the server itself if none) take turns where texts have to wait. Throws `EmbedderError`, or the
+   * signal's reason if it is aborted.
    */
   embedDocuments(
     texts: readonly string[],
     signal: AbortSignal,
+    sender?: string,
   ): Promise<Float32Array<ArrayBuffer>[]>
-  /**
-   * Like `embedDocuments`, for a search query, which some models need marked as such. Senders (API keys) take turns
-   * where queries have to wait.
-   */
+  /** Like `embedDocuments`, for a search query, which some models need marked as such. */
   embedQuery(text: string, signal: AbortSignal, sender?: string): Promise<Float32Array<ArrayBuffer>>
   /** Ends the processes that it has started. */
   close?(): void

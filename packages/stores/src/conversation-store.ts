@@ -65,7 +65,7 @@ interface ConversationQuery {
 }
 
 /** Who reads what others share: an owner of conversations, as the entries that include them. */
-interface ConversationReader {
+export interface ConversationReader {
   owner: string | undefined
   principals: readonly string[]
 }

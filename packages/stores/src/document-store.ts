@@ -211,7 +211,7 @@ export interface DocumentPage {
   nextCursor: string | undefined
 }
 
-interface ChunksRead {
+export interface ChunksRead {
   /** Those that are visible. */
   chunks: StoredChunk[]
   /** Keys of chunks that do not exist, for anybody. */

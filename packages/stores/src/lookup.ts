@@ -21,7 +21,7 @@ export interface MetadataField {
 }
 
 /** A collection, and how many documents it has. */
-interface CollectionSize {
+export interface CollectionSize {
   name: string
   documents: number
 }

@@ -11,7 +11,7 @@ export interface StoredRun {
   json: string
 }
 
-interface RunListing {
+export interface RunListing {
   answerId?: string | undefined
   limit: number
 }

@@ -30,12 +30,11 @@ export {
 } from './conversation-store.ts'
 export {
   type CopyCheckpoint,
+  type Corpus,
   CorpusChanged,
-  type CorpusReads,
+  type CorpusCopies,
   type CorpusRecord,
-  type CorpusSource,
   type CorpusStart,
-  type CorpusTarget,
 } from './corpus.ts'
 export {
   type ChunkPage,
@@ -88,8 +87,7 @@ export {
   checkDatabase,
   checkPlace,
   openBackup,
-  openCorpusSource,
-  openCorpusTarget,
+  openCorpus,
   openStore,
   type StorePlace,
 } from './places.ts'

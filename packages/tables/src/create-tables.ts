@@ -45,7 +45,7 @@ export interface RowAnswer<Document extends TableDocument> extends MatchingRows 
 }
 
 /** Who reads. */
-interface TableReader<Visibility> {
+export interface TableReader<Visibility> {
   visibility: Visibility
   /** Whose share of the jobs it takes. */
   owner: Owner

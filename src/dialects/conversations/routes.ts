@@ -184,6 +184,7 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
   })
 
   app.get('/v1/conversations/:id/items/:item/events', {
+    config: { takesLong: true },
     schema: {
       operationId: 'followAnswer',
       summary: 'Follow an answer',

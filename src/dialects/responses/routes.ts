@@ -27,6 +27,7 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
   const responses = createEndpoint(services, dialect)
 
   app.post('/v1/responses', {
+    config: { takesLong: true },
     schema: {
       operationId: 'createResponse',
       summary: 'Create a response',

@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { EmbedderError, estimateTokens } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
-import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
+import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { Payment } from '@agent-server/wire'
 import type { Embedding } from '../services.ts'
 import type { Embeddings, EmbeddingsRequest } from './schema.ts'
@@ -40,7 +40,7 @@ export function createEmbeddings(
     const end = await payment.meter(caller).begin(begun, signal)
     const chunks = texts.map((text) => ({ title: '', heading: '', text }))
     const { model, dimension, values } = await embedding
-      .documents(chunks, signal)
+      .documents(chunks, signal, shareOf(caller))
       .catch(async (error) => {
         // The model may have read the texts of a request that is given up.
         await end(signal.aborted ? call : undefined)

@@ -43,7 +43,7 @@ interface Services extends DialectServices, Pick<CorpusServices, 'corpusFor'> {
 }
 
 const { toErrorBody } = OLLAMA_ERROR
-const CHAT = { scopes: ['chat'], toErrorBody } as const
+const CHAT = { scopes: ['chat'], takesLong: true, toErrorBody } as const
 const READ = { scopes: ['query', 'chat'], toErrorBody } as const
 const errorResponses = (...more: number[]) => errorResponsesIn(OLLAMA_ERROR, more)
 

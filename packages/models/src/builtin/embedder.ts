@@ -70,10 +70,10 @@ export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
     kind: 'builtin',
     name: model.name,
     dimension: DIMENSION,
-    async embedDocuments(texts, signal) {
-      if (texts.length > 1) await documents.check(texts, signal)
+    async embedDocuments(texts, signal, sender) {
+      if (texts.length > 1) await documents.check(texts, signal, sender)
       const vectors: Float32Array<ArrayBuffer>[] = []
-      for (const text of texts) vectors.push(await documents.embed(text, signal))
+      for (const text of texts) vectors.push(await documents.embed(text, signal, sender))
       return vectors
     },
     embedQuery: queries.embed,
@@ -122,8 +122,8 @@ function createWorker(settings: EmbeddingSettings, idleMs: number, log: BuiltinO
       void models.stop()
     },
     /** Throws EmbedderError `refused` with the positions of the texts that the model cannot read, if any. */
-    async check(texts: readonly string[], signal: AbortSignal) {
-      await inTurn({ checked: texts.map(beginningOf) }, signal)
+    async check(texts: readonly string[], signal: AbortSignal, sender?: string) {
+      await inTurn({ checked: texts.map(beginningOf) }, signal, sender)
     },
     async embed(text: string, signal: AbortSignal, sender?: string) {
       const vector = await inTurn({ text: beginningOf(text) }, signal, sender)

@@ -27,6 +27,11 @@ interface EmbedderOptions extends EmbeddingServer {
   log?: Pick<Log, 'warn'> | undefined
 }
 
+interface SentText {
+  text: string
+  sender: string | undefined
+}
+
 /** A model behind any server with an `/embeddings` endpoint like OpenAI's. */
 export function createOpenAiEmbedder({
   log,
@@ -51,8 +56,8 @@ export function createOpenAiEmbedder({
   }
   const embedEach = createEmbedEach(attempt, server)
 
-  const work = async (batch: readonly Queued<string, Vector>[]) => {
-    const texts = batch.map(({ input }) => input)
+  const work = async (batch: readonly Queued<SentText, Vector>[]) => {
+    const texts = batch.map(({ input }) => input.text)
     const results = await whileWaitedFor(batch, (signal) => embedEach.all(texts, signal))
     for (const [position, { resolve, reject }] of batch.entries()) {
       const result = results[position]
@@ -62,7 +67,8 @@ export function createOpenAiEmbedder({
   }
   const request = {
     work,
-    weightOf: (text: string) => text.length,
+    weightOf: ({ text }: SentText) => text.length,
+    ownerOf: ({ sender }: SentText) => sender,
     maxWeight: MAX_CHARACTERS,
     maxCount: MAX_TEXTS,
   }
@@ -81,10 +87,12 @@ export function createOpenAiEmbedder({
     get dimension() {
       return dimension
     },
-    embedDocuments: (texts, signal) =>
-      Promise.all(texts.map((text) => documents.submit(prefixes.document + text, signal))),
-    embedQuery: (text, signal) =>
-      questions.submit(prefixes.query + text.slice(0, MAX_QUERY), signal),
+    embedDocuments: (texts, signal, sender) =>
+      Promise.all(
+        texts.map((text) => documents.submit({ text: prefixes.document + text, sender }, signal)),
+      ),
+    embedQuery: (text, signal, sender) =>
+      questions.submit({ text: prefixes.query + text.slice(0, MAX_QUERY), sender }, signal),
   }
 }
 

@@ -103,6 +103,15 @@ describe('a request', () => {
     expect(server.mostAtOnce).toBeLessThanOrEqual(4)
   })
 
+  it('holds texts of each caller in turn, however many another has sent', async () => {
+    const { server, embedder } = await startEmbedder()
+    const many = embedder.embedDocuments(Array(3_200).fill('many'), signal, 'greedy')
+    await embedder.embedDocuments(['few'], signal, 'modest')
+    expect(server.requests.length).toBeLessThan(10)
+    await many
+    expect(server.requests).toHaveLength(101)
+  })
+
   it.each([
     ['intfloat/multilingual-e5-small', 'query: a', 'passage: a'],
     ['nomic-embed-text:latest', 'search_query: a', 'search_document: a'],

@@ -39,7 +39,7 @@ if (!('sumPrecise' in Math)) {
   Object.assign(Math, { sumPrecise })
 }
 
-interface PdfOptions {
+export interface PdfOptions {
   recognition?: Recognition | undefined
   pictures?: Pictures | undefined
   /** Reads a file within the PDF; absent if they are not read. */

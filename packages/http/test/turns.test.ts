@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { installAnswerBudget, installTurns } from '@agent-server/http/turns.ts'
+import { SCOPES } from '@agent-server/schemas/operator/api-key.ts'
+import type { FastifyInstance } from 'fastify'
+import { expect, it, onTestFinished } from 'vitest'
+import { KEY, openApp } from './open-app.ts'
+import { connectRaw } from './raw-client.ts'
+
+const MANY = 64
+/** Of each request. */
+const WORK_MS = 50
+const LONG_MS = 60_000
+
+/** Each header `owner` is another key. */
+function ownersByHeader(app: FastifyInstance) {
+  app.addHook('onRequest', async (request) => {
+    const id = String(request.headers.owner)
+    request.caller = { key: { id, name: id }, scopes: SCOPES, verify: async () => undefined }
+  })
+}
+
+const asking = (url: string) => (path: string, owner: string) =>
+  fetch(`${url}${path}`, { headers: { authorization: `Bearer ${KEY}`, owner } })
+
+it('a request waits for a few of another key, however many there are', async () => {
+  const order: unknown[] = []
+  const { url } = await openApp((app) => {
+    ownersByHeader(app)
+    installTurns(app, LONG_MS)
+    app.get('/work', async ({ headers }) => {
+      await pause(WORK_MS)
+      order.push(headers.owner)
+      return 'done'
+    })
+  })
+  const ask = asking(url)
+  const greedy = Array.from({ length: MANY }, () => ask('/work', 'greedy'))
+  await Promise.race(greedy)
+  const before = order.length
+  await ask('/work', 'modest')
+  const passed = order.indexOf('modest') - before
+  await Promise.all(greedy)
+  // Eight are worked on, and eight more may begin before it has arrived.
+  expect(passed).toBeLessThanOrEqual(16)
+  expect(order).toHaveLength(MANY + 1)
+})
+
+it('what waits for something else gives its turn away, and what is said to take long needs none', async () => {
+  const leaving = Promise.withResolvers<void>()
+  const { url } = await openApp((app) => {
+    ownersByHeader(app)
+    installTurns(app, 100)
+    app.get('/wait', async () => leaving.promise.then(() => 'gone'))
+    app.get('/chat', { config: { takesLong: true } }, async () => 'chat')
+    app.get('/short', async () => 'short')
+  })
+  onTestFinished(() => leaving.resolve())
+  const ask = asking(url)
+  const waiting = Array.from({ length: MANY / 4 }, () => ask('/wait', 'key'))
+  const began = performance.now()
+  expect(await (await ask('/chat', 'key')).text()).toBe('chat')
+  expect(performance.now() - began).toBeLessThan(1_500)
+  expect(await (await ask('/short', 'key')).text()).toBe('short')
+  leaving.resolve()
+  expect(await Promise.all(waiting)).toHaveLength(MANY / 4)
+})
+
+it('a caller who leaves while it waits gives its place up', async () => {
+  const leaving = Promise.withResolvers<void>()
+  let begun = 0
+  const { url, port, nextEnded } = await openApp((app) => {
+    ownersByHeader(app)
+    installTurns(app, LONG_MS)
+    app.get('/wait', async () => {
+      begun += 1
+      return leaving.promise.then(() => 'gone')
+    })
+  })
+  onTestFinished(() => leaving.resolve())
+  const ask = asking(url)
+  const held = Array.from({ length: 8 }, () => ask('/wait', 'key'))
+  await expect.poll(() => begun).toBe(8)
+  const client = await connectRaw(port)
+  client.send(
+    `GET /wait HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ${KEY}\r\nowner: key\r\n\r\n`,
+  )
+  const left = nextEnded()
+  client.leave()
+  await left
+  leaving.resolve()
+  await Promise.all(held)
+  expect(await (await ask('/wait', 'key')).text()).toBe('gone')
+  expect(begun).toBe(9)
+})
+
+it('answers that one key does not read are bounded together, and leave room for others', async () => {
+  const LENGTH = 2 ** 25
+  const { url, port } = await openApp((app) => {
+    ownersByHeader(app)
+    installAnswerBudget(app)
+    app.get('/long', async () => 'a'.repeat(LENGTH))
+  })
+  const request = `GET /long HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ${KEY}\r\nowner: greedy\r\n\r\n`
+  for (let count = 0; count < 15; count += 1) {
+    const client = await connectRaw(port)
+    client.send(request)
+    await client.until(/HTTP/)
+    client.pause()
+  }
+  const ask = asking(url)
+  const refused = await ask('/long', 'greedy')
+  expect([refused.status, await refused.text()]).toEqual([
+    429,
+    expect.stringContaining('too_much_at_once'),
+  ])
+  expect((await (await ask('/long', 'modest')).text()).length).toBe(LENGTH)
+})
