@@ -23,8 +23,8 @@ function isAsked(environment: NodeJS.ProcessEnv, signal: (typeof SIGNALS)[number
 
 /** Whether spans quote messages, as the instrumentations of OpenTelemetry itself are asked to. */
 function asksForContent(environment: NodeJS.ProcessEnv): boolean {
-  const asked = environment.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT ?? ''
-  return /^(true|span_only|span_and_event)$/i.test(asked)
+  const setting = environment.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT ?? ''
+  return /^(true|span_only|span_and_event)$/i.test(setting)
 }
 
 interface Telemetry {

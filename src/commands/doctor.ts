@@ -70,8 +70,8 @@ export const runDoctor: Command = async (context) => {
   report(await checkDisk(config.loaded))
   const database = await describeDatabase(config.loaded, context.signal)
   report(database)
-  const kept = database.remedy ? undefined : await describeKept(config.loaded, context.signal)
-  if (kept) report(kept)
+  const growth = database.remedy ? undefined : await describeKept(config.loaded, context.signal)
+  if (growth) report(growth)
   for (const finding of await checkServer(config.loaded, context.signal)) report(finding)
   stderr.write(failed === 0 ? 'Everything works\n' : `${failed} failed\n`)
   return failed === 0 ? 0 : 1
@@ -155,8 +155,8 @@ async function describeKept(config: Config, signal: AbortSignal): Promise<Findin
     const backup = await openBackup(storePlace(config))
     for await (const record of backup.read(signal)) {
       if (record.kind !== 'start') break
-      const kept = keptOf(config, new Map(Object.entries(record.rows)))
-      const words = kept.map(({ name, count }) => `${count.toLocaleString('en')} ${name}`)
+      const growth = keptOf(config, new Map(Object.entries(record.rows)))
+      const words = growth.map(({ name, count }) => `${count.toLocaleString('en')} ${name}`)
       return { part: 'kept', words: words.join(', ') }
     }
   } catch (error) {

@@ -127,8 +127,8 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
       let next = onlyNew ? earlierCount : 0
       while (next < frames.length || !isEnded) {
         if (next === frames.length) await untilAborted(update.promise, signal)
-        const kept = frames.slice(next).filter((frame) => frame !== undefined)
-        const batch = framesFor(kept, includeSteps)
+        const pending = frames.slice(next).filter((frame) => frame !== undefined)
+        const batch = framesFor(pending, includeSteps)
         next = frames.length
         if (batch.length > 0) yield batch
       }

@@ -59,10 +59,10 @@ export class LanguageNotice {
   readonly warnings = (): Warning[] => {
     const documents = shares(this.#documents)
     const unserved = [...documents].filter(([language]) => language !== this.#expected)
-    const asked = [...shares(this.#questions)].filter(([language]) => !documents.has(language))
+    const foreign = [...shares(this.#questions)].filter(([language]) => !documents.has(language))
     const messages = [
       ...unserved.map(([language, share]) => this.#ofDocuments(language, share)),
-      ...(documents.size === 0 ? [] : asked.map(([language]) => this.#ofQuestions(language))),
+      ...(documents.size === 0 ? [] : foreign.map(([language]) => this.#ofQuestions(language))),
     ]
     return messages.flatMap((message) =>
       message === undefined ? [] : [{ code: 'language_mismatch' as const, message }],

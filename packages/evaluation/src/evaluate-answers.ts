@@ -112,10 +112,10 @@ const withoutMarks = (text: string) => text.replaceAll(/\[\d+\]/g, '')
 
 /** Whether the text contains one of the facts as whole words, whatever the case, white space and emphasis. */
 export function containsAny(text: string, facts: readonly string[]): boolean {
-  const said = normalise(text)
+  const normalised = normalise(text)
   return facts.some((fact) => {
     const escaped = normalise(fact).replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-    return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'u').test(said)
+    return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'u').test(normalised)
   })
 }
 

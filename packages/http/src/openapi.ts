@@ -180,12 +180,12 @@ export function tidySchemas<Document extends object>(document: Document): Docume
     withReferences(opened, (name) => (shared.has(name) ? plainName(name) : name)),
   )
   tidied.components.schemas = nameMembers(tidied.components.schemas)
-  const kept = usedSchemas(tidied)
+  const names = usedSchemas(tidied)
   const { components } = tidied
   // Sorted by name; otherwise the order would depend on how modules happen to be loaded.
-  const names = Object.keys(components.schemas).filter((name) => kept.has(name))
+  const inUse = Object.keys(components.schemas).filter((name) => names.has(name))
   components.schemas = Object.fromEntries(
-    names.sort().map((name) => [name, components.schemas[name]]),
+    inUse.sort().map((name) => [name, components.schemas[name]]),
   )
   return tidied
 }

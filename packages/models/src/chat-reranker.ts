@@ -76,8 +76,8 @@ export function createChatReranker(
 /** How many UTF-16 code units of the texts a window has room for. */
 function roomIn(window: number, query: string, texts: readonly string[]): number {
   // The question stands before the passages and after them.
-  const asked = 2 * Buffer.byteLength(query.slice(0, MAX_QUERY))
-  const bytes = (window - ANSWER_TOKENS - OTHER_TOKENS) * BYTES_PER_TOKEN - asked
+  const questionBytes = 2 * Buffer.byteLength(query.slice(0, MAX_QUERY))
+  const bytes = (window - ANSWER_TOKENS - OTHER_TOKENS) * BYTES_PER_TOKEN - questionBytes
   const units = texts.reduce((sum, { length }) => sum + length, 0)
   const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   return Math.floor((bytes * units) / Math.max(size, 1))

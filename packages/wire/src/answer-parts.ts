@@ -8,8 +8,8 @@ export function textOf(event: AgentEvent): string {
   if (event.type === 'text-delta') return event.text
   if (event.type !== 'approval-required') return ''
   const lines = event.calls.map(({ tool, input, elicitations }) => {
-    const asked = elicitations?.map(({ message }) => `\n  asks: ${message}`) ?? []
-    return `- ${tool} ${JSON.stringify(input)}${asked.join('')}`
+    const questions = elicitations?.map(({ message }) => `\n  asks: ${message}`) ?? []
+    return `- ${tool} ${JSON.stringify(input)}${questions.join('')}`
   })
   return `\n\nWaiting for approval:\n${lines.join('\n')}\n`
 }

@@ -108,8 +108,8 @@ export function renderChunks(chunks: readonly NumberedHit[], key: string): strin
     // After the text: small models repeat the text right after the number.
     return `${key} [${number}] ${asData(hit.text)}${source && `\n(${asData(source)})`}`
   })
-  const found = blocks.length > 0 ? blocks.join('\n\n') : 'Nothing was found.'
-  return `<passages>\n${found}\n</passages>`
+  const passages = blocks.length > 0 ? blocks.join('\n\n') : 'Nothing was found.'
+  return `<passages>\n${passages}\n</passages>`
 }
 
 /** Signs of code in a line, in which brackets keep their meaning. */

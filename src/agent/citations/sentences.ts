@@ -69,8 +69,8 @@ function* linesOf(text: string): Generator<Range> {
 function nextLine(text: string, offset: number): number {
   const word = /\S/g
   word.lastIndex = offset
-  const found = word.exec(text)
-  return found ? text.lastIndexOf('\n', found.index) + 1 : text.length
+  const match = word.exec(text)
+  return match ? text.lastIndexOf('\n', match.index) + 1 : text.length
 }
 
 /** The range without white space at its ends; nothing if it has no words. */

@@ -47,8 +47,8 @@ export function clientOf(target: SessionTarget, client: OAuthClient): OAuthClien
 
 /** The authorisation server of an MCP server, as it says itself, and what tokens are to be for. */
 async function findAuthorizationServer({ url, oauth }: SessionTarget, fetchFn: FetchLike) {
-  const found = await discoverOAuthServerInfo(url, { fetchFn })
-  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found
+  const info = await discoverOAuthServerInfo(url, { fetchFn })
+  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = info
   const issuer = metadata?.issuer ?? authorizationServerUrl
   const expected = oauth?.issuer
   if (expected !== undefined && withoutSlash(expected) !== withoutSlash(issuer)) {

@@ -240,8 +240,8 @@ interface AccountServiceParts extends Pick<PersonalOptions, 'accounts' | 'encryp
 /** How people connect their accounts at the servers of an agent. Each method throws AppErrors. */
 export function createAccountService({ servers, accounts, encryption }: AccountServiceParts) {
   const serverNamed = (name: string) => {
-    const found = servers.find((server) => server.name === name)
-    if (found) return found
+    const named = servers.find((server) => server.name === name)
+    if (named) return named
     const message = `There is no MCP connection "${name}" at which people have their own accounts`
     throw new AppError('connection_not_found', message)
   }

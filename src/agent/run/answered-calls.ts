@@ -33,10 +33,10 @@ function answersTo(
   used: Set<number>,
 ): AnsweredCall {
   const isAccepted = approved.includes(call.callId)
-  const said: AnsweredCall['answers'] = {}
+  const replies: AnsweredCall['answers'] = {}
   for (const { id, requestedSchema } of elicited.elicitations) {
     if (!isAccepted) {
-      said[id] = { action: 'decline' }
+      replies[id] = { action: 'decline' }
       continue
     }
     const index = answers.findIndex((answer) => answer.callId === call.callId && answer.id === id)
@@ -49,9 +49,9 @@ function answersTo(
       const path = [index, 'content', ...(issue?.path ?? [])].map(String).join('.')
       throw refusal(path, issue?.message ?? 'is invalid')
     }
-    said[id] = { action: 'accept', content: data }
+    replies[id] = { action: 'accept', content: data }
   }
-  return { ...elicited, answers: said }
+  return { ...elicited, answers: replies }
 }
 
 function refusal(place: string, message: string): AppError {

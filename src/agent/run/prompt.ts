@@ -52,7 +52,7 @@ interface PromptParts
   citations: Pick<Citations, 'key' | 'show'>
   /** Earlier questions as they were sent, with their passages. */
   recalled: ReadonlyMap<ModelMessage, string>
-  /** Stands in place of passages and question. */
+  /** Replaces the passages and the question. */
   replacementMessage?: string | undefined
   /** The messages that the run has added so far. */
   added: readonly ModelMessage[]

@@ -130,12 +130,12 @@ export async function* begin(
   await parts.window.learn(signal)
   const recalled = await parts.sentQuestions.recall(request)
   const messages = await withoutMarks(request.messages, signal)
-  const found = paused
+  const passages = paused
     ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
     : yield* findChunks(parts, request, { meter: budget.meter, promptFor: fit }, signal)
-  numbered = citations.add(found.hits.map(withoutStages))
+  numbered = citations.add(passages.hits.map(withoutStages))
   const fitted = fit()
-  if (!paused && topK > 0) searched(found.query, fitted.chunks, found.hits)
+  if (!paused && topK > 0) searched(passages.query, fitted.chunks, passages.hits)
   const waited = readWaitedCalls(paused, request.resume)
   // Calls rather than ids: a model may reuse an id for a call that was not approved.
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
@@ -150,7 +150,7 @@ export async function* begin(
     searches,
     answerText: new AnswerText(),
     links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
-    found: { degraded: found.degraded, searchedFor: found.searchedFor },
+    found: { degraded: passages.degraded, searchedFor: passages.searchedFor },
     /**
      * The first prompt, and how it is fitted again with the model's answers and the tool results of this run, which
      * follow the question.

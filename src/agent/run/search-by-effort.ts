@@ -164,11 +164,16 @@ function createPlanner({ model, meter, isUsedUp }: PlannerParts, signal: AbortSi
     return askModel({ model, meter }, task, signal)
   }
   return {
-    plan: async (search: SearchedFor) => queriesIn(await ask(`${asked(search)}\n\n${PLAN}`)),
+    plan: async (search: SearchedFor) => queriesIn(await ask(`${questionOf(search)}\n\n${PLAN}`)),
     /** What to search for next; undefined if the hits are sufficient. */
     async judge(search: SearchedFor, searched: readonly string[], hits: readonly Hit[]) {
       const before = searched.map((each) => each.slice(0, MAX_QUERY)).join('\n')
-      const parts = [asPassages(hits), asked(search), `Already searched for:\n${before}`, JUDGE]
+      const parts = [
+        asPassages(hits),
+        questionOf(search),
+        `Already searched for:\n${before}`,
+        JUDGE,
+      ]
       const answer = await ask(parts.join('\n\n'))
       return /^\W*ENOUGH\b/i.test(answer) ? undefined : queriesIn(answer)
     },
@@ -182,7 +187,7 @@ const PLAN =
 const JUDGE =
   'Do the passages say everything that a complete answer needs? If so, write only: ENOUGH. If not, write up to three short search queries for what is missing, one a line and nothing else.'
 
-function asked({ query, context = [] }: SearchedFor): string {
+function questionOf({ query, context = [] }: SearchedFor): string {
   const before = context.map((each) => `Asked before: ${each.slice(0, MAX_QUESTION)}\n`).join('')
   return `${before}Question: ${query.slice(0, MAX_QUESTION)}`
 }

@@ -73,7 +73,7 @@ const isNoFolder = (entry: Dirent) => entry.isFile() || entry.isSymbolicLink()
 
 /** The skills that links in a folder lead to, as people share them; what else is linked is not searched. */
 async function linkedSkills(folder: string, entries: readonly Dirent[], { failures }: SkillSet) {
-  const found: { path: string; name: string }[] = []
+  const folders: { path: string; name: string }[] = []
   for (const { name } of entries.filter((entry) => entry.isSymbolicLink())) {
     try {
       const path = await realpath(join(folder, name))
@@ -81,13 +81,13 @@ async function linkedSkills(folder: string, entries: readonly Dirent[], { failur
       if (skillFileIn(await readdir(path)) === undefined) {
         failures.push({ name, reason: `It is a link to a folder without ${SKILL_FILE}` })
       } else {
-        found.push({ path, name })
+        folders.push({ path, name })
       }
     } catch (error) {
       failures.push({ name, reason: `It is a link that cannot be followed: ${messageOf(error)}` })
     }
   }
-  return found
+  return folders
 }
 
 async function addSkill(set: SkillSet, name: string, read: () => Promise<Skill>) {

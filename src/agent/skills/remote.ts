@@ -20,7 +20,7 @@ const Copy = z.array(z.tuple([z.string(), z.base64()]))
 /** Keeps remote sources as they were accepted. */
 export function createRemoteSkills(copies: SkillCopies) {
   /** The version accepted last. Throws `SkillError` if there is no copy of it. */
-  async function kept(source: string): Promise<SkillSet> {
+  async function copyOf(source: string): Promise<SkillSet> {
     const copy = await copies.read(source)
     const files = copy && decode(copy.bytes)
     if (!files || digestOf(files) !== copy.digest) throw new SkillError('There is no accepted copy')
@@ -39,14 +39,14 @@ export function createRemoteSkills(copies: SkillCopies) {
   }
 
   async function fallBack(source: string, reason: string): Promise<SkillSet> {
-    const copy = await ignore(kept(source), 'without a copy there is nothing to fall back on')
+    const copy = await ignore(copyOf(source), 'without a copy there is nothing to fall back on')
     if (!copy) throw new SkillError(reason)
     const failure = { name: source, reason: `${reason}; the accepted copy is used` }
     return { skills: copy.skills, failures: [...copy.failures, failure] }
   }
 
   return {
-    kept,
+    kept: copyOf,
     /**
      * Uses the source's current content if it is new, equal to what was accepted, or accepted by this call. Otherwise,
      * and if the source cannot be fetched, the accepted copy is used and the failure reported. Throws `SkillError` if

@@ -62,9 +62,9 @@ export type ArtifactLinks = ReturnType<typeof createArtifactLinks>
 
 /** Signed links that give access to one file without an API key, for ten minutes; signed with the server's key. */
 export function createArtifactLinks(serverKey: string, now = Date.now) {
-  const sign = (...said: (string | undefined)[]) =>
+  const sign = (...parts: (string | undefined)[]) =>
     createHmac('sha256', serverKey)
-      .update(`artifact ${JSON.stringify(said)}`)
+      .update(`artifact ${JSON.stringify(parts)}`)
       .digest('base64url')
   /** Names the person for whom it was made; a key has none. */
   const linkFor = (id: string, person: string | undefined): string => {

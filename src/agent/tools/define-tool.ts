@@ -122,12 +122,12 @@ const inputSchemas = new WeakMap<z.ZodType, Tool['inputSchema']>()
 
 /** Computed on first use: the schemas of all tools would take a tenth of the start-up time. */
 function toInputSchema(schema: z.ZodType): Tool['inputSchema'] {
-  let found = inputSchemas.get(schema)
-  if (!found) {
-    found = slimSchema(z.toJSONSchema(schema, { io: 'input' }))
-    inputSchemas.set(schema, found)
+  let inputSchema = inputSchemas.get(schema)
+  if (!inputSchema) {
+    inputSchema = slimSchema(z.toJSONSchema(schema, { io: 'input' }))
+    inputSchemas.set(schema, inputSchema)
   }
-  return found
+  return inputSchema
 }
 
 /**

@@ -64,11 +64,11 @@ export function createDiscovery(tools: readonly Tool[]) {
       if (tools.length <= MAX_OFFERED && fits(tools)) return tools
       const list = [ownTools, first].map((always) => withSearch(always, results)).find(fits)
       if (list) return list
-      const kept: Tool[] = []
+      const fitting: Tool[] = []
       for (const tool of withSearch(first, results.toReversed())) {
-        if (fits([...kept, tool])) kept.push(tool)
+        if (fits([...fitting, tool])) fitting.push(tool)
       }
-      return kept
+      return fitting
     },
     /** May be called even where it is not offered. */
     search,

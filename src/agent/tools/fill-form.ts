@@ -170,10 +170,10 @@ const UNPARTED =
 
 /** The words of a value that are not in a text, ignoring case and compatibility forms of characters (NFKC). */
 export function unsaidWords(value: string, text: string): string[] {
-  const said = fold(text)
-  const words = new Set(wordsOf(said))
+  const folded = fold(text)
+  const words = new Set(wordsOf(folded))
   return [...new Set(wordsOf(fold(value)))].filter(
-    (word) => !words.has(word) && !(UNPARTED.test(word) && said.includes(word)),
+    (word) => !words.has(word) && !(UNPARTED.test(word) && folded.includes(word)),
   )
 }
 

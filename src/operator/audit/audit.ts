@@ -78,9 +78,9 @@ export class Audit {
   async list({ cursor, limit, ...query }: AuditQuery, reader: Owner): Promise<AuditPage> {
     await this.#flush()
     const before = cursor === undefined ? undefined : Number(cursor)
-    const found = await this.#store.list({ ...filterOf(query), before, limit: limit + 1, reader })
-    const page = found.slice(0, limit)
-    const last = found.length > limit ? page.at(-1) : undefined
+    const entries = await this.#store.list({ ...filterOf(query), before, limit: limit + 1, reader })
+    const page = entries.slice(0, limit)
+    const last = entries.length > limit ? page.at(-1) : undefined
     return { entries: page.map(toEntry), ...(last && { nextCursor: String(last.number) }) }
   }
 

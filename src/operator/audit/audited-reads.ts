@@ -21,9 +21,9 @@ export function auditReads<Store extends OpenedStore>(store: Store, audit: Notes
     id: string,
     reading: Promise<Found | undefined>,
   ) => {
-    const found = await reading
-    if (found !== undefined) note(visibility, [id])
-    return found
+    const document = await reading
+    if (document !== undefined) note(visibility, [id])
+    return document
   }
   return {
     ...store,
@@ -47,12 +47,12 @@ export function auditSearches(retrieval: Retrieval, audit: Notes): Retrieval {
   return {
     ...retrieval,
     async search(query, signal) {
-      const found = await retrieval.search(query, signal)
+      const result = await retrieval.search(query, signal)
       note(
         query.visibility,
-        found.hits.map(({ documentId }) => documentId),
+        result.hits.map(({ documentId }) => documentId),
       )
-      return found
+      return result
     },
   }
 }

@@ -46,8 +46,8 @@ export function createRunHistory({ store, maximum, log }: Dependencies) {
     waiting += 1
     const { id, startedAt, milliseconds, outcome, conversationId, answerId, key, person } = run
     const question = excerpt(run.question, MAX_EXCERPT)
-    const asked = { question, conversationId, answerId, key, person }
-    const summary = JSON.stringify({ id, startedAt, milliseconds, outcome, ...asked })
+    const request = { question, conversationId, answerId, key, person }
+    const summary = JSON.stringify({ id, startedAt, milliseconds, outcome, ...request })
     const entry = { id, answerId, owner: person, summary, json: JSON.stringify(run) }
     stored = stored
       .then(() => store.add(entry, maximum))

@@ -69,17 +69,17 @@ export function createPersonSessions(dependencies: Dependencies) {
       .digest('hex')
   const find = async (session: string): Promise<StoredSession | undefined> => {
     if (!session.startsWith(PREFIX)) return undefined
-    const found = await store.find(macOf(session))
+    const stored = await store.find(macOf(session))
     const isOpen =
-      found &&
-      isWithin(found.beganAt, SESSION_SECONDS * 1_000, now()) &&
-      Math.max(found.usedAt, found.beganAt) + IDLE_MS > now()
-    return isOpen ? found : undefined
+      stored &&
+      isWithin(stored.beganAt, SESSION_SECONDS * 1_000, now()) &&
+      Math.max(stored.usedAt, stored.beganAt) + IDLE_MS > now()
+    return isOpen ? stored : undefined
   }
 
   const current = async (session: string): Promise<StoredSession | undefined> => {
-    const found = await find(session)
-    return found && refresh(found)
+    const stored = await find(session)
+    return stored && refresh(stored)
   }
 
   return {
@@ -114,24 +114,24 @@ export function createPersonSessions(dependencies: Dependencies) {
 
     /** Who has opened a session. Throws `groups_unknown` and `issuer_unavailable`. */
     async callerOf(session: string): Promise<Caller | undefined> {
-      const found = await current(session)
-      if (!found) return undefined
-      if (found.usedAt + USE_MS < now()) await store.use(found.mac, now())
-      return callerFor(personOf(found, adminGroup), async () => {
+      const stored = await current(session)
+      if (!stored) return undefined
+      if (stored.usedAt + USE_MS < now()) await store.use(stored.mac, now())
+      return callerFor(personOf(stored, adminGroup), async () => {
         const later = await current(session)
         if (!later) throw new AppError('unauthorized', 'The session has ended. Sign in again.')
-        if (areSame(later.groups, found.groups)) return
+        if (areSame(later.groups, stored.groups)) return
         throw new AppError('unauthorized', 'Your groups have changed. Begin again.')
       })
     },
 
     /** Ends a session; returns the ID token with which the browser can sign out of the issuer. */
     async end(session: string): Promise<{ person: string; idToken: string } | undefined> {
-      const found = await find(session)
-      if (!found) return undefined
-      await store.remove(found.mac)
-      const tokens = Tokens.safeParse(await encryption.open(found.sealed)).data
-      return tokens && { person: found.person, idToken: tokens.idToken }
+      const stored = await find(session)
+      if (!stored) return undefined
+      await store.remove(stored.mac)
+      const tokens = Tokens.safeParse(await encryption.open(stored.sealed)).data
+      return tokens && { person: stored.person, idToken: tokens.idToken }
     },
   }
 }

@@ -33,9 +33,9 @@ export const fileBatchRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fil
       response: { 200: FileBatch.describe('The batch.'), ...errorResponses(404) },
     },
     handler: async ({ params: { store, batch }, caller }, reply) => {
-      const found = await fileSearch(caller).batches.read(store, batch)
-      sayWhenToPoll(reply, found)
-      return found
+      const status = await fileSearch(caller).batches.read(store, batch)
+      sayWhenToPoll(reply, status)
+      return status
     },
   })
   app.get(`${PATH}/:batch/files`, {

@@ -162,8 +162,8 @@ function foundText({ title, source, content }: BlockOf<'search_result'>): string
   const head = [title, source].map((line) => toOneLine(line).slice(0, MAX_FOUND_LINE))
   const text = toText(content)
   const cut = `[cut: these are the first ${MAX_FOUND} of ${text.length} characters]`
-  const said = [...head, text.slice(0, MAX_FOUND), text.length > MAX_FOUND ? cut : '']
-  const data = toStorable(said.filter(Boolean).join('\n'))
+  const lines = [...head, text.slice(0, MAX_FOUND), text.length > MAX_FOUND ? cut : '']
+  const data = toStorable(lines.filter(Boolean).join('\n'))
   return `<search_result>\n${escapeTags(data, ...DATA_BLOCKS)}\n</search_result>`
 }
 

@@ -46,8 +46,8 @@ export function toRequestBody(
   const { messages, tools, toolChoice, sampling } = request
   const whole = wholeTurns(messages, tools.length > 0, abilities)
   const turns = abilities.roles ? whole : mergeRoles(whole, abilities)
-  const asked = jsonInWords(sampling, abilities.format === 'schema').map(toQuestion)
-  const sent = [...turns, ...asked].map((message) => toMessage(message, abilities))
+  const instructions = jsonInWords(sampling, abilities.format === 'schema').map(toQuestion)
+  const sent = [...turns, ...instructions].map((message) => toMessage(message, abilities))
   const { stream, streamUsage } = abilities
   return {
     model,

@@ -101,8 +101,8 @@ function createUsage() {
   const most: Partial<Record<(typeof COUNTS)[number], number>> = {}
   return {
     add(counts: unknown): void {
-      const told = objectOf(counts)
-      const all: JsonObject = { ...told, ...objectOf(told.output_tokens_details) }
+      const fields = objectOf(counts)
+      const all: JsonObject = { ...fields, ...objectOf(fields.output_tokens_details) }
       for (const name of COUNTS) {
         const count = all[name]
         if (typeof count === 'number') most[name] = Math.max(count, most[name] ?? 0)

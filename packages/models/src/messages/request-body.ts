@@ -109,9 +109,9 @@ function withoutBranches(schema: Record<string, unknown>): Record<string, unknow
   const entries = Object.entries(schema)
   const branches = entries.filter(([key]) => BRANCHES.includes(key))
   if (branches.length === 0) return schema
-  const kept = entries.filter(([key]) => !BRANCHES.includes(key))
+  const others = entries.filter(([key]) => !BRANCHES.includes(key))
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(others),
     description: [schema.description, JSON.stringify(Object.fromEntries(branches))]
       .filter(Boolean)
       .join('\n'),

@@ -126,8 +126,8 @@ const choicesOf = ({ enum: choices, const: only }: JsonObject): unknown[] =>
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean']
 
 function typeOf(schema: JsonObject): string {
-  const told = [schema.type].flat().find((type) => TYPES.includes(String(type)))
-  if (told) return String(told)
+  const known = [schema.type].flat().find((type) => TYPES.includes(String(type)))
+  if (known) return String(known)
   if (isObject(schema.properties)) return 'object'
   if (schema.items !== undefined) return 'array'
   const kind = typeof choicesOf(schema)[0]

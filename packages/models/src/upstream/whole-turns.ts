@@ -20,8 +20,8 @@ export function wholeTurns(
   offersTools: boolean,
   { continues, bareCalls }: Pick<Abilities, 'continues' | 'bareCalls'>,
 ): ModelMessage[] {
-  const told = offersTools || bareCalls ? messages : messages.map(withoutCalls)
-  const turns = roundsOf(told.filter((message) => !isEmpty(message))).flatMap(withResults)
+  const supported = offersTools || bareCalls ? messages : messages.map(withoutCalls)
+  const turns = roundsOf(supported.filter((message) => !isEmpty(message))).flatMap(withResults)
   const isContinued = continues || turns.at(-1)?.role !== 'assistant'
   return isContinued ? turns : [...turns, GO_ON]
 }
@@ -49,8 +49,8 @@ function withResults(round: readonly ModelMessage[]): ModelMessage[] {
     else others.push(message.role === 'tool' ? toldByUser(message) : message)
   }
   const [first, ...rest] = others
-  const told = calls.map(({ callId }) => results.get(callId) ?? noResult(callId))
-  return first ? [first, ...told, ...rest] : []
+  const answers = calls.map(({ callId }) => results.get(callId) ?? noResult(callId))
+  return first ? [first, ...answers, ...rest] : []
 }
 
 const withContent = (result: ToolMessage): ToolMessage =>

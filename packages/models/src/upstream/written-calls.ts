@@ -83,9 +83,9 @@ export class WrittenCalls {
 
   /** The next piece of text to show; undefined if there is none for now. */
   #next(isEnd: boolean): string | undefined {
-    const found = OPENING.exec((this.#isLineStart ? '\n' : ' ') + this.#held)
-    if (found?.index === 1) return this.#readOpening(isEnd)
-    if (found) return this.#show(found.index - 1)
+    const opening = OPENING.exec((this.#isLineStart ? '\n' : ' ') + this.#held)
+    if (opening?.index === 1) return this.#readOpening(isEnd)
+    if (opening) return this.#show(opening.index - 1)
     const open = isEnd ? 0 : openEnd(this.#held, CALL_MARKS)
     return this.#show(this.#held.length - open) || undefined
   }
@@ -93,12 +93,12 @@ export class WrittenCalls {
   /** The text to show of what begins like a call; undefined to wait for more. */
   #readOpening(isEnd: boolean): string | undefined {
     if (!isEnd && this.#held.length < this.#lookAt) return undefined
-    const found = findCall(this.#held)
-    const isOpen = typeof found === 'string'
+    const call = findCall(this.#held)
+    const isOpen = typeof call === 'string'
     this.#lookAt = isOpen ? this.#held.length * 1.125 : 0
-    if (isOpen) return isEnd ? this.#cutShort(found) : undefined
-    if (typeof found === 'number') return this.#show(found)
-    this.#takeCall(found)
+    if (isOpen) return isEnd ? this.#cutShort(call) : undefined
+    if (typeof call === 'number') return this.#show(call)
+    this.#takeCall(call)
     return ''
   }
 

@@ -15,11 +15,11 @@ export async function withoutDrawings(bytes: Buffer): Promise<Buffer> {
   const zip = await openZip(bytes)
   if (!zip.has(CONTENT)) return bytes
   const content = await zip.readText(CONTENT)
-  const kept = cellsOnly(content.replaceAll(UNCALCULATED, withFormula))
-  if (kept === content && zip.has(STYLES)) return bytes
+  const cells = cellsOnly(content.replaceAll(UNCALCULATED, withFormula))
+  if (cells === content && zip.has(STYLES)) return bytes
   const { CFB } = await import('@e965/xlsx')
   const archive = CFB.read(bytes, { type: 'buffer' })
-  CFB.utils.cfb_add(archive, `/${CONTENT}`, Buffer.from(kept))
+  CFB.utils.cfb_add(archive, `/${CONTENT}`, Buffer.from(cells))
   if (!zip.has(STYLES)) CFB.utils.cfb_add(archive, `/${STYLES}`, Buffer.from(NO_STYLES))
   return Buffer.from(CFB.write(archive, { type: 'buffer', fileType: 'zip' }))
 }
@@ -54,18 +54,18 @@ function cellsOnly(content: string): string {
   const hasScripts = content.includes('style:text-position')
   if (!content.includes('<draw:') && !hasScripts) return content
   const styles = readOdfStyles(hasScripts ? [content] : [])
-  const kept: string[] = []
+  const pieces: string[] = []
   /** The ends of the marks of the spans that are open. */
   const ends: string[] = []
   let from = 0
   let depth = 0
   const insert = (at: number, sign: string) => {
-    kept.push(content.slice(from, at), sign)
+    pieces.push(content.slice(from, at), sign)
     from = at
   }
   readXml(content, {
     open(name, attributes, start, tagEnd) {
-      if (name.startsWith('draw:') && depth++ === 0) kept.push(content.slice(from, start))
+      if (name.startsWith('draw:') && depth++ === 0) pieces.push(content.slice(from, start))
       if (name !== 'text:span' || depth > 0) return
       const [begin = '', end = ''] = [...(styles.markOf(attributes['text:style-name'])?.('') ?? '')]
       ends.push(end)
@@ -78,5 +78,5 @@ function cellsOnly(content: string): string {
       if (end !== '') insert(start, end)
     },
   })
-  return kept.join('') + content.slice(from)
+  return pieces.join('') + content.slice(from)
 }

@@ -39,8 +39,8 @@ export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule
     const { table } = drawn
     const { left, right } = area
     tables.push({ text: '', left, right, base: table.base, height: 1, table })
-    const taken = new Set(inside)
-    rest = [...rest.filter((fragment) => !taken.has(fragment)), ...drawn.others]
+    const ofTable = new Set(inside)
+    rest = [...rest.filter((fragment) => !ofTable.has(fragment)), ...drawn.others]
   }
   const { grids, loose } = gridsOf(rules)
   // A frame around a page may have tables within it.

@@ -40,9 +40,9 @@ export function toTable(aligned: Aligned, { horizontal, isGrid, walls }: Drawn) 
     line.length === 1 && line[0]?.from === 0 && line[0].to === width - 1
   const isPart = (line: Line) => line.length > 0 && !spansAll(line)
   const [first, end] = [aligned.lines.findIndex(isPart), aligned.lines.findLastIndex(isPart) + 1]
-  const taken = aligned.lines.slice(Math.max(first, 0), end)
+  const ofTable = aligned.lines.slice(Math.max(first, 0), end)
   const lines = widenHeads(
-    taken.filter((line) => line.length > 0),
+    ofTable.filter((line) => line.length > 0),
     columns,
     horizontal,
   )

@@ -60,16 +60,16 @@ export function detectLanguage(text: string, expected: AnalyserLanguage): string
 
 function likeliest(words: readonly string[]): string | undefined {
   languagesOf ??= loadLists()
-  const found = words.map((word) => languagesOf?.get(word) ?? [])
+  const candidates = words.map((word) => languagesOf?.get(word) ?? [])
   const scores = new Map<string, number>()
-  for (const languages of found) {
+  for (const languages of candidates) {
     for (const language of languages) {
       // A word that several languages have tells less.
       scores.set(language, (scores.get(language) ?? 0) + 1 / languages.length)
     }
   }
   const [best = ''] = [...scores].toSorted(([, a], [, b]) => b - a)[0] ?? []
-  const share = found.filter((languages) => languages.includes(best)).length / words.length
+  const share = candidates.filter((languages) => languages.includes(best)).length / words.length
   return share >= AT_LEAST ? best : undefined
 }
 

@@ -37,8 +37,8 @@ export async function* checked(
     last = piece
   }
   const [row] = await read(DIGESTS, [file])
-  const kept = row ? [row.served, row.next].flatMap(digestIn) : []
-  if (kept.length > 0 && !kept.includes(digest.digest('hex'))) throw new DamagedFile(file)
+  const digests = row ? [row.served, row.next].flatMap(digestIn) : []
+  if (digests.length > 0 && !digests.includes(digest.digest('hex'))) throw new DamagedFile(file)
   if (last) yield last
 }
 
