@@ -33,6 +33,23 @@ describe('A search by effort', () => {
     expect(asked).toHaveLength(0)
   })
 
+  it('searches for each of two questions that stand alone, in the chat as well, without a model', async () => {
+    const both = 'Who is the keeper of the lighthouse, and how many kilometres goes Oda?'
+    const [first, second] = both.split(', and ')
+    const { answer, asked } = await query({ query: both })
+    expect(answer.query).toBe(both)
+    expect(answer.steps).toEqual([
+      { action: 'search', query: first, found: 1 },
+      { action: 'search', query: second, found: 1 },
+    ])
+    expect(titles(answer)).toEqual(['Lighthouse', 'Paths'])
+    expect(asked).toHaveLength(0)
+    upstream.script(textReply('Oda [1], nine kilometres [2].'))
+    const { frames, done } = await ask(server, both, { includeSteps: true })
+    expect(frames.filter(({ frame }) => frame.type === 'search-step')).toHaveLength(2)
+    expect(done?.hits.map(({ title }) => title).toSorted()).toEqual(['Lighthouse', 'Paths'])
+  })
+
   it('searches for the parts of the question, once, if it is medium', async () => {
     upstream.script(textReply('1. "Oda kilometres"\n- Oda kilometres\n\n* keeper name'))
     const { answer, asked } = await query({ effort: 'medium' })

@@ -4287,7 +4287,7 @@ export interface components {
             hits: components["schemas"]["Hit"][];
             /** @description The original query. */
             query: string;
-            /** @description What was done. Only with `effort` medium or high. */
+            /** @description What was done. Only with `effort` medium or high, or if several questions are asked. */
             steps?: components["schemas"]["SearchStep"][];
             /** @description Tokens of the search; absent if no chat model was used, or it does not report them. */
             usage?: components["schemas"]["Usage"];
@@ -5345,9 +5345,9 @@ export interface components {
              */
             verifiedAt: string;
         };
-        /** @description A step of a search with `effort` medium or high. */
+        /** @description A step of a search with `effort` medium or high, or for several questions. */
         SearchStep: components["schemas"]["SearchStepPlan"] | components["schemas"]["SearchStepSearch"] | components["schemas"]["SearchStepJudge"] | components["schemas"]["SearchStepStop"];
-        /** @description A step of the search before the answer. Only with `includeSteps`, and `effort` medium or high. */
+        /** @description A step of the search before the answer. Only with `includeSteps`, and `effort` medium or high or several questions. */
         SearchStepFrame: {
             step: components["schemas"]["SearchStep"];
             /** @constant */

@@ -207,7 +207,7 @@ const TextDeltaFrame = z
 const SearchStepFrame = z.object({ type: z.literal('search-step'), step: SearchStep }).meta({
   id: 'SearchStepFrame',
   description:
-    'A step of the search before the answer. Only with `includeSteps`, and `effort` medium or high.',
+    'A step of the search before the answer. Only with `includeSteps`, and `effort` medium or high or several questions.',
 })
 
 const RetrievedFrame = z

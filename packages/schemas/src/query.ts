@@ -64,7 +64,10 @@ export const SearchStep = z
         .describe('The bound that was reached; `model`: the chat model failed.'),
     }),
   ])
-  .meta({ id: 'SearchStep', description: 'A step of a search with `effort` medium or high.' })
+  .meta({
+    id: 'SearchStep',
+    description: 'A step of a search with `effort` medium or high, or for several questions.',
+  })
 
 export const PictureDescription = z
   .literal(true)
@@ -216,7 +219,9 @@ export const QueryResponse = z
     steps: z
       .array(SearchStep)
       .optional()
-      .describe('What was done. Only with `effort` medium or high.'),
+      .describe(
+        'What was done. Only with `effort` medium or high, or if several questions are asked.',
+      ),
     usage: Usage.optional().describe(
       'Tokens of the search; absent if no chat model was used, or it does not report them.',
     ),

@@ -22,7 +22,7 @@ export async function* findChunks(
   const query = await toQuery(request, { ...parts, ...asking }, signal)
   const { meter } = asking
   const search = { ...query, ...scopeOf(request), topK, explain: true, meter }
-  const means = { model: parts.model, retrieval, meter }
+  const means = { ...parts, retrieval, meter }
   const steps = searchByEffort(means, search, topK > 0 ? effort : 'low', signal)
   const { hits, degraded } = yield* eachStep(steps)
   const searchedFor = query.isRewritten ? query.query : undefined

@@ -1,4 +1,4 @@
-import type { ChatModel } from '@agent-server/models'
+import { type ChatModel, UNMETERED } from '@agent-server/models'
 import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import {
   checkEffort,
@@ -19,6 +19,7 @@ export interface Query extends CallerSearch {
 
 interface Dependencies {
   model: ChatModel
+  isStopWord: (word: string) => boolean
   limits: RunLimits
   limiter: RunLimiter
   caller: Caller
@@ -42,11 +43,13 @@ export interface QueryAnswer {
  * Searches without answering. A search that asks the model is a run like a chat, and its tokens are those of the key.
  */
 export async function answerQuery(
-  { name, model, limits, limiter, caller, payment, retrieval }: Dependencies,
+  { name, model, isStopWord, limits, limiter, caller, payment, retrieval }: Dependencies,
   { effort = 'low', ...query }: Query,
   signal: AbortSignal,
 ): Promise<QueryAnswer> {
-  if (effort === 'low' && !retrieval.asksModel) return retrieval.search(query, signal)
+  const means = { model, isStopWord, retrieval }
+  if (effort === 'low' && !retrieval.asksModel)
+    return answerOf(searchByEffort({ ...means, meter: UNMETERED }, query, effort, signal))
   checkEffort(effort, model)
   await payment.check(caller)
   let slot: ReturnType<RunLimiter['acquire']> | undefined
@@ -54,21 +57,23 @@ export async function answerQuery(
   try {
     slot = limiter.acquire(shareOf(caller))
     const { meter } = budget
-    const means = { model, retrieval, meter }
-    const search = searchByEffort(means, { ...query, meter }, effort, signal)
-    const steps: SearchStep[] = []
-    for (;;) {
-      const { done, value } = await search.next()
-      if (done) {
-        slot.end('stop')
-        return { ...value, ...(effort !== 'low' && { steps }), usage: budget.usage() }
-      }
-      steps.push(value)
-    }
+    const search = searchByEffort({ ...means, meter }, { ...query, meter }, effort, signal)
+    const answer = await answerOf(search)
+    slot.end('stop')
+    return { ...answer, usage: budget.usage() }
   } catch (error) {
     slot?.fail(error, signal)
     throw error
   } finally {
     slot?.release(budget.usage())
+  }
+}
+
+async function answerOf(search: ReturnType<typeof searchByEffort>): Promise<QueryAnswer> {
+  const steps: SearchStep[] = []
+  for (;;) {
+    const { done, value } = await search.next()
+    if (done) return { ...value, ...(steps.length > 0 && { steps }) }
+    steps.push(value)
   }
 }

@@ -4,6 +4,7 @@ import { askModel, type ChatModel, type Meter, telling, usageOf } from '@agent-s
 import type { Effort, Hit, SearchStep } from '@agent-server/schemas/query.ts'
 import type { Retrieval, SearchedFor } from '../../retrieval/search.ts'
 import { asData } from '../citations/citations.ts'
+import { partsOf } from './question-parts.ts'
 
 /** Bounds of the searches for one question. */
 interface EffortBounds {
@@ -32,15 +33,17 @@ const RANK_OFFSET = 10
 
 interface Dependencies<Query extends SearchedFor> {
   model: Pick<ChatModel, 'name' | 'stream'>
+  isStopWord: (word: string) => boolean
   retrieval: Pick<Retrieval<Query>, 'search'>
   meter: Meter
   bounds?: EffortBounds
 }
 
 /**
- * Searches for what a question asks, as often as the effort allows: once if it is low; for the parts into which the
- * model takes it apart as well if it is medium; and if it is high, again for what is missing until the model judges
- * the passages sufficient. Yields each step when it is done. If the model fails, returns what was found, `degraded`.
+ * Searches for what a message asks, as often as the effort allows: once for each question in it if it is low; for the
+ * parts into which the model takes it apart as well if it is medium; and if it is high, again for what is missing until
+ * the model judges the passages sufficient. Yields each step when it is done, unless a single search is all. If the
+ * model fails, returns what was found, `degraded`.
  */
 export async function* searchByEffort<Query extends SearchedFor>(
   dependencies: Dependencies<Query>,
@@ -48,8 +51,17 @@ export async function* searchByEffort<Query extends SearchedFor>(
   effort: Effort,
   signal?: AbortSignal,
 ): AsyncGenerator<SearchStep, Awaited<ReturnType<Retrieval['search']>>> {
-  const { retrieval, bounds = BOUNDS } = dependencies
-  if (effort === 'low') return retrieval.search(search, signal)
+  const { retrieval, bounds = BOUNDS, isStopWord } = dependencies
+  const { query, context, topK } = search
+  const questions = context === undefined && topK > 0 ? partsOf(query, isStopWord) : [query]
+  if (effort === 'low' && questions.length === 1) return retrieval.search(search, signal)
+  const findings = createFindings(retrieval, search)
+  // What is asked is searched for without the deadline: there is always an answer.
+  const asked = (parts: Query) => questions.map((question) => ({ ...parts, query: question }))
+  if (effort === 'low') {
+    yield* findings.searchFor(asked(search), signal)
+    return { hits: findings.best(), degraded: findings.isDegraded() }
+  }
   using deadline = startDeadline(bounds.seconds * 1_000, signal)
   let tokens = 0
   const meter = telling(dependencies.meter, (call) => {
@@ -58,10 +70,8 @@ export async function* searchByEffort<Query extends SearchedFor>(
   })
   const isUsedUp = () => tokens >= bounds.tokens
   const planner = createPlanner({ model: dependencies.model, meter, isUsedUp }, deadline.signal)
-  const findings = createFindings(retrieval, search)
   try {
-    // The question itself is searched for first and without the deadline: there is always an answer.
-    yield* findings.searchFor([{ ...search, meter }], signal)
+    yield* findings.searchFor(asked({ ...search, meter }), signal)
     const again = { ...search, meter }
     yield* searchAgain({ planner, findings, bounds }, again, effort, deadline.signal)
   } catch (error) {

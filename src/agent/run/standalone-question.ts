@@ -174,7 +174,7 @@ function isUsable(
 }
 
 /** The words of a text that carry content, and whether it has words that refer to something said before. */
-function wordsOf(message: string, isStopWord: (word: string) => boolean) {
+export function wordsOf(message: string, isStopWord: (word: string) => boolean) {
   const content = new Set<string>()
   let hasReferences = false
   tokenise(

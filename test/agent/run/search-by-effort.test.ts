@@ -25,7 +25,8 @@ async function lastStep(
   model: Pick<ChatModel, 'name' | 'stream'> = insatiable,
 ): Promise<SearchStep | undefined> {
   const retrieval = { search: async () => ({ hits: [], degraded: false }) }
-  const parts = { model, retrieval, meter: UNMETERED, bounds: { ...BOUNDS, ...bounds } }
+  const means = { model, retrieval, meter: UNMETERED, isStopWord: () => false }
+  const parts = { ...means, bounds: { ...BOUNDS, ...bounds } }
   const search = { query: 'a', topK: 3 }
   const steps = await Array.fromAsync(searchByEffort(parts, search, 'high'))
   return steps.at(-1)
@@ -60,7 +61,8 @@ it('The searches for one question end where a limit is used up, with what was fo
     begin: () => Promise.reject(new AppError('rate_limited', 'You have used your 50 tokens')),
   }
   const search = { query: 'a', topK: 3 }
-  const searches = searchByEffort({ model: insatiable, retrieval, meter }, search, 'high')
+  const parts = { model: insatiable, retrieval, meter, isStopWord: () => false }
+  const searches = searchByEffort(parts, search, 'high')
   const steps: SearchStep[] = []
   let next = await searches.next()
   for (; !next.done; next = await searches.next()) steps.push(next.value)
