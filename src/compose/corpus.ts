@@ -62,7 +62,7 @@ export function openCorpus(
   const sweep = createConversationSweep({ store, lookup, documents, log })
   const services = {
     documents,
-    conversationDocuments: createConversationDocuments({ documents, conversations }),
+    conversationDocuments: createConversationDocuments(conversations),
     retrieval,
     pages: web.pages,
     collections: listCollections(lookup),

@@ -51,11 +51,8 @@ export function createOwnDocuments(
       const keysOf = person ? encodeURIComponent(person.id) : owner
       const ownKey = keysOf && idempotencyKey ? `${keysOf}:${idempotencyKey}` : idempotencyKey
       const placed = placeInCollection(content, await writable(), writer)
-      const add = () =>
-        documents.create({ ...placed, creator: person?.id, sender: share }, ownKey, digest)
-      return conversation === undefined
-        ? add()
-        : conversationDocuments.add(refTo(conversation), content, add)
+      if (conversation !== undefined) await conversationDocuments.check(refTo(conversation))
+      return documents.create({ ...placed, creator: person?.id, sender: share }, ownKey, digest)
     }
   const putWithin =
     (writable: SharedCollections['writable']): Documents['put'] =>

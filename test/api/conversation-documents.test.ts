@@ -5,9 +5,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
+import { onlyLong } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, requester, startServer, type TestServer } from '../support/server.ts'
+import { modelAt, requester, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
@@ -207,6 +208,21 @@ describe('What cannot be', () => {
     const sent = Array.from({ length: 24 }, (_, n) => send(own, `Text ${n}.`))
     const refused = (await Promise.all(sent)).filter(({ status }) => status >= 400)
     expect(refused).toHaveLength(4)
+  })
+
+  it('is refused: more than 100 MB, also in the place of less', onlyLong, async () => {
+    const own = await converse()
+    const upload = (path: string, method: string, fields: Record<string, string>) => {
+      const form = new FormData()
+      for (const [name, value] of Object.entries(fields)) form.append(name, value)
+      form.append('file', new Blob([Buffer.alloc(60_000_000, 'Owls hoot. ')]), 'owls.txt')
+      const headers = { authorization: `Bearer ${TEST_KEY}` }
+      return fetch(`${server.url}${path}`, { method, headers, body: form })
+    }
+    const small = await add(own, 'Rooks gather.')
+    expect((await upload('/documents', 'POST', { conversation: own })).status).toBe(202)
+    const failure = await failureOf(await upload(`/documents/${small}`, 'PUT', {}))
+    expect(failure).toMatchObject({ code: 'conversation_full', param: 'conversation' })
   })
 
   it('is refused: more than twenty documents', async () => {

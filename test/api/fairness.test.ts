@@ -67,7 +67,6 @@ const OF_THE_SERVER = `
 src/agent/agent-host.ts
 src/agent/tools/map-reduce.ts
 src/documents/contexts/ask-patiently.ts
-src/documents/conversation-documents.ts
 src/documents/ingestion/preparer.ts
 src/documents/watch/apply-changes.ts
 src/operator/admin/edited-file.ts`

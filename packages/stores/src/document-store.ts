@@ -389,6 +389,15 @@ export function queueFull(): AppError {
   })
 }
 
+/** The limits of the documents of one conversation; bytes are those of files, or of text in UTF-8. */
+export const CONVERSATION_DOCUMENTS = { most: 20, mostBytes: 100_000_000 }
+
+export function conversationFull(): AppError {
+  const { most, mostBytes } = CONVERSATION_DOCUMENTS
+  const message = `A conversation takes at most ${most} documents of ${mostBytes / 1e6} MB in all: delete some, or keep them in the documents`
+  return new AppError('conversation_full', message, { param: 'conversation' })
+}
+
 export function documentNotFound(id: string): AppError {
   return new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
 }

@@ -12,7 +12,7 @@ const INSERT_CHUNKS = `INSERT INTO chunks
     $8::text[], $9::integer[], $10::integer[])`
 
 /** The second half of the advisory locks of transactions; smaller numbers are used elsewhere. */
-const LOCKS: Record<Exclude<Exclusive, `key:${string}`>, number> = {
+const LOCKS: Record<Exclude<Exclusive, `${string}:${string}`>, number> = {
   queue: 1,
   embedding: 2,
   'next-vectors': 4,
@@ -25,11 +25,11 @@ const LOCKS: Record<Exclude<Exclusive, `key:${string}`>, number> = {
   collections: 17,
   usage: 18,
 }
-/** The first half of the lock of an idempotency key. */
+/** The first half of the lock of an idempotency key, or of a conversation. */
 const KEY_LOCK = LOCK + 1
 
 function lockOf(what: Exclusive): [number, number] {
-  if (!what.startsWith('key:')) return [LOCK, LOCKS[what as keyof typeof LOCKS]]
+  if (!what.includes(':')) return [LOCK, LOCKS[what as keyof typeof LOCKS]]
   return [KEY_LOCK, hash('sha256', what, 'buffer').readInt32BE()]
 }
 

@@ -146,6 +146,10 @@ export function toDocument(row: Row | undefined): StoredDocument {
 /** Reads the columns of a revision. */
 export const toContent = (row: Row | undefined) => readAll(CONTENT, row)
 
+/** In bytes of the file, or characters of the text: of a row with these two columns. */
+export const sizeIn = (row: Row): number =>
+  CONTENT.file.read(row, 'file')?.size ?? CONTENT.characters.read(row, 'characters')
+
 /** Columns of `documents` with their values. */
 export function documentColumns({
   error,

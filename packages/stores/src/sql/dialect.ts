@@ -15,6 +15,7 @@ export type Exclusive =
   | 'collections'
   | 'usage'
   | `key:${string}`
+  | `conversation:${string}`
 
 /**
  * How the databases differ. SQLite has one writer, so that it needs none of the locks.

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { refuseChanged } from '@agent-server/lib/changed-lists.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { shownMetadata, toPlace } from '@agent-server/lib/labels.ts'
-import { reserveOf } from '@agent-server/lib/limiter.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import {
   type DocumentStatus,
@@ -12,12 +11,12 @@ import {
   idempotencyConflict,
   type LabelsPatch,
   type NewDocument,
-  queueFull,
   type StoredDocument,
   type Version,
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
 import { keepAccess, takenOut } from './access.ts'
+import { createBounds, type Queue } from './bounds.ts'
 import { reserveForDocument } from './collections.ts'
 import {
   contentColumns,
@@ -33,16 +32,17 @@ import { type Changes, count } from './counts.ts'
 import type { Dialect } from './dialect.ts'
 import { FILE_WRITES } from './files.ts'
 import { insertMetadata, patchedPlace, patchReplacement } from './labels.ts'
-import { Conflict, integer, optionalInteger, type Row, type Tx, text } from './query.ts'
+import {
+  Conflict,
+  integer,
+  optionalInteger,
+  optionalText,
+  type Row,
+  type Tx,
+  text,
+} from './query.ts'
 import { visibleTo } from './visible.ts'
 
-/**
- * Far from the limit no write waits for another: there are fewer connections than this that could add documents
- * meanwhile.
- */
-const NEAR_THE_LIMIT = 1_000
-const QUEUED = 'SELECT CAST(sum(jobs) AS bigint) AS jobs, now_ms() AS now FROM counts'
-const SENT = 'SELECT count(*) AS jobs FROM jobs WHERE sender = $1'
 const JOB_OF =
   'SELECT 1 AS one FROM jobs WHERE document = (SELECT number FROM documents WHERE id = $1)'
 
@@ -174,25 +174,11 @@ function createLock(dialect: Dialect) {
 
 /** How a document gets a revision and the job to ingest it. */
 function createRevisions(dialect: Dialect, queueLimit: number) {
-  /** Comes first of all in its transaction. Returns how many jobs there are, and the time. */
-  const enterQueue = async (tx: Tx): Promise<Queue> => {
-    let queue = await tx.one(QUEUED)
-    if (integer(queue, 'jobs') + NEAR_THE_LIMIT > queueLimit) {
-      await dialect.exclude(tx, 'queue')
-      queue = await tx.one(QUEUED)
-    }
-    return { jobs: integer(queue, 'jobs'), now: integer(queue, 'now') }
-  }
-  /** A sender may have as many as are still free for others; the operator is bounded by the whole alone. */
-  const refuseWhenFull = async (tx: Tx, { jobs }: Queue, sender?: string) => {
-    if (jobs >= queueLimit) throw queueFull()
-    const free = queueLimit - reserveOf(queueLimit) - jobs
-    if (!sender || jobs < free) return
-    if (integer(await tx.one(SENT, [sender]), 'jobs') >= free) throw queueFull()
-  }
+  const { enterQueue, refuseWhenFull, refuseTooMuch } = createBounds(dialect, queueLimit)
 
   const insert = async (tx: Tx, document: NewDocument, queue: Queue): Promise<Row> => {
     await refuseWhenFull(tx, queue, document.sender)
+    await refuseTooMuch(tx, document)
     await keepAccess(tx, dialect, document.access)
     const { now } = queue
     const own = { id: document.id, status: 'pending', createdAt: now, updatedAt: now } as const
@@ -219,6 +205,11 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     const isQueued = before.is_queued
     if (!isQueued) await refuseWhenFull(tx, queue, document.sender)
     const [number, now] = [integer(before, 'number'), integer(before, 'now')]
+    await refuseTooMuch(
+      tx,
+      { ...document, conversation: optionalText(before, 'conversation') },
+      number,
+    )
     const revision = integer(before, 'revision') + 1
     const pending = { revision, status: 'pending', attempts: 0, updatedAt: now } as const
     const access = document.access === undefined ? await lastAccess(tx, before) : document.access
@@ -273,11 +264,6 @@ const QUEUE = `INSERT INTO jobs (document, revision, run_at, due_at, sender, tur
   ) AS turns WHERE true
   ON CONFLICT (document) DO UPDATE SET revision = excluded.revision, run_at = excluded.run_at,
     due_at = excluded.due_at, claim = NULL, owner = NULL`
-
-interface Queue {
-  jobs: number
-  now: number
-}
 
 type LockedRow = Row & { is_queued: boolean }
 

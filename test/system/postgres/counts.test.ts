@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { acceptedOf, COUNTED } from '../../support/counts.ts'
+import { startQdrant } from '../../support/qdrant/nodes.ts'
+import { startServerProcess } from '../../support/server-process.ts'
+import { createPostgresData, hasPostgres } from './store-data.ts'
+
+/** Two servers on one database and one index. */
+async function startBoth() {
+  const { url } = await createPostgresData()
+  const qdrant = await startQdrant()
+  const environment = { DATABASE_URL: url, QDRANT_URL: qdrant.url }
+  return [await startServerProcess(environment), await startServerProcess(environment)] as const
+}
+
+describe.skipIf(!hasPostgres)('Two servers on one database (needs PostgreSQL)', async () => {
+  const servers = hasPostgres ? await startBoth() : undefined
+
+  it.each(COUNTED)(
+    'accept no more of sixty requests at once than there is room for: $what',
+    { timeout: 120_000 },
+    async (counted) => {
+      const { most, refusal } = counted
+      const outcome = servers && (await acceptedOf(servers, counted))
+      expect(outcome).toEqual({ accepted: most, refused: [refusal] })
+    },
+  )
+})
