@@ -191,19 +191,22 @@ async function openAsBefore(parts: ProcessParts, failed: Phase, last: Last | und
   }
 }
 
+const UNKNOWN_REASON =
+  'The server did not start, for a reason that it does not know: its log has the error'
+
 /**
  * What a server shows whose setup is faulty. Throws the error if it is of another kind, or is to end the process: not
  * after a restart, which settings that can be changed over HTTP must not turn into the end of the server.
  */
 function toFailed(error: unknown, last: Address | undefined): Phase {
   const { FAILED_START: then, NODE_ENV, UI } = process.env
-  const ends = !last && (then ? then === 'exit' : NODE_ENV === 'production')
+  const ends = (then ? then === 'exit' : NODE_ENV === 'production') || UI === 'off'
   const isForOperator = error instanceof SetupError || error instanceof AppError
   const wrong = error instanceof Error ? explainListening(error) : undefined
-  const reason = hideSecrets((isForOperator ? error.message : (wrong ?? explainPath(error))) ?? '')
-  if (!reason || ends || (UI === 'off' && !last)) throw error
-  process.stderr.write(`${reason}\n`)
-  return { state: 'failed', reason }
+  const known = (isForOperator ? error.message : (wrong ?? explainPath(error))) ?? ''
+  if (!last && (!known || ends)) throw error
+  process.stderr.write(`${hideSecrets(known || wordsOf(error))}\n`)
+  return { state: 'failed', reason: hideSecrets(known) || UNKNOWN_REASON }
 }
 
 /** Prints where to begin after a first start, or a one-time link if the environment has no valid key. */
@@ -379,9 +382,12 @@ async function closeOn(
 try {
   await main()
 } catch (error) {
-  const words = error instanceof Error ? explain(error) : String(error)
-  process.stderr.write(`${hideSecrets(words)}\n`)
+  process.stderr.write(`${hideSecrets(wordsOf(error))}\n`)
   process.exit(error instanceof StoppedEarly ? 0 : 1)
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? explain(error) : String(error)
 }
 
 /** Errors that the operator can fix are reported by their message; all others keep their stack. */
