@@ -5,7 +5,7 @@ import { createSandbox, type KindSettings, kindsToTry, type WantedKind } from '.
 import type { SandboxLimits } from './limits.ts'
 import type { SandboxReport } from './report.ts'
 import type { Sandbox, SandboxKind } from './sandbox.ts'
-import { createSandboxSessions } from './sessions.ts'
+import { SandboxSessions } from './sessions.ts'
 import { verifySandbox } from './verify.ts'
 
 /** The deadline for all probes together. */
@@ -64,7 +64,7 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
   const { limits } = settings
   const closing = new AbortController()
   const { choose, failure, forget } = createSandboxChoice({ candidates, log })
-  const sessions = createSandboxSessions({
+  const sessions = new SandboxSessions({
     sandbox: choose,
     onFailure: forget,
     log,
@@ -101,8 +101,8 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
 
   return {
     limits,
-    run: sessions.run,
-    end: sessions.end,
+    run: (...run: Parameters<SandboxSessions['run']>) => sessions.run(...run),
+    end: (sessionId: string) => sessions.end(sessionId),
     record,
     /** Why no code can be run, as far as is known; undefined if it can. */
     unavailable: () => (candidates.length === 0 ? SWITCHED_OFF : failure()),

@@ -2,7 +2,7 @@ import { untilAborted } from '@agent-server/lib/abort.ts'
 import { byShare } from '@agent-server/lib/by-share.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
-import { createLimiter, type Owner } from '@agent-server/lib/limiter.ts'
+import { createLimiter, type Limiter, type Owner } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { RunRequest, Sandbox, SandboxSession, SessionRun } from './sandbox.ts'
 
@@ -12,8 +12,6 @@ const OPEN_MS = 60_000
 interface OwnedRun extends RunRequest {
   owner: Owner
 }
-
-export type SandboxSessions = ReturnType<typeof createSandboxSessions>
 
 interface Dependencies {
   sandbox: (signal: AbortSignal) => Promise<Sandbox>
@@ -41,44 +39,64 @@ interface PooledSession {
  * One sandbox per conversation, for as long as it is used. Their number is bounded, and shared out among API keys: of
  * the key that has the most, the least recently used idle one ends first. Each ends after an idle timeout.
  */
-export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log }: Dependencies) {
-  const closing = new AbortController()
+export class SandboxSessions {
+  readonly #dependencies: Dependencies
+  readonly #closing = new AbortController()
   /** In order of use, most recently used last. */
-  const pooled = new Map<string, PooledSession>()
-  const places = createLimiter({ name: 'sandboxes', capacity: maximum })
+  readonly #pooled = new Map<string, PooledSession>()
+  readonly #places: Limiter
 
-  async function open(): Promise<SandboxSession> {
-    const deadline = AbortSignal.timeout(OPEN_MS)
-    const signal = AbortSignal.any([deadline, closing.signal])
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    this.#places = createLimiter({ name: 'sandboxes', capacity: dependencies.maximum })
+  }
+
+  /**
+   * Runs code in the conversation's sandbox; opens one if there is none. Throws AppError `sandbox_unavailable` if none
+   * can be opened or all are in use, and the reason of `signal` if it is aborted.
+   */
+  async run(
+    sessionId: string,
+    { owner, ...request }: OwnedRun,
+    signal: AbortSignal,
+  ): Promise<SessionRun> {
+    this.#closing.signal.throwIfAborted()
+    const { entry, fresh } = await this.#acquire(sessionId, owner)
     try {
-      return await openInTime(await sandbox(signal), signal)
-    } catch (error) {
-      onFailure()
-      if (!closing.signal.aborted) log.warn({ err: error }, 'opening a sandbox failed')
-      if (error instanceof AppError) throw error
-      throw new AppError('sandbox_unavailable', 'The sandbox does not start', { cause: error })
+      const session = await untilAborted(entry.session, signal)
+      return { ...(await session.run(request, signal)), fresh }
+    } finally {
+      await this.#release(sessionId, entry)
     }
   }
 
-  async function end(sessionId: string): Promise<void> {
-    const entry = pooled.get(sessionId)
+  /** Ends the sandbox of a conversation, if there is one. */
+  async end(sessionId: string): Promise<void> {
+    const entry = this.#pooled.get(sessionId)
     if (!entry) return
-    pooled.delete(sessionId)
+    this.#pooled.delete(sessionId)
     entry.leave()
     clearTimeout(entry.expiry)
     const session = await opened(entry)
     try {
       await session?.kill()
     } catch (error) {
-      log.warn({ err: error }, 'ending an unused sandbox failed')
+      this.#dependencies.log.warn({ err: error }, 'ending an unused sandbox failed')
     }
   }
 
+  /** Ends all sandboxes; no new ones are opened afterwards. */
+  async close(): Promise<void> {
+    this.#closing.abort(new AppError('shutting_down', 'The server is shutting down'))
+    await Promise.all([...this.#pooled.keys()].map((sessionId) => this.end(sessionId)))
+  }
+
   /** The conversation's session if it still works, else a new one; it counts as in use until released. */
-  async function acquire(
+  async #acquire(
     sessionId: string,
     owner: Owner,
   ): Promise<{ entry: PooledSession; fresh: boolean }> {
+    const pooled = this.#pooled
     for (let entry = pooled.get(sessionId); entry; entry = pooled.get(sessionId)) {
       entry.runs += 1
       clearTimeout(entry.expiry)
@@ -87,60 +105,42 @@ export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log
       const session = await opened(entry)
       if (session?.alive && !(isOld(entry) && entry.runs === 1)) return { entry, fresh: false }
       entry.runs -= 1
-      if (pooled.get(sessionId) === entry) await end(sessionId)
+      if (pooled.get(sessionId) === entry) await this.end(sessionId)
     }
     // There was no `await` since the map was last read, so the next caller finds this entry.
-    let leave = places.take(owner)
+    let leave = this.#places.take(owner)
     while (!leave) {
-      void end(idleToEnd(pooled, owner))
-      leave = places.take(owner)
+      void this.end(idleToEnd(pooled, owner))
+      leave = this.#places.take(owner)
     }
-    const entry: PooledSession = {
-      owner,
-      session: open(),
-      openedAt: performance.now(),
-      runs: 1,
-      leave,
-    }
+    const session = this.#open()
+    const entry: PooledSession = { owner, session, openedAt: performance.now(), runs: 1, leave }
     pooled.set(sessionId, entry)
     return { entry, fresh: true }
   }
 
-  async function release(sessionId: string, entry: PooledSession): Promise<void> {
-    entry.runs -= 1
-    const session = await opened(entry)
-    if (entry.runs > 0 || pooled.get(sessionId) !== entry) return
-    if (!session?.alive) return end(sessionId)
-    clearTimeout(entry.expiry)
-    entry.expiry = setTimeout(() => void end(sessionId), idleMs).unref()
+  async #open(): Promise<SandboxSession> {
+    const { sandbox, onFailure, log } = this.#dependencies
+    const deadline = AbortSignal.timeout(OPEN_MS)
+    const signal = AbortSignal.any([deadline, this.#closing.signal])
+    try {
+      return await openInTime(await sandbox(signal), signal)
+    } catch (error) {
+      onFailure()
+      if (!this.#closing.signal.aborted) log.warn({ err: error }, 'opening a sandbox failed')
+      if (error instanceof AppError) throw error
+      throw new AppError('sandbox_unavailable', 'The sandbox does not start', { cause: error })
+    }
   }
 
-  return {
-    /**
-     * Runs code in the conversation's sandbox; opens one if there is none. Throws AppError `sandbox_unavailable` if
-     * none can be opened or all are in use, and the reason of `signal` if it is aborted.
-     */
-    async run(
-      sessionId: string,
-      { owner, ...request }: OwnedRun,
-      signal: AbortSignal,
-    ): Promise<SessionRun> {
-      closing.signal.throwIfAborted()
-      const { entry, fresh } = await acquire(sessionId, owner)
-      try {
-        const session = await untilAborted(entry.session, signal)
-        return { ...(await session.run(request, signal)), fresh }
-      } finally {
-        await release(sessionId, entry)
-      }
-    },
-    /** Ends the sandbox of a conversation, if there is one. */
-    end,
-    /** Ends all sandboxes; no new ones are opened afterwards. */
-    async close(): Promise<void> {
-      closing.abort(new AppError('shutting_down', 'The server is shutting down'))
-      await Promise.all([...pooled.keys()].map(end))
-    },
+  async #release(sessionId: string, entry: PooledSession): Promise<void> {
+    entry.runs -= 1
+    const session = await opened(entry)
+    if (entry.runs > 0 || this.#pooled.get(sessionId) !== entry) return
+    if (!session?.alive) return this.end(sessionId)
+    clearTimeout(entry.expiry)
+    const { idleMs } = this.#dependencies
+    entry.expiry = setTimeout(() => void this.end(sessionId), idleMs).unref()
   }
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { SandboxSession } from '../src/sandbox.ts'
-import { createSandboxSessions } from '../src/sessions.ts'
+import { SandboxSessions } from '../src/sessions.ts'
 import { createFakeSandbox } from './fake-sandbox.ts'
 
 const { signal } = new AbortController()
@@ -11,7 +11,7 @@ function create({ maximum = 10, idleMs = 60_000, open = {} } = {}) {
   let failures = 0
   const warnings: string[] = []
   const log = { warn: (_fields: object, message: string) => void warnings.push(message) }
-  const sessions = createSandboxSessions({
+  const sessions = new SandboxSessions({
     sandbox: async () => ({ ...fake.sandbox, ...open }),
     onFailure: () => {
       failures += 1

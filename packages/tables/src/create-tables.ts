@@ -8,7 +8,7 @@ import { Refusal } from '@agent-server/lib/refusal.ts'
 import { distinctNames, listTableEntries, sheetName, type TableEntry } from './catalogue.ts'
 import type { DocumentSource, TableDocument } from './document-source.ts'
 import { findStatement, type MatchingRows, type RowCondition, readMatches } from './look-up.ts'
-import { createTableFiles } from './table-files.ts'
+import { TableFiles } from './table-files.ts'
 import { type QueryJob, QueryResult, quoteName, type Sheet } from './table-job.ts'
 
 export const QUERY: Job = {
@@ -92,7 +92,7 @@ export function createTables<Document extends TableDocument, Visibility>({
   documents,
   run = runJobInTurn,
 }: Dependencies<Document, Visibility>): Tables<Document, Visibility> {
-  const files = createTableFiles({ directory, documents, run })
+  const files = new TableFiles({ directory, documents, run })
 
   const entries = (visibility: Visibility, signal: AbortSignal) =>
     listTableEntries(documents, visibility, signal)
@@ -160,7 +160,7 @@ export function createTables<Document extends TableDocument, Visibility>({
       const { owner } = reader
       return { ...readMatches(await run(QUERY, QueryResult, { input, owner }, signal)), table }
     },
-    close: files.close,
+    close: () => files.close(),
   }
 }
 

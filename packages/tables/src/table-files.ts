@@ -68,108 +68,119 @@ interface Dependencies {
 }
 
 /** The files that documents were converted into: one set per revision, the oldest evicted when space runs out. */
-export function createTableFiles({ directory, documents, run }: Dependencies) {
-  const stopping = new AbortController()
-  const shareConversion = createSharedWork<TableFile>()
-  const refusals = new Map<string, { reason: string; until: number }>()
+export class TableFiles {
+  readonly #dependencies: Dependencies
+  readonly #stopping = new AbortController()
+  readonly #shareConversion = createSharedWork<TableFile>()
+  readonly #refusals = new Map<string, { reason: string; until: number }>()
   /** The keys of conversions in progress. */
-  const working = new Set<string>()
+  readonly #working = new Set<string>()
   /** The keys of files whose digests were compared in this process. */
-  const intact = new Set<string>()
-  const timer = setInterval(
-    () => void ignore(sweep(), 'a later sweep removes what is left'),
+  readonly #intact = new Set<string>()
+  readonly #timer = setInterval(
+    () => void ignore(this.sweep(), 'a later sweep removes what is left'),
     SWEEP_INTERVAL_MS,
   ).unref()
+  #sweeping: Promise<void> | undefined
 
-  async function convertOnce(conversion: Conversion, key: string) {
-    const refused = refusals.get(key)
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /**
+   * The document as typed tables, converted on first use. Throws `Refusal` for a file that is not a table, and
+   * AppError `storage_full`.
+   */
+  tablesOf(conversion: Conversion, signal: AbortSignal): Promise<TableFile> {
+    const { id, servedRevision } = conversion.document
+    const digest = hash('sha256', `${id} ${servedRevision} ${FORMAT_VERSION}`)
+    const key = digest.slice(0, 40)
+    return this.#shareConversion(key, () => this.#convertOnce(conversion, key), signal)
+  }
+
+  /**
+   * Removes the tables of documents that were deleted or replaced, what an earlier process left unfinished, and the
+   * oldest tables if all take up too much space: they can be regenerated. Also runs before each conversion, and once a
+   * minute.
+   */
+  sweep(): Promise<void> {
+    const { directory, documents } = this.#dependencies
+    this.#sweeping ??= removeStale(directory, documents, this.#working).finally(() => {
+      this.#sweeping = undefined
+    })
+    return this.#sweeping
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#stopping.abort(new Error('The server stops'))
+  }
+
+  async #convertOnce(conversion: Conversion, key: string): Promise<TableFile> {
+    const refused = this.#refusals.get(key)
     if (refused && refused.until > performance.now()) throw new Refusal(refused.reason)
-    working.add(key)
+    this.#working.add(key)
     try {
-      return await convert(conversion, key)
+      return await this.#convert(conversion, key)
     } catch (error) {
-      throw remember(key, error)
+      throw this.#remember(key, error)
     } finally {
-      working.delete(key)
+      this.#working.delete(key)
     }
   }
 
-  function remember(key: string, error: unknown): unknown {
+  #remember(key: string, error: unknown): unknown {
     const isCrash = error instanceof JobCrashed
     const refusal = isCrash ? new Refusal(`${CONVERSION.task} failed`, { cause: error }) : error
     if (!(refusal instanceof Refusal)) return error
-    if (refusals.size >= MAX_REFUSALS) refusals.clear()
-    refusals.set(key, { reason: refusal.message, until: performance.now() + REFUSED_MS })
+    if (this.#refusals.size >= MAX_REFUSALS) this.#refusals.clear()
+    this.#refusals.set(key, { reason: refusal.message, until: performance.now() + REFUSED_MS })
     return refusal
   }
 
-  async function convert({ document, format, owner }: Conversion, key: string): Promise<TableFile> {
+  async #convert(conversion: Conversion, key: string): Promise<TableFile> {
+    const { directory } = this.#dependencies
     await makeDirectory(directory)
     const file = join(directory, `${key}.duckdb`)
     const description = join(directory, `${key}.json`)
     const existing = (await exists(file)) && (await readDescription(description))
     // A damaged file is made anew, as the search index is.
-    if (existing && (intact.has(key) || (await digestOf(file)) === existing.digest)) {
-      intact.add(key)
+    if (existing && (this.#intact.has(key) || (await digestOf(file)) === existing.digest)) {
+      this.#intact.add(key)
       return { file, sheets: existing.sheets }
     }
     const work = join(directory, `${key}.work`)
     await rm(work, { recursive: true, force: true })
     await makeDirectory(work)
     try {
-      await sweep()
-      const source = join(work, 'source')
+      await this.sweep()
       const target = join(work, 'tables.duckdb')
-      const content = await contentOf(documents, document, format, stopping.signal)
-      await pipeline(Readable.from(content), createWriteStream(source))
-      const input: ConvertJob = { source, format, target }
-      const { sheets } = await run(
-        { ...CONVERSION, directory: work },
-        Converted,
-        { input, owner },
-        stopping.signal,
-      )
+      const { sheets } = await this.#convertIn(work, target, conversion)
       const digest = await digestOf(target)
       await rename(target, file)
-      const revision = document.servedRevision ?? document.revision
-      const described: Description = { document: document.id, revision, digest, sheets }
+      const { id, servedRevision, revision } = conversion.document
+      const described: Description = {
+        document: id,
+        revision: servedRevision ?? revision,
+        digest,
+        sheets,
+      }
       await writeFile(description, JSON.stringify(described))
-      intact.add(key)
+      this.#intact.add(key)
       return { file, sheets }
     } finally {
       await rm(work, { recursive: true, force: true })
     }
   }
 
-  let sweeping: Promise<void> | undefined
-  /**
-   * Removes the tables of documents that were deleted or replaced, what an earlier process left unfinished, and the
-   * oldest tables if all take up too much space: they can be regenerated.
-   */
-  function sweep(): Promise<void> {
-    sweeping ??= removeStale(directory, documents, working).finally(() => {
-      sweeping = undefined
-    })
-    return sweeping
-  }
-
-  return {
-    /**
-     * The document as typed tables, converted on first use. Throws `Refusal` for a file that is not a table, and
-     * AppError `storage_full`.
-     */
-    tablesOf(conversion: Conversion, signal: AbortSignal) {
-      const { id, servedRevision } = conversion.document
-      const digest = hash('sha256', `${id} ${servedRevision} ${FORMAT_VERSION}`)
-      const key = digest.slice(0, 40)
-      return shareConversion(key, () => convertOnce(conversion, key), signal)
-    },
-    /** Also runs before each conversion, and once a minute. */
-    sweep,
-    close() {
-      clearInterval(timer)
-      stopping.abort(new Error('The server stops'))
-    },
+  async #convertIn(work: string, target: string, { document, format, owner }: Conversion) {
+    const { documents, run } = this.#dependencies
+    const { signal } = this.#stopping
+    const source = join(work, 'source')
+    const content = await contentOf(documents, document, format, signal)
+    await pipeline(Readable.from(content), createWriteStream(source))
+    const input: ConvertJob = { source, format, target }
+    return run({ ...CONVERSION, directory: work }, Converted, { input, owner }, signal)
   }
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { onlyLong } from '../../../test/support/long.ts'
 import { createRunnerHere } from '../../../test/support/run-job.ts'
 import { temporaryDirectory } from '../../../test/support/temporary-files.ts'
-import { createTableFiles, removeStale } from '../src/table-files.ts'
+import { removeStale, TableFiles } from '../src/table-files.ts'
 import { createFakeDocuments, documentOf, type FakeTable } from './fake-documents.ts'
 
 const { signal } = new AbortController()
@@ -16,7 +16,7 @@ const FILE: FakeTable = { id: 'file', file: 'b.jsonl', content: '{"n":1}\n{"n":2
 async function open(tables: FakeTable[], directory?: string) {
   const parts = createFakeDocuments(tables)
   const place = directory ?? (await temporaryDirectory())
-  const files = createTableFiles({ ...parts, directory: place, run: createRunnerHere() })
+  const files = new TableFiles({ ...parts, directory: place, run: createRunnerHere() })
   return { ...parts, files, directory: place }
 }
 

@@ -24,7 +24,7 @@ import {
 import { SQLITE } from './dialect.ts'
 import { toStoreError, unavailable } from './error.ts'
 import { createLookups } from './lookup.ts'
-import { createWriteQueue } from './write-queue.ts'
+import { WriteQueue } from './write-queue.ts'
 import type { WriterMethods } from './writer-thread.ts'
 
 const FILE_CACHE_KIBIBYTES = 1_024
@@ -70,8 +70,8 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Op
     if (isWithoutCopy) log?.warn({ file }, 'the disk had no room for a copy before the upgrade')
     log?.info({ file, schema }, 'document store opened')
     await keepPrivate(file, log)
-    const queue = createWriteQueue({ send: (group) => writer.call('write', group) })
-    const write = callsOf(createWrites(SQLITE, queueLimit), queue.write)
+    const queue = new WriteQueue({ send: (group) => writer.call('write', group) })
+    const write = callsOf(createWrites(SQLITE, queueLimit), (each) => queue.write(each))
     const { closeReaders, ...reads } = openReaders(file, write, () => {
       if (ended) throw ended
     })

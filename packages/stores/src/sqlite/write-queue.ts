@@ -35,16 +35,6 @@ const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
   'addArtifact',
 ])
 
-export interface WriteQueue {
-  /**
-   * Resolves when the write is durable. Throws what the write throws, `queue_full` if too many writes wait, and
-   * `store_unavailable` if it is unknown whether the write is durable.
-   */
-  write(write: Write): Promise<unknown>
-  /** Refuses further writes and waits for those in flight. */
-  close(): Promise<void>
-}
-
 interface Dependencies {
   /** Writes a group in one transaction. Returns one outcome per write, in order; the last ones may be missing. */
   send: (group: readonly Write[]) => Promise<readonly Outcome[]>
@@ -55,77 +45,83 @@ interface Dependencies {
  * Batches the writes that arrive while a group is being written into the next group, so that they share one wait for
  * the disk.
  */
-export function createWriteQueue({
-  send,
-  stalledAfterMs = STALLED_AFTER_MS,
-}: Dependencies): WriteQueue {
-  let closure: AppError | undefined
-  let stalled: AppError | undefined
-
-  /** Rejects all waiting and new writes until the disk answers. */
-  const stall = (answer: Promise<unknown>, error: AppError) => {
-    stalled = error
-    queue.rejectWaiting(error)
-    const resume = () => {
-      stalled = undefined
-    }
-    answer.then(resume, resume)
-  }
-
-  const writeGroup = async (group: readonly Queued<Write, unknown>[]) => {
-    const answer = send(group.map(({ input }) => input))
-    const deadline = new AbortController()
-    const timer = setTimeout(() => deadline.abort(), stalledAfterMs)
-    try {
-      return settle(group, await untilAborted(answer, deadline.signal))
-    } catch (cause) {
-      const error = unavailable('The document store has not confirmed the write', cause)
-      if (deadline.signal.aborted) stall(answer, error)
-      throw error
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  const queue = createCoalescingQueue<Write, unknown>({
-    work: writeGroup,
+export class WriteQueue {
+  readonly #send: Dependencies['send']
+  readonly #stalledAfterMs: number
+  readonly #queue = createCoalescingQueue<Write, unknown>({
+    work: (group) => this.#writeGroup(group),
     weightOf,
     maxWeight: MAX_CHARACTERS_PER_GROUP,
     maxCount: MAX_WRITES_PER_GROUP,
     maxShort: MAX_SHORT_CHARACTERS,
     ownerOf,
   })
-
-  const places = createLimiter({ name: 'waiting writes', capacity: MAX_WRITES_WAITING })
-  const characters = createLimiter({
+  readonly #places = createLimiter({ name: 'waiting writes', capacity: MAX_WRITES_WAITING })
+  readonly #characters = createLimiter({
     name: 'characters of waiting writes',
     capacity: MAX_CHARACTERS_WAITING,
   })
+  #closure: AppError | undefined
+  #stalled: AppError | undefined
 
-  /** What the write takes of what is bounded; undefined for what it does not get. */
-  const take = (write: Write) => {
-    const [owner, length] = [ownerOf(write), charactersOf(write)]
-    const place = places.take(owner)
-    if (length <= MAX_SHORT_CHARACTERS) return [place]
-    return [place, characters.take(owner, Math.min(length, MOST_COUNTED))]
+  constructor({ send, stalledAfterMs = STALLED_AFTER_MS }: Dependencies) {
+    this.#send = send
+    this.#stalledAfterMs = stalledAfterMs
   }
 
-  return {
-    async write(write) {
-      const refusal = closure ?? stalled
-      if (refusal) throw refusal
-      const leaves = take(write)
-      try {
-        if (CAUSED_BY_CLIENTS.has(write.name) && leaves.includes(undefined)) throw backlogFull()
-        return await queue.submit(write)
-      } finally {
-        for (const leave of leaves) leave?.()
-      }
-    },
-    async close() {
-      closure ??= unavailable('The document store is closed')
-      await queue.idle()
-    },
+  /**
+   * Resolves when the write is durable. Throws what the write throws, `queue_full` if too many writes wait, and
+   * `store_unavailable` if it is unknown whether the write is durable.
+   */
+  async write(write: Write): Promise<unknown> {
+    const refusal = this.#closure ?? this.#stalled
+    if (refusal) throw refusal
+    const leaves = this.#take(write)
+    try {
+      if (CAUSED_BY_CLIENTS.has(write.name) && leaves.includes(undefined)) throw backlogFull()
+      return await this.#queue.submit(write)
+    } finally {
+      for (const leave of leaves) leave?.()
+    }
+  }
+
+  /** Refuses further writes and waits for those in flight. */
+  async close(): Promise<void> {
+    this.#closure ??= unavailable('The document store is closed')
+    await this.#queue.idle()
+  }
+
+  /** What the write takes of what is bounded; undefined for what it does not get. */
+  #take(write: Write) {
+    const [owner, length] = [ownerOf(write), charactersOf(write)]
+    const place = this.#places.take(owner)
+    if (length <= MAX_SHORT_CHARACTERS) return [place]
+    return [place, this.#characters.take(owner, Math.min(length, MOST_COUNTED))]
+  }
+
+  async #writeGroup(group: readonly Queued<Write, unknown>[]) {
+    const answer = this.#send(group.map(({ input }) => input))
+    const deadline = new AbortController()
+    const timer = setTimeout(() => deadline.abort(), this.#stalledAfterMs)
+    try {
+      return settle(group, await untilAborted(answer, deadline.signal))
+    } catch (cause) {
+      const error = unavailable('The document store has not confirmed the write', cause)
+      if (deadline.signal.aborted) this.#stall(answer, error)
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Rejects all waiting and new writes until the disk answers. */
+  #stall(answer: Promise<unknown>, error: AppError): void {
+    this.#stalled = error
+    this.#queue.rejectWaiting(error)
+    const resume = () => {
+      this.#stalled = undefined
+    }
+    answer.then(resume, resume)
   }
 }
 

@@ -7,7 +7,7 @@ import { emptyLog, openForWriting, withRoom } from './connection.ts'
 import { SQLITE } from './dialect.ts'
 import { toStoreError } from './error.ts'
 import { type Upgrade, upgrade } from './upgrade.ts'
-import { createGroupRunner, type Outcome } from './writes.ts'
+import { GroupRunner, type Outcome } from './writes.ts'
 
 interface WriterOptions {
   file: string
@@ -19,7 +19,7 @@ interface WriterOptions {
 export type WriterMethods = typeof methods
 
 let database: DatabaseSync | undefined
-let runGroup: ReturnType<typeof createGroupRunner> | undefined
+let groups: GroupRunner | undefined
 /** Set while the log may contain deleted data. */
 let emptying: NodeJS.Timeout | undefined
 
@@ -47,7 +47,7 @@ const methods = {
       // Uploads that were interrupted when an earlier process ended; no new ones are possible yet.
       const opened = database
       await withRoom(opened, () => opened.exec('DELETE FROM files WHERE document IS NULL'))
-      runGroup = createGroupRunner(database, createWrites(SQLITE, queueLimit))
+      groups = new GroupRunner(database, createWrites(SQLITE, queueLimit))
       return migration
     } catch (thrown) {
       const error = toStoreError(thrown)
@@ -57,9 +57,9 @@ const methods = {
   },
 
   async write(group: readonly Write[]): Promise<Outcome[]> {
-    if (!database || !runGroup) throw new Error('The writer is not open')
+    if (!database || !groups) throw new Error('The writer is not open')
     emptyLogWhenQuiet()
-    const outcomes = await runGroup(group)
+    const outcomes = await groups.run(group)
     // Pieces of files are not read again soon.
     if (group.some(({ name }) => name === 'addPiece')) database.exec('PRAGMA shrink_memory')
     return outcomes

@@ -28,61 +28,86 @@ const LEFT_FREE: Partial<Record<WriteName, number>> = {
 /** After so long, the rest of a group is left to the next one: what came meanwhile has its turn before. */
 const GROUP_MS = 250
 
-/**
- * Runs a group of writes in one transaction, so that they share the wait for the disk; one that fails does not affect
- * the others. When the promise resolves, the successful ones are durable. Returns one outcome per write, in order, and
- * none for the last ones if the first have taken long.
- */
-export function createGroupRunner(database: DatabaseSync, writes: Writes) {
-  const directory = directoryOf(database)
-  const { all, run } = createRunner(database)
+/** Runs groups of writes, each in one transaction, so that they share the wait for the disk. */
+export class GroupRunner {
+  readonly #database: DatabaseSync
+  readonly #writes: Writes
+  readonly #directory: string
+  readonly #statements: ReturnType<typeof createRunner>
 
-  const runOne = async (write: Write): Promise<Outcome> => {
-    run('SAVEPOINT write')
-    try {
-      requireRoom(directory, LEFT_FREE[write.name] ?? 0)
-      const output = await runWrite(writes, createTx(), write)
-      run('RELEASE write')
-      return { output }
-    } catch (error) {
-      // On a full or failing disk, SQLite may roll back the whole transaction.
-      const isRefused = error instanceof AppError
-      if (!database.isTransaction || (!isRefused && isStorageFull(error))) throw error
-      run('ROLLBACK TO write')
-      run('RELEASE write')
-      return failed(error)
-    }
+  constructor(database: DatabaseSync, writes: Writes) {
+    this.#database = database
+    this.#writes = writes
+    this.#directory = directoryOf(database)
+    this.#statements = createRunner(database)
   }
 
-  const runTogether = async (group: readonly Write[]): Promise<Outcome[]> => {
-    run('BEGIN IMMEDIATE')
+  /**
+   * A write that fails does not affect the others. When the promise resolves, the successful ones are durable. Returns
+   * one outcome per write, in order, and none for the last ones if the first have taken long.
+   */
+  async run(group: readonly Write[]): Promise<Outcome[]> {
     try {
+      return await withRoom(this.#database, () => this.#runTogether(group))
+    } catch (error) {
+      if (!isStorageFull(error)) return group.map(() => failed(error))
+      // A write that does not fit on the disk must not prevent those that do, such as deletions.
       const outcomes: Outcome[] = []
-      const until = performance.now() + GROUP_MS
-      for (const write of group) {
-        outcomes.push(await runOne(write))
-        if (performance.now() > until) break
-      }
-      if (group.slice(0, outcomes.length).some(isVisible)) await noteChange(createTx(), SQLITE)
-      run('COMMIT')
+      for (const write of group) outcomes.push(await this.#runAlone(write))
       return outcomes
-    } catch (error) {
-      if (database.isTransaction) run('ROLLBACK')
-      throw error
     }
   }
 
-  const runAlone = async (write: Write): Promise<Outcome> => {
+  async #runAlone(write: Write): Promise<Outcome> {
     try {
-      const [outcome] = await withRoom(database, () => runTogether([write]), false)
+      const [outcome] = await withRoom(this.#database, () => this.#runTogether([write]), false)
       return outcome ?? failed(new TypeError('A write has no outcome'))
     } catch (error) {
       return failed(error)
     }
   }
 
+  async #runTogether(group: readonly Write[]): Promise<Outcome[]> {
+    const { run } = this.#statements
+    run('BEGIN IMMEDIATE')
+    try {
+      const outcomes: Outcome[] = []
+      const until = performance.now() + GROUP_MS
+      for (const write of group) {
+        outcomes.push(await this.#runOne(write))
+        if (performance.now() > until) break
+      }
+      if (group.slice(0, outcomes.length).some(isVisible))
+        await noteChange(this.#createTx(), SQLITE)
+      run('COMMIT')
+      return outcomes
+    } catch (error) {
+      if (this.#database.isTransaction) run('ROLLBACK')
+      throw error
+    }
+  }
+
+  async #runOne(write: Write): Promise<Outcome> {
+    const { run } = this.#statements
+    run('SAVEPOINT write')
+    try {
+      requireRoom(this.#directory, LEFT_FREE[write.name] ?? 0)
+      const output = await runWrite(this.#writes, this.#createTx(), write)
+      run('RELEASE write')
+      return { output }
+    } catch (error) {
+      // On a full or failing disk, SQLite may roll back the whole transaction.
+      const isRefused = error instanceof AppError
+      if (!this.#database.isTransaction || (!isRefused && isStorageFull(error))) throw error
+      run('ROLLBACK TO write')
+      run('RELEASE write')
+      return failed(error)
+    }
+  }
+
   /** Once a statement has failed, the others of its write do not run: SQLite may have ended the transaction. */
-  const createTx = () => {
+  #createTx(): Tx {
+    const { all, run } = this.#statements
     let failure: { error: unknown } | undefined
     const guarded = <Result>(work: () => Result): Promise<Result> => {
       if (failure) return Promise.reject(failure.error)
@@ -97,18 +122,6 @@ export function createGroupRunner(database: DatabaseSync, writes: Writes) {
       all: (statement, values) => guarded(() => all(statement, values)),
       one: (statement, values) => guarded(() => all(statement, values)[0]),
       run: (statement, values) => guarded(() => run(statement, values)),
-    } satisfies Tx
-  }
-
-  return async function runGroup(group: readonly Write[]): Promise<Outcome[]> {
-    try {
-      return await withRoom(database, () => runTogether(group))
-    } catch (error) {
-      if (!isStorageFull(error)) return group.map(() => failed(error))
-      // A write that does not fit on the disk must not prevent those that do, such as deletions.
-      const outcomes: Outcome[] = []
-      for (const write of group) outcomes.push(await runAlone(write))
-      return outcomes
     }
   }
 }

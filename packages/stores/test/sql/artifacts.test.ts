@@ -12,8 +12,8 @@ import { callsOf, createWrites } from '../../src/sql/writes.ts'
 import { createRunner, openForWriting } from '../../src/sqlite/connection.ts'
 import { SQLITE } from '../../src/sqlite/dialect.ts'
 import { migrate } from '../../src/sqlite/migrate.ts'
-import { createWriteQueue } from '../../src/sqlite/write-queue.ts'
-import { createGroupRunner } from '../../src/sqlite/writes.ts'
+import { WriteQueue } from '../../src/sqlite/write-queue.ts'
+import { GroupRunner } from '../../src/sqlite/writes.ts'
 import { trustClock } from '../sqlite/clock.ts'
 import { createSqliteData } from '../sqlite/store-data.ts'
 
@@ -23,10 +23,16 @@ async function open(bounds: Partial<ArtifactBounds> = {}) {
   migrate(database)
   trustClock(database)
   const writes = createWrites(SQLITE, 1)
-  const queue = createWriteQueue({ send: createGroupRunner(database, writes) })
+  const groups = new GroupRunner(database, writes)
+  const queue = new WriteQueue({ send: (group) => groups.run(group) })
   const { all } = createRunner(database)
   const read: Read = async (statement, values) => all(statement, values)
-  const store = createArtifacts(read, callsOf(writes, queue.write), 'artifact', bounds)
+  const store = createArtifacts(
+    read,
+    callsOf(writes, (each) => queue.write(each)),
+    'artifact',
+    bounds,
+  )
   return { store, rows: () => all('SELECT id FROM artifacts ORDER BY number').map(({ id }) => id) }
 }
 

@@ -9,8 +9,8 @@ import { callsOf, createWrites } from '../../src/sql/writes.ts'
 import { createRunner, openForWriting } from '../../src/sqlite/connection.ts'
 import { SQLITE } from '../../src/sqlite/dialect.ts'
 import { migrate } from '../../src/sqlite/migrate.ts'
-import { createWriteQueue } from '../../src/sqlite/write-queue.ts'
-import { createGroupRunner } from '../../src/sqlite/writes.ts'
+import { WriteQueue } from '../../src/sqlite/write-queue.ts'
+import { GroupRunner } from '../../src/sqlite/writes.ts'
 
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
@@ -29,8 +29,9 @@ async function open() {
   /** What a process does that opens the database now. */
   const start = () => {
     const writes = createWrites(SQLITE, 9)
-    const queue = createWriteQueue({ send: createGroupRunner(database, writes) })
-    return callsOf(writes, queue.write)
+    const groups = new GroupRunner(database, writes)
+    const queue = new WriteQueue({ send: (group) => groups.run(group) })
+    return callsOf(writes, (each) => queue.write(each))
   }
   let write = start()
   let conversations = 0

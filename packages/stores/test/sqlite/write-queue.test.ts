@@ -2,7 +2,7 @@ import { everything } from '@agent-server/lib/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { callsOf, createWrites, type Write } from '../../src/sql/writes.ts'
 import { SQLITE } from '../../src/sqlite/dialect.ts'
-import { createWriteQueue, type WriteQueue } from '../../src/sqlite/write-queue.ts'
+import { WriteQueue } from '../../src/sqlite/write-queue.ts'
 import type { Outcome } from '../../src/sqlite/writes.ts'
 
 /** A disk that takes each group when it is told to. */
@@ -26,12 +26,12 @@ function createHeldDisk() {
 
 const textOf = (characters: number) => ({ id: 'a', text: 'x'.repeat(characters) })
 const writes = createWrites(SQLITE, 1)
-const write = (queue: WriteQueue) => callsOf(writes, queue.write)
+const write = (queue: WriteQueue) => callsOf(writes, (each) => queue.write(each))
 
 describe('The write queue', () => {
   it('batches the writes that arrive while a group is written into the next group', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue(disk)
+    const queue = new WriteQueue(disk)
     const first = [write(queue).delete(everything(), 'a'), write(queue).delete(everything(), 'b')]
     await Promise.resolve()
     const second = [
@@ -48,7 +48,7 @@ describe('The write queue', () => {
 
   it('confirms nothing before it is on the disk', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue(disk)
+    const queue = new WriteQueue(disk)
     let confirmed = false
     const deletion = write(queue)
       .delete(everything(), 'a')
@@ -64,7 +64,7 @@ describe('The write queue', () => {
 
   it('splits a group that exceeds one transaction, by number and by length', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue(disk)
+    const queue = new WriteQueue(disk)
     const writes = [
       ...Array.from({ length: 300 }, () => write(queue).check()),
       ...Array.from({ length: 3 }, () => write(queue).add(textOf(5_000_000))),
@@ -79,7 +79,7 @@ describe('The write queue', () => {
 
   it('refuses clients when too many writes wait, and never ingestion', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue(disk)
+    const queue = new WriteQueue(disk)
     const waiting = Array.from({ length: 4_096 }, () => write(queue).check())
     const refusal = { code: 'queue_full', retryAfter: 1 }
     const refused = [
@@ -97,7 +97,7 @@ describe('The write queue', () => {
 
   it('refuses an owner whose waiting texts are too long, but no others, and takes any one text', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue(disk)
+    const queue = new WriteQueue(disk)
     const addOf = (sender: string | undefined, characters: number) =>
       write(queue).add({ ...textOf(characters), sender })
     const large = addOf('greedy', 100_000_000)
@@ -113,7 +113,7 @@ describe('The write queue', () => {
 
   it('deletes for one owner what it has asked for while others have sent many deletions', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue(disk)
+    const queue = new WriteQueue(disk)
     const deletion = (reader: string, id: string) =>
       write(queue).delete({ ...everything(), reader }, id)
     const many = Array.from({ length: 64 }, (_, n) => deletion('greedy', `g${n}`))
@@ -134,7 +134,7 @@ describe('The write queue', () => {
 
   it('holds nothing short up by long texts that others have sent, of any kind', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue(disk)
+    const queue = new WriteQueue(disk)
     const item = { id: 'i', json: 'x'.repeat(4_000_000), text: 'x'.repeat(4_000_000) }
     const additions = Array.from({ length: 10 }, () =>
       write(queue).addItems({ id: 'c', owner: 'greedy' }, { items: [item] }),
@@ -159,7 +159,7 @@ describe('The write queue', () => {
 
   it('comes to the removal of a conversation, which holds no short writes up, after a group without it', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue(disk)
+    const queue = new WriteQueue(disk)
     const sent = [write(queue).removeConversation({ id: 'c', owner: 'o' }), write(queue).check()]
     await Promise.resolve()
     sent.push(write(queue).check())
@@ -176,7 +176,7 @@ describe('The write queue', () => {
 
   it('counts what the people of a key write in conversations, and files of agents, towards one share', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue(disk)
+    const queue = new WriteQueue(disk)
     const begin = (id: string, owner: string, share?: string) =>
       write(queue).addConversation({ id, owner, ...(share && { share }), metadata: {} })
     const file = { name: 'a.txt', mediaType: 'text/plain', size: 1, createdAt: 1 }
@@ -196,7 +196,7 @@ describe('The write queue', () => {
 
   it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue({ send: disk.send, stalledAfterMs: 10 })
+    const queue = new WriteQueue({ send: disk.send, stalledAfterMs: 10 })
     const sent = write(queue).delete(everything(), 'a')
     await Promise.resolve()
     const waiting = write(queue).delete(everything(), 'b')

@@ -8,7 +8,7 @@ import { createWrites, type Write } from '../../src/sql/writes.ts'
 import { openForWriting } from '../../src/sqlite/connection.ts'
 import { SQLITE } from '../../src/sqlite/dialect.ts'
 import { migrate } from '../../src/sqlite/migrate.ts'
-import { createGroupRunner } from '../../src/sqlite/writes.ts'
+import { GroupRunner } from '../../src/sqlite/writes.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 const CLAIMANT = { owner: 'self', leaseMs: 60_000, claims: [] }
@@ -30,7 +30,7 @@ describe('A group of writes', () => {
   })
 
   const run = async (group: readonly Write[], connection = database) => {
-    const outcomes = await createGroupRunner(connection, createWrites(SQLITE, 9))(group)
+    const outcomes = await new GroupRunner(connection, createWrites(SQLITE, 9)).run(group)
     const answers = outcomes.map((outcome) => {
       if ('output' in outcome) return 'done'
       const error = unpackError(outcome.error)
