@@ -65,13 +65,18 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record'>)
     const { caller, ip: address, params, body } = request
     const { statusCode: status } = reply
     const event = changeEntry({ caller, address, action, status, params, body, answer: payload })
-    await audit.record(event)
+    const kept = audit.record(event)
+    // A refusal is told all the same: nothing was changed that nobody would know of.
+    if (status >= 400) await kept.catch((error: unknown) => request.log.warn(error, NOT_KEPT))
+    else await kept
     if (!(payload instanceof Readable) || EXPORTS.includes(action)) return payload
     return recorded(payload, (documents) =>
       audit.record({ ...event, targets: { ...event.targets, documents } }),
     )
   })
 }
+
+const NOT_KEPT = 'a refused request is not in the audit log'
 
 /** A stream of lines, none of which is sent before the documents that it names are in the log. */
 function recorded(lines: Readable, record: (documents: string[]) => Promise<void>): Readable {

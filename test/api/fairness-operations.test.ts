@@ -12,9 +12,16 @@ const CONNECTIONS = 64
 /** Until all of them wait for something. */
 const BEGUN_MS = 400
 const SOON_MS = 2_000
-/** Where a document is taken in. */
+/** Where a document is taken in, or a sandbox started. */
 const JOB_MS = 10_000
-const JOBS = ['createDocument', 'putDocument', 'createFile', 'oikbUpload']
+const JOBS = [
+  'createDocument',
+  'putDocument',
+  'createFile',
+  'oikbUpload',
+  'verifySandbox',
+  'trySandbox',
+]
 /** Other work of the machine is no part of it: the quickest of so many counts. */
 const TRIES = 4
 /** What took longest before requests of one key took turns. */

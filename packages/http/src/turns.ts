@@ -6,7 +6,7 @@ import { callSignal } from './shutdown.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Waits for a model, for news or for its caller, and has a limiter of its own. */
+    /** Waits for a model or for news, and has a limiter of its own; what quotes documents without a model waits for nothing. */
     takesLong?: boolean
   }
 }

@@ -25,7 +25,7 @@ export const chatRoutes: FastifyPluginAsyncZod<Services> = async (app, services)
   ]
   for (const { url, operationId, description } of paths) {
     app.post(url, {
-      config: { scopes: ['chat'], takesLong: true },
+      config: { scopes: ['chat'], takesLong: services.dialects.chatModel.generates },
       schema: {
         operationId,
         summary: 'Stream an answer with citations',

@@ -30,7 +30,7 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
   const models = createModels(dialects, corpusFor)
 
   app.post('/v1/chat/completions', {
-    config: { scopes: ['chat'], takesLong: true },
+    config: { scopes: ['chat'], takesLong: dialects.chatModel.generates },
     schema: {
       operationId: 'createChatCompletion',
       summary: 'Create a chat completion',
@@ -56,7 +56,7 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
   })
 
   app.post('/v1/completions', {
-    config: { scopes: ['chat'], takesLong: true },
+    config: { scopes: ['chat'], takesLong: dialects.chatModel.generates },
     schema: {
       operationId: 'createCompletion',
       summary: 'Create a completion of a text',

@@ -27,7 +27,7 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
   const responses = createEndpoint(services, dialect)
 
   app.post('/v1/responses', {
-    config: { takesLong: true },
+    config: { takesLong: services.dialects.chatModel.generates },
     schema: {
       operationId: 'createResponse',
       summary: 'Create a response',

@@ -28,7 +28,7 @@ export const messageRoutes: FastifyPluginAsyncZod<DialectServices> = async (app,
   app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id))
 
   app.post('/v1/messages', {
-    config: { ...CONFIG, takesLong: true },
+    config: { ...CONFIG, takesLong: dialects.chatModel.generates },
     schema: {
       operationId: 'createMessage',
       summary: 'Create a message, in Anthropic’s protocol',

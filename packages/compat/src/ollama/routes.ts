@@ -43,7 +43,7 @@ interface Services extends DialectServices, Pick<CorpusServices, 'corpusFor'> {
 }
 
 const { toErrorBody } = OLLAMA_ERROR
-const CHAT = { scopes: ['chat'], takesLong: true, toErrorBody } as const
+const CHAT = { scopes: ['chat'], toErrorBody } as const
 const READ = { scopes: ['query', 'chat'], toErrorBody } as const
 const errorResponses = (...more: number[]) => errorResponsesIn(OLLAMA_ERROR, more)
 
@@ -65,7 +65,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
   const generate = createEndpoint(services, createGenerateDialect(dialects))
 
   app.post('/api/chat', {
-    config: CHAT,
+    config: { ...CHAT, takesLong: dialects.chatModel.generates },
     schema: {
       operationId: 'ollamaChat',
       summary: 'Chat, in Ollama’s protocol',
@@ -81,7 +81,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
   })
 
   app.post('/api/generate', {
-    config: CHAT,
+    config: { ...CHAT, takesLong: dialects.chatModel.generates },
     schema: {
       operationId: 'ollamaGenerate',
       summary: 'Answer one question, in Ollama’s protocol',
