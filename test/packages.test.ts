@@ -7,6 +7,7 @@ import {
   loadsOf,
   nodesOf,
   ROOT,
+  type SourceFile,
   type SyntaxNode,
   sourceFiles,
 } from './support/source-tree.ts'
@@ -87,7 +88,17 @@ describe('The server', () => {
   })
 })
 
+it('No file exports what no other file names', () => {
+  expect(unnamedExports(everywhere)).toEqual([])
+})
+
 describe('The guards of the packages', () => {
+  it('detect an export that only its own file names', () => {
+    const a = { path: 'src/a.ts', text: 'export const A = 1\nexport type B = typeof A' }
+    const b = { path: 'test/b.test.ts', text: `import type { B } from '../src/a.ts'` }
+    expect(unnamedExports([a, b])).toEqual(['src/a.ts: A'])
+  })
+
   it('detect every kind of export', () => {
     const text = `export { a, b as c, type D } from './a.ts'
       export type { E } from './e.ts'
@@ -134,6 +145,26 @@ const laterLoadsOf = (text: string) =>
     .flatMap(({ source }) =>
       isNode(source) && typeof source.value === 'string' ? [source.value] : [],
     )
+
+const EXPORT =
+  /^export (?:(?:abstract|async) )?(?:class|const|enum|function\*?|interface|type) (\w+)/gm
+
+/** What files of the program export for nobody, the client apart, which is for others. A comment that has the name counts as a use. */
+function unnamedExports(files: readonly SourceFile[]): string[] {
+  const filesWith = new Map<string, number>()
+  for (const { text } of files) {
+    for (const word of new Set(text.match(/\w+/g))) {
+      filesWith.set(word, (filesWith.get(word) ?? 0) + 1)
+    }
+  }
+  return files
+    .filter(({ path }) => /^(?:src|packages\/(?!client\/)[\w-]+\/src)\//.test(path))
+    .flatMap(({ path, text }) =>
+      Array.from(text.matchAll(EXPORT), ([, name = '']) => ({ path, name })),
+    )
+    .filter(({ name }) => filesWith.get(name) === 1)
+    .map(({ path, name }) => `${path}: ${name}`)
+}
 
 /** The names that a module exports. Throws where it exports all that another one does. */
 function exportedBy(text: string): string[] {

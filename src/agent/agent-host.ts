@@ -14,7 +14,7 @@ interface Part {
 }
 
 /** What a host needs to know of an agent. */
-export interface HostedAgent {
+interface HostedAgent {
   users: Users
   /** Closed with the agent, unless another open agent has them, too. */
   parts: readonly Part[]

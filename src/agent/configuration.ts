@@ -238,7 +238,7 @@ export interface LoadedConfiguration {
 }
 
 /** Thrown if the file is not a valid configuration; the message lists every mistake. */
-export class AgentConfigurationError extends SetupError {
+class AgentConfigurationError extends SetupError {
   override readonly name = 'AgentConfigurationError'
 }
 

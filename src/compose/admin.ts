@@ -44,7 +44,7 @@ import { createTriedModels } from './models.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 
 /** Where the server's variables come from. */
-export interface GivenEnvironment {
+interface GivenEnvironment {
   /** Variables set before the file was read; they win over it. */
   variables: Environment
   /** The path of the file, `.env`. */

@@ -20,7 +20,7 @@ interface Whole {
 }
 
 /** Another agent of the file, which clients choose by its name. */
-export interface OpenNamedAgent extends Pick<NamedAgent, 'access'> {
+interface OpenNamedAgent extends Pick<NamedAgent, 'access'> {
   agent: SearchingAgent
   description: string | undefined
 }

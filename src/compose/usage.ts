@@ -24,5 +24,3 @@ export function openUsage(
     reports: createUsageReports({ store, ledger, limits, prices }),
   }
 }
-
-export type UsageSide = ReturnType<typeof openUsage>

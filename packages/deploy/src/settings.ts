@@ -10,7 +10,7 @@ export interface Engine {
 export const POSTGRES: Engine = { name: 'postgres', address: 'DATABASE_URL' }
 
 /** A kind of index that several servers can share. */
-export interface SharedIndex {
+interface SharedIndex {
   name: string
   /** The variable with its address. */
   address: string

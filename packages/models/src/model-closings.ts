@@ -86,7 +86,7 @@ export function dayIn(value: unknown): string | undefined {
 
 const DAY_MS = 86_400_000
 /** How long before its closing the server warns of it. */
-export const NOTICE_DAYS = 60
+const NOTICE_DAYS = 60
 
 const LONG_DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 

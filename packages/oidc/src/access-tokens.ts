@@ -16,7 +16,7 @@ const TYPES = ['jwt', 'at+jwt', 'application/at+jwt']
 const OTHER_USES = ['ID', 'Refresh', 'Logout', 'Offline']
 const KEYS = { timeoutDuration: 5_000, cooldownDuration: 30_000, cacheMaxAge: 600_000 }
 
-export interface VerifiedToken extends DescribedPerson {
+interface VerifiedToken extends DescribedPerson {
   /** Milliseconds since the epoch. */
   expiresAt: number
 }

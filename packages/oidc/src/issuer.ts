@@ -3,7 +3,7 @@ import { isLoopback } from '@agent-server/lib/origins.ts'
 import type { ClientAuth, Configuration } from 'openid-client'
 import type { PersonSettings } from './person.ts'
 
-export interface OidcSettings extends PersonSettings {
+interface OidcSettings extends PersonSettings {
   issuer: string
   clientId: string
   /** Absent for a public client, which has PKCE alone. */

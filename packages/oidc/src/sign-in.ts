@@ -4,7 +4,7 @@ import { type Issuer, unavailable } from './issuer.ts'
 import { type DescribedPerson, personOf, tellsGroups, unknownGroups } from './person.ts'
 
 /** What the browser keeps, sealed, until it comes back from the issuer. */
-export interface PendingSignIn {
+interface PendingSignIn {
   state: string
   nonce: string
   verifier: string
@@ -20,7 +20,7 @@ export interface SignedIn extends DescribedPerson {
 }
 
 /** What the issuer says of somebody who has signed in before. */
-export type RefreshedPerson = DescribedPerson & Pick<SignedIn, 'tokens'>
+type RefreshedPerson = DescribedPerson & Pick<SignedIn, 'tokens'>
 
 export type CompanySignIn = ReturnType<typeof createCompanySignIn>
 

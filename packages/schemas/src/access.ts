@@ -5,7 +5,7 @@ import { z } from 'zod'
 export const MAX_ACCESS = 50
 
 /** One entry of a list of access; an id of a person has up to 255 characters. */
-export const Principal = z
+const Principal = z
   .string()
   .max(260)
   .overwrite(composed)

@@ -20,7 +20,7 @@ export interface IndexContext {
 }
 
 /** An index beside the one in use, which it is to replace. */
-export interface NextIndex {
+interface NextIndex {
   index: ChunkIndex
   /** Puts it into use, in one step. */
   serve(): Promise<void>
@@ -29,7 +29,7 @@ export interface NextIndex {
 }
 
 /** The engine of an index as a service that a deployment starts along with the server. */
-export interface IndexService {
+interface IndexService {
   /** Its name in docker-compose.yml, as a host, and of its file in deploy/kubernetes. */
   name: string
   /** The variable with its key, and the setting of the engine that takes the key. */

@@ -65,7 +65,7 @@ interface ConversationQuery {
 }
 
 /** Who reads what others share: an owner of conversations, as the entries that include them. */
-export interface ConversationReader {
+interface ConversationReader {
   owner: string | undefined
   principals: readonly string[]
 }

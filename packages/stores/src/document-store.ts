@@ -211,7 +211,7 @@ export interface DocumentPage {
   nextCursor: string | undefined
 }
 
-export interface ChunksRead {
+interface ChunksRead {
   /** Those that are visible. */
   chunks: StoredChunk[]
   /** Keys of chunks that do not exist, for anybody. */

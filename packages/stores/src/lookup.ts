@@ -21,7 +21,7 @@ export interface MetadataField {
 }
 
 /** A collection, and how many documents it has. */
-export interface CollectionSize {
+interface CollectionSize {
   name: string
   documents: number
 }

@@ -11,7 +11,7 @@ export interface StoredRun {
   json: string
 }
 
-export interface RunListing {
+interface RunListing {
   answerId?: string | undefined
   limit: number
 }

@@ -45,7 +45,7 @@ export interface RowAnswer<Document extends TableDocument> extends MatchingRows 
 }
 
 /** Who reads. */
-export interface TableReader<Visibility> {
+interface TableReader<Visibility> {
   visibility: Visibility
   /** Whose share of the jobs it takes. */
   owner: Owner

@@ -31,7 +31,7 @@ export function withMending(transport: Transport): Transport {
   return transport
 }
 
-export function mendMessage<Message extends JSONRPCMessage>(message: Message): Message {
+function mendMessage<Message extends JSONRPCMessage>(message: Message): Message {
   if (!('result' in message && isObject(message.result))) return message
   const result = withoutNulls(message.result)
   const { tools, content, structuredContent, serverInfo } = result

@@ -43,7 +43,7 @@ export const MessageToolCall = z.object({
 })
 
 /** To be sent back with the results of the client's own tools. */
-export const MessageReasoning = z.object({
+const MessageReasoning = z.object({
   reasoning_content: z
     .string()
     .optional()

@@ -21,7 +21,7 @@ const POLICY = [
 ]
 
 /** A page that holds its scripts, and the policy that lets these run and no others. */
-export interface PreviewPage {
+interface PreviewPage {
   content: Buffer
   policy: string
 }

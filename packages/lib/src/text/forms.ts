@@ -1,5 +1,5 @@
 /** A text in one form, with where each of its characters comes from. */
-export interface FoldedText {
+interface FoldedText {
   text: string
   /** The offset in the original of a character at an offset in `text`; its length for what is behind the last. */
   originOf(offset: number): number

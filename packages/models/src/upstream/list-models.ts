@@ -16,7 +16,7 @@ const MAX_ANSWER_BYTES = 8 * 2 ** 20
 const MAX_MODELS = 2_000
 
 /** A model in a server's list. */
-export interface ListedModel {
+interface ListedModel {
   id: string
   /** The day on which it is closed, as the list or else its provider has announced it. */
   closesOn?: string | undefined

@@ -6,7 +6,7 @@ export interface Dialect {
   hasBackslashes: boolean
 }
 
-export interface DelimitedRows {
+interface DelimitedRows {
   rows: string[][]
   /** Quotation marks that neither begin nor end a value, nor are doubled. */
   strayQuotes: number

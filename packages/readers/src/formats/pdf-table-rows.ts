@@ -22,7 +22,7 @@ const REST = /^\p{Ll}[\p{L}\p{N}]*/u
 export type Line = readonly Cell[]
 
 /** What is drawn between the rows and columns of a table. */
-export interface RowRules {
+interface RowRules {
   /** Whether a rule lies between two lines. */
   isCut(above: Line, below: Line): boolean
   /** Whether rules divide all rows, so that lines between two of them belong together unless they cannot. */

@@ -39,7 +39,7 @@ if (!('sumPrecise' in Math)) {
   Object.assign(Math, { sumPrecise })
 }
 
-export interface PdfOptions {
+interface PdfOptions {
   recognition?: Recognition | undefined
   pictures?: Pictures | undefined
   /** Reads a file within the PDF; absent if they are not read. */

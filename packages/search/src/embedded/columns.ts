@@ -1,7 +1,7 @@
 import type { Candidate } from '../chunk-index.ts'
 
 /** Candidates in columns, which cross threads without copying; a number that a candidate lacks is NaN. */
-export interface CandidateColumns {
+interface CandidateColumns {
   keys: Uint32Array<ArrayBuffer>
   score: Float64Array<ArrayBuffer>
   lexical: Float64Array<ArrayBuffer>

@@ -161,7 +161,7 @@ export function findTerm({ terms }: Segment, term: number): number {
 }
 
 /** Like `lowerBound`, by galloping search from `from`: fast if the position is near, and logarithmic at worst. */
-export function seek(
+function seek(
   ascending: Uint32Array | Uint16Array,
   value: number,
   from: number,
