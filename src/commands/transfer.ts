@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util'
 import { counted } from '@agent-server/lib/text/counted.ts'
-import { type CorpusRecord, openCorpus } from '@agent-server/stores'
+import { type CorpusRecord, openCorpusSource, openCorpusTarget } from '@agent-server/stores'
 import { fillIndex } from '../compose/rebuild.ts'
-import { storePlace } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
 import { moveCorpus, type Watch } from '../documents/transfer/move-corpus.ts'
 import { SHARED_INDEXES } from '../index-drivers.ts'
@@ -29,7 +28,7 @@ export const runMigrate: Command = async ({
   }
   const config = load()
   const targetConfig: Config = { ...config, ...destination }
-  await copy(config, targetConfig, stderr, signal)
+  await copy(config.DATA_DIR, destination.DATABASE_URL, stderr, signal)
   const log = createLog({ ...config, LOG_LEVEL: 'warn' })
   {
     using bar = createProgressBar(stderr, 'indexing')
@@ -54,10 +53,10 @@ function readDestination(parameters: readonly string[]) {
   }
 }
 
-async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: AbortSignal) {
+async function copy(directory: string, url: string, stderr: ProgressTarget, signal: AbortSignal) {
   let isGoingOn = false
   let counts: Counts = { documents: 0, chunks: 0 }
-  const source = await openCorpus({ ...storePlace(from), url: undefined })
+  const source = await openCorpusSource(directory)
   const watch: Watch = (records, after) => {
     counts = { documents: after?.documents ?? 0, chunks: after?.chunks ?? 0 }
     if (after) stderr.write(`Continuing after ${describe(counts)}\n`)
@@ -65,7 +64,7 @@ async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: Ab
     isGoingOn = after !== undefined
     return watched(records, counts, stderr)
   }
-  const isCopied = await moveCorpus(source, await openCorpus(storePlace(to)), watch, signal)
+  const isCopied = await moveCorpus(source, await openCorpusTarget(url), watch, signal)
   const outcome = isCopied ? `Copied ${describe(counts)}` : 'The documents were already copied'
   stderr.write(`${outcome}\n`)
 }

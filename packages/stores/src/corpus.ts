@@ -60,24 +60,18 @@ export interface CorpusPiece {
 export type CorpusRecord = CorpusStart | CorpusDocument | CorpusChunks | CorpusPiece
 
 /**
- * The whole content of a document store, to be copied: nothing is split or embedded again, and no id or key changes.
+ * The documents of a store, to be copied into another: nothing is split or embedded again, and no id or key changes.
  */
-export interface Corpus {
+export interface CorpusReads {
   /**
    * Reads a consistent snapshot, whatever is written meanwhile, in bounded memory; with a checkpoint, only what comes
    * after it. Throws the reason of `signal`, and `CorpusChanged` if the checkpoint does not match these documents.
    */
   readCorpus(signal: AbortSignal, after?: CopyCheckpoint): AsyncIterable<CorpusRecord>
-  /**
-   * Writes everything or nothing, in bounded memory, while no server is running on it. Throws `store_unavailable` if
-   * there are documents already, an Error if records are missing, and what reading them throws.
-   */
-  writeCorpus(records: AsyncIterable<CorpusRecord>, signal: AbortSignal): Promise<void>
+}
+
+export interface CorpusSource extends CorpusReads {
   readAccepted(): Promise<Accepted>
-  /** Adds what was accepted elsewhere, while no server is running on it; what was accepted here stays. */
-  addAccepted(accepted: Accepted): Promise<void>
-  /** Absent if an interrupted copy has to start over. */
-  readonly copies?: CorpusCopies
 }
 
 /** The progress of a copy: it contains the first documents of a corpus, in order. */
@@ -88,13 +82,14 @@ export interface CopyCheckpoint {
   digest: string
 }
 
-/** Copying that can be resumed after an interruption. */
-export interface CorpusCopies {
+/** Takes a copy while no server is running on it, in steps that an interruption does not undo. */
+export interface CorpusTarget extends CorpusReads {
   /** What an interrupted copy has copied so far; undefined if there is none. */
   copied(): Promise<CopyCheckpoint | undefined>
   /**
-   * Adds what comes after a checkpoint, or starts from the beginning without one. Servers can start on it only once it
-   * is complete. Throws like `writeCorpus`, but keeps what was copied; and an Error if another copy came in between.
+   * Adds what comes after a checkpoint, or starts from the beginning without one, in bounded memory. Servers can start
+   * on it only once it is complete. Throws `store_unavailable` if there are documents already, an Error if records are
+   * missing or another copy came in between, and what reading them throws; it keeps what was copied.
    */
   continueAfter(
     after: CopyCheckpoint | undefined,
@@ -103,6 +98,8 @@ export interface CorpusCopies {
   ): Promise<void>
   /** Removes what an interrupted copy has left. */
   forget(): Promise<void>
+  /** Adds what was accepted elsewhere; what was accepted here stays. */
+  addAccepted(accepted: Accepted): Promise<void>
 }
 
 /** Passes records on unchanged. Throws an Error as soon as one is missing or out of place. */

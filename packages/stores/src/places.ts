@@ -1,6 +1,6 @@
 import type { Log } from '@agent-server/lib/log.ts'
 import type { Backup } from './backup.ts'
-import type { Corpus } from './corpus.ts'
+import type { CorpusSource, CorpusTarget } from './corpus.ts'
 import type { CopyPolicy, OpenedStore, SharedStore } from './opened-store.ts'
 import type { StartDeadline } from './postgres/connection.ts'
 import type { Checked } from './sql/check.ts'
@@ -77,12 +77,14 @@ export async function checkDatabase(
   return checkPostgres(url, maxBytes, signal)
 }
 
-/** The whole corpus of the document store in a place. */
-export async function openCorpus({ url, ...place }: StorePlace): Promise<Corpus> {
-  if (url === undefined) {
-    const { createSqliteCorpus } = await import('./sqlite/corpus.ts')
-    return createSqliteCorpus(place)
-  }
+/** The documents in a folder, which are to be copied. */
+export async function openCorpusSource(directory: string): Promise<CorpusSource> {
+  const { createSqliteCorpus } = await import('./sqlite/corpus.ts')
+  return createSqliteCorpus(directory)
+}
+
+/** A database of PostgreSQL that takes them. */
+export async function openCorpusTarget(url: string): Promise<CorpusTarget> {
   const { createPostgresCorpus } = await import('./postgres/corpus.ts')
   return createPostgresCorpus(url)
 }

@@ -30,11 +30,12 @@ export {
 } from './conversation-store.ts'
 export {
   type CopyCheckpoint,
-  type Corpus,
   CorpusChanged,
-  type CorpusCopies,
+  type CorpusReads,
   type CorpusRecord,
+  type CorpusSource,
   type CorpusStart,
+  type CorpusTarget,
 } from './corpus.ts'
 export {
   type ChunkPage,
@@ -87,7 +88,8 @@ export {
   checkDatabase,
   checkPlace,
   openBackup,
-  openCorpus,
+  openCorpusSource,
+  openCorpusTarget,
   openStore,
   type StorePlace,
 } from './places.ts'

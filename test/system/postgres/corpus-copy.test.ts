@@ -1,5 +1,5 @@
 import { everything } from '@agent-server/lib/visibility.ts'
-import type { CopyCheckpoint, CorpusRecord } from '@agent-server/stores'
+import type { CopyCheckpoint, CorpusReads, OpenedStore } from '@agent-server/stores'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPostgresCorpus } from '../../../packages/stores/src/postgres/corpus.ts'
 import { createSqliteCorpus } from '../../../packages/stores/src/sqlite/corpus.ts'
@@ -17,7 +17,7 @@ async function createSource(documents = DOCUMENTS) {
   const store = await data.open({ queueLimit: 10_000 })
   await fillStore(store, documents)
   await store.close()
-  return { data, corpus: createSqliteCorpus({ directory: data.directory, derived: [] }) }
+  return { data, corpus: createSqliteCorpus(data.directory) }
 }
 
 async function createTarget() {
@@ -38,8 +38,7 @@ function interruptAfter(most: number, marks: (CopyCheckpoint | undefined)[] = []
   }
 }
 
-const recordsOf = (corpus: { readCorpus(signal: AbortSignal): AsyncIterable<CorpusRecord> }) =>
-  Array.fromAsync(corpus.readCorpus(signal))
+const recordsOf = (corpus: CorpusReads) => Array.fromAsync(corpus.readCorpus(signal))
 const whole = interruptAfter(Number.POSITIVE_INFINITY)
 
 describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
@@ -83,8 +82,8 @@ describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
       message: expect.stringContaining('is being moved'),
     })
     expect(await running.claimJobs(9)).toEqual([])
-    const written = target.corpus.writeCorpus(source.corpus.readCorpus(signal), signal)
-    await expect(written).rejects.toMatchObject({ code: 'store_unavailable' })
+    const beside = target.corpus.continueAfter(undefined, source.corpus.readCorpus(signal), signal)
+    await expect(beside).rejects.toThrow('Another process')
     expect(await moveCorpus(source.corpus, target.corpus, whole, signal)).toBe(true)
     await running.add({ id: 'mine', text: 'x' })
   })
@@ -103,9 +102,9 @@ describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
     const move = moveCorpus(source.corpus, target.corpus, interruptAfter(1_200), signal)
     await expect(move).rejects.toThrow('interrupted')
     expect(await seen()).toBeGreaterThan(0)
-    await target.corpus.copies?.forget()
+    await target.corpus.forget()
     expect(await seen()).toBe(0)
-    await target.corpus.writeCorpus(source.corpus.readCorpus(signal), signal)
+    await moveCorpus(source.corpus, target.corpus, whole, signal)
     expect(await seen()).toBeGreaterThan(0)
   })
 
@@ -128,16 +127,61 @@ describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
   it('is refused where there are documents, or where another one has gone on meanwhile', async () => {
     const source = await createSource(3)
     const target = await createTarget()
-    const { copies } = target.corpus
     const wrong = { documents: 1, chunks: 1, digest: 'other' }
     const go = (after?: CopyCheckpoint) =>
-      copies?.continueAfter(after, source.corpus.readCorpus(signal), signal)
+      target.corpus.continueAfter(after, source.corpus.readCorpus(signal), signal)
     await expect(go(wrong)).rejects.toThrow('Another process')
     const store = await target.data.open()
     await store.add({ id: 'theirs', text: 'x' })
     await store.close()
     await expect(go()).rejects.toMatchObject({ code: 'store_unavailable' })
-    await copies?.forget()
+    await target.corpus.forget()
     expect(await recordsOf(target.corpus)).toHaveLength(2)
+  })
+})
+
+/** Stores what another server has accepted. */
+async function accept(
+  data: { open(): Promise<Pick<OpenedStore, 'acceptedTools' | 'skillCopies' | 'close'>> },
+  digest: string,
+  connections: readonly string[],
+  sources: readonly string[],
+) {
+  const { acceptedTools, skillCopies, ...store } = await data.open()
+  for (const name of connections) {
+    await acceptedTools.see(name, 'https://example.org/mcp', new Map([[digest, digest]]))
+  }
+  for (const source of sources) {
+    await skillCopies.keep(source, { digest, bytes: Buffer.from(digest) }, undefined)
+  }
+  await store.close()
+}
+
+describe.skipIf(!hasPostgres)('What was accepted (needs PostgreSQL)', () => {
+  it('comes along, and what was accepted there stays', async () => {
+    const [from, to] = [await createSource(0), await createTarget()]
+    await accept(from.data, 'old', ['one', 'two'], ['a', 'b'])
+    await accept(to.data, 'new', ['one'], ['b'])
+    await moveCorpus(from.corpus, to.corpus, whole, signal)
+    await moveCorpus(from.corpus, to.corpus, whole, signal)
+    const store = await to.data.open()
+    onTestFinished(store.close)
+    const digestsOf = async (connection: string) => [
+      ...(await store.acceptedTools.see(connection, 'https://example.org/mcp', new Map())).values(),
+    ]
+    expect(await digestsOf('one')).toEqual(['new'])
+    expect(await digestsOf('two')).toEqual(['old'])
+    const copies = [await store.skillCopies.read('a'), await store.skillCopies.read('b')]
+    expect(copies.map((copy) => Buffer.from(copy?.bytes ?? []).toString())).toEqual(['old', 'new'])
+    expect(copies.map((copy) => copy?.digest)).toEqual(['old', 'new'])
+  })
+
+  it('is nothing where nothing was', async () => {
+    const [from, to] = [await createSource(0), await createTarget()]
+    await moveCorpus(from.corpus, to.corpus, whole, signal)
+    const tables = ['mcp_connections', 'mcp_tools', 'skill_copies']
+    const store = await to.data.open()
+    onTestFinished(store.close)
+    expect([...(await store.countRows(tables)).values()]).toEqual([0, 0, 0])
   })
 })

@@ -1,6 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPostgresCorpus } from '../../../packages/stores/src/postgres/corpus.ts'
-import { describeCorpus } from '../../contracts/corpus.contract.ts'
+import { createSqliteCorpus } from '../../../packages/stores/src/sqlite/corpus.ts'
+import { createSqliteData } from '../../../packages/stores/test/sqlite/store-data.ts'
+import { describeCorpus, describeCorpusCopy } from '../../contracts/corpus.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
 describe.skipIf(!hasPostgres)('The whole corpus (needs PostgreSQL)', () => {
@@ -10,10 +12,18 @@ describe.skipIf(!hasPostgres)('The whole corpus (needs PostgreSQL)', () => {
     return data
   }
 
-  describeCorpus('PostgreSQL', async () => {
+  const createPlace = async () => {
     const data = await open()
     return { corpus: createPostgresCorpus(data.url), open: data.open }
-  })
+  }
+  const createSource = async () => {
+    const data = await createSqliteData()
+    onTestFinished(() => data.remove())
+    return { corpus: createSqliteCorpus(data.directory), open: data.open }
+  }
+
+  describeCorpus('PostgreSQL', createPlace)
+  describeCorpusCopy('from SQLite to PostgreSQL', createSource, createPlace)
 
   it('distinguishes a missing database from one without permission', async () => {
     const data = await open()

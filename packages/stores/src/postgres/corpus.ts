@@ -1,15 +1,14 @@
 import { counted } from '@agent-server/lib/text/counted.ts'
 import {
   type CopyCheckpoint,
-  type Corpus,
-  type CorpusCopies,
   type CorpusRecord,
   type CorpusStart,
+  type CorpusTarget,
   checkedCorpus,
   firstCheckpoint,
   nextCheckpoint,
 } from '../corpus.ts'
-import { addAccepted, readAccepted } from '../sql/accepted.ts'
+import { addAccepted } from '../sql/accepted.ts'
 import { createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'
 import { noteChange } from '../sql/counts.ts'
 import { integer, text } from '../sql/query.ts'
@@ -21,59 +20,6 @@ import { migrate, STEPS } from './migrate.ts'
 // With the name of the schema: one that this user may not use would count as missing.
 const VERSION = 'SELECT version FROM agent_server.schema_version'
 const UNDEFINED_TABLE = '42P01'
-
-/** The corpus in a database: read beside running servers, written while there are none. */
-export function createPostgresCorpus(url: string): Corpus {
-  return {
-    copies: createCorpusCopies(url),
-
-    async *readCorpus(signal, after) {
-      const session = await openSession(url)
-      try {
-        await refuseOtherVersions(session)
-        await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-        yield* readCorpusFrom(session, signal, after)
-      } catch (error) {
-        throw explainRefusal(error)
-      } finally {
-        await session.close()
-      }
-    },
-
-    async writeCorpus(records, signal) {
-      await migrate(url)
-      await withSession(url, (session) => fill(session, checkedCorpus(records, signal)))
-    },
-
-    readAccepted: () => withSession(url, readAccepted),
-    addAccepted: (accepted) =>
-      withSession(url, async (session) => {
-        await session.run('BEGIN')
-        await addAccepted(session, accepted)
-        await session.run('COMMIT')
-      }),
-  }
-}
-
-export async function refuseOtherVersions(session: Session): Promise<void> {
-  const row = await session.one(VERSION).catch((error: unknown) => {
-    if (codeOf(error) !== UNDEFINED_TABLE) throw error
-    throw unavailable('This database contains no documents: check DATABASE_URL')
-  })
-  if (integer(row, 'version') === STEPS.length) return
-  throw unavailable('The database belongs to another version of the server: start this one once')
-}
-
-/** Runs in one transaction: other servers see nothing, or all of it. */
-async function fill(session: Session, records: AsyncIterable<CorpusRecord>): Promise<void> {
-  await session.run('BEGIN')
-  await session.run('LOCK TABLE documents IN EXCLUSIVE MODE')
-  await refuseDocuments(session)
-  const writes = createCorpusWrites(session, POSTGRES)
-  for await (const record of records) await writes.add(record)
-  await writes.end()
-  await session.run('COMMIT')
-}
 
 /** How much is repeated after an interruption: about a second's work. */
 const RECORDS_PER_STEP = 500
@@ -92,11 +38,24 @@ const END = ['DELETE FROM moved_jobs', 'DELETE FROM moves']
 const FORGET = ['TRUNCATE documents CASCADE', 'DELETE FROM embeddings']
 
 /**
- * Copies into a database without documents, in steps that are each durable. Others see the documents arrive, and cannot
- * add any.
+ * The corpus in a database: read beside running servers. It is copied into one without documents, in steps that are each
+ * durable. Others see the documents arrive, and cannot add any.
  */
-function createCorpusCopies(url: string): CorpusCopies {
+export function createPostgresCorpus(url: string): CorpusTarget {
   return {
+    async *readCorpus(signal, after) {
+      const session = await openSession(url)
+      try {
+        await refuseOtherVersions(session)
+        await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+        yield* readCorpusFrom(session, signal, after)
+      } catch (error) {
+        throw explainRefusal(error)
+      } finally {
+        await session.close()
+      }
+    },
+
     copied: () =>
       withSession(url, async (session) => {
         await prepare(session)
@@ -118,7 +77,23 @@ function createCorpusCopies(url: string): CorpusCopies {
         await session.run('COMMIT')
       })
     },
+
+    addAccepted: (accepted) =>
+      withSession(url, async (session) => {
+        await session.run('BEGIN')
+        await addAccepted(session, accepted)
+        await session.run('COMMIT')
+      }),
   }
+}
+
+export async function refuseOtherVersions(session: Session): Promise<void> {
+  const row = await session.one(VERSION).catch((error: unknown) => {
+    if (codeOf(error) !== UNDEFINED_TABLE) throw error
+    throw unavailable('This database contains no documents: check DATABASE_URL')
+  })
+  if (integer(row, 'version') === STEPS.length) return
+  throw unavailable('The database belongs to another version of the server: start this one once')
 }
 
 /** Throws `store_unavailable` if only a part of a corpus has been copied. */
@@ -157,7 +132,7 @@ async function copy(
   after: CopyCheckpoint | undefined,
   records: AsyncIterable<CorpusRecord>,
 ): Promise<void> {
-  const writes = createCorpusWrites(session, POSTGRES, 'moved_jobs')
+  const writes = createCorpusWrites(session, POSTGRES)
   let checkpoint: CopyCheckpoint | undefined
   let written = 0
   await prepare(session)

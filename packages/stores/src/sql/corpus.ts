@@ -180,8 +180,8 @@ const RESERVE = `INSERT INTO reserved_collections (name)
 const NO_OTHER_COUNTS = `UPDATE counts
   SET pending = 0, processing = 0, ready = 0, failed = 0, chunks = 0, jobs = 0 WHERE slot <> 0`
 
-/** Fills an empty database, record by record, within the caller's transactions; `jobs` is the table that takes the jobs. */
-export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'moved_jobs' = 'jobs') {
+/** Fills an empty database, record by record, within the caller's transactions. Jobs wait in `moved_jobs`. */
+export function createCorpusWrites(tx: Tx, dialect: Dialect) {
   let nextKey = 0
   let current = { number: 0, revision: 0 }
   let file: { number: number; revision: number; pieces: number } | undefined
@@ -201,7 +201,7 @@ export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'mov
   }
   const addDocument = async (record: CorpusDocument) => {
     await keepAccess(tx, dialect, record.document.access)
-    const number = await insertDocument(tx, jobs, record)
+    const number = await insertDocument(tx, record)
     current = { number, revision: record.document.servedRevision ?? 0 }
     file = undefined
   }
@@ -249,7 +249,6 @@ export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'mov
 
 async function insertDocument(
   tx: Tx,
-  jobs: string,
   { document, contents, replacement, dueAt, idempotency }: CorpusDocument,
 ): Promise<number> {
   const [row] = await insertInto(tx, 'documents', documentColumns(document), 'RETURNING number')
@@ -270,7 +269,7 @@ async function insertDocument(
   }
   if (dueAt !== undefined) {
     const job = { document: number, revision: document.revision, run_at: dueAt }
-    await insertInto(tx, jobs, jobs === 'jobs' ? { ...job, due_at: dueAt } : job)
+    await insertInto(tx, 'moved_jobs', job)
   }
   return number
 }

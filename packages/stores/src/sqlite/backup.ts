@@ -1,5 +1,7 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { putInPlace } from '@agent-server/lib/files.ts'
 import type { Backup, BackupRecord, BackupStart } from '../backup.ts'
 import {
   checkedBackup,
@@ -11,9 +13,19 @@ import {
 } from '../sql/backup.ts'
 import { integer, type Row, text } from '../sql/query.ts'
 import { DATABASE_FILE, lockDirectory, makeDirectory, openForWriting } from './connection.ts'
-import { createTx, openExisting, openWhole, replaceDatabase, type SqlitePlace } from './corpus.ts'
+import { createTx, openExisting, openWhole } from './corpus.ts'
 import { toStoreError, unavailable } from './error.ts'
 import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
+
+/** The new database is built beside the one in use until it is complete, and then replaces it. */
+const UNFINISHED_SUFFIX = '.importing'
+const LOGS = ['-wal', '-shm', '-journal']
+
+interface SqlitePlace {
+  directory: string
+  /** Paths of what was derived from an earlier database here; removed before another one replaces it. */
+  derived: readonly string[]
+}
 
 /** The database in a data directory: read beside a running server, written while there is none. */
 export function createSqliteBackup(place: SqlitePlace): Backup {
@@ -50,6 +62,33 @@ export function createSqliteBackup(place: SqlitePlace): Backup {
       })
     },
   }
+}
+
+/** Replaces the database, while no server is running on it, by one that `build` makes beside it; else it stays. */
+async function replaceDatabase(
+  { directory, derived }: SqlitePlace,
+  build: (unfinished: string) => Promise<void>,
+): Promise<void> {
+  await makeDirectory(directory)
+  const lock = lockDirectory(directory)
+  const file = join(directory, DATABASE_FILE)
+  const unfinished = file + UNFINISHED_SUFFIX
+  try {
+    await removeDatabase(unfinished)
+    await build(unfinished)
+    for (const path of derived) await rm(path, { recursive: true, force: true })
+    await removeDatabase(file)
+    await putInPlace(unfinished, file)
+  } catch (error) {
+    await removeDatabase(unfinished)
+    throw toStoreError(error)
+  } finally {
+    lock.release()
+  }
+}
+
+async function removeDatabase(file: string): Promise<void> {
+  for (const suffix of ['', ...LOGS]) await rm(`${file}${suffix}`, { force: true })
 }
 
 const TABLES = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`

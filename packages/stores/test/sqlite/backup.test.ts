@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Readable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
@@ -13,7 +14,8 @@ async function createPlace() {
   const data = await createSqliteData()
   onTestFinished(() => data.remove())
   const { directory } = data
-  return { ...data, backup: createSqliteBackup({ directory, derived: [] }) }
+  const derived = join(directory, 'index')
+  return { ...data, derived, backup: createSqliteBackup({ directory, derived: [derived] }) }
 }
 
 /** A row in each table, all of which refer to one another. */
@@ -80,6 +82,23 @@ it('A restored database is another one than the original, and gives out no numbe
     `INSERT INTO judged_questions (id, json, created_at, updated_at) VALUES ('r', '{}', 1, 1)`,
   )
   expect(database.prepare('SELECT number FROM judged_questions').all()).toEqual([{ number: 8 }])
+})
+
+it('A backup is not restored where a server runs', async () => {
+  const { backup, open } = await createPlace()
+  const store = await open()
+  await expect(backup.write(backup.read(signal), nothing, signal)).rejects.toThrow(/Another server/)
+  await store.close()
+})
+
+it('A backup takes the place of an empty database with all that was derived from it, and of no more', async () => {
+  const from = await filled()
+  const to = await createPlace()
+  await (await to.open()).close()
+  await mkdir(to.derived)
+  await writeFile(join(to.directory, 'agent-server.db.importing'), 'left over by a killed process')
+  await to.backup.write(from.backup.read(signal), nothing, signal)
+  expect(await readdir(to.directory)).toEqual(['agent-server.db', 'agent-server.lock'])
 })
 
 const DAMAGES: [string, (records: BackupRecord[]) => BackupRecord[], RegExp][] = [
