@@ -91,7 +91,6 @@ const QUEUES_OF_THE_SERVER = [
 const OTHER_BOUNDS = [
   'src/operator/ops/runs.ts',
   'src/operator/usage/ledger.ts',
-  'src/stores/postgres/database.ts',
   'packages/stores/src/postgres/database.ts',
 ]
 

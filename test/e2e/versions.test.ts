@@ -22,7 +22,7 @@ import {
 } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 import { SECOND_VERSION, THIRD_VERSION } from '../support/versions/coming.ts'
-import { makeVersion } from '../support/versions/make-version.ts'
+import { makeVersion, VERSION } from '../support/versions/make-version.ts'
 
 /** By hand 100,000 and 100. */
 const DOCUMENTS = Number(process.env.UPGRADE_DOCUMENTS ?? 2_000)
@@ -181,7 +181,9 @@ describe('The data that 0.1.0 wrote', { timeout: MINUTES }, () => {
       // It stays, to show why it does not work.
       await older.said(/the server is not running/)
       expect(older.stderr).toMatch(
-        /a newer server, version 0\.3\.0 \(schema \d+; this is 0\.1\.0, .*is unchanged/,
+        new RegExp(
+          `a newer server, version 0.3.0 \\(schema \\d+; this is ${VERSION}, .*is unchanged`,
+        ),
       )
       older.send('SIGTERM')
       await older.exited

@@ -23,6 +23,10 @@ const REPOSITORY = fileURLToPath(ROOT)
 const PACKAGES = join(REPOSITORY, 'node_modules')
 const COPIED = ['src', 'packages', 'skills', 'ui', 'package.json', '.env.example', 'LICENSE']
 const OWN = '@agent-server'
+/** Of this checkout. */
+export const VERSION: string = JSON.parse(
+  await readFile(join(REPOSITORY, 'package.json'), 'utf8'),
+).version
 /** Not needed to run the server. */
 const LEFT_OUT = /\/(?:node_modules|test|dist|client-python|pp-ocr|multilingual-e5)(?:\/|$)/
 
@@ -35,7 +39,7 @@ export async function makeVersion(directory: string, version: Version): Promise<
   await linkPackages(directory)
   const named = {
     file: 'package.json',
-    from: '"version": "0.1.0"',
+    from: `"version": "${VERSION}"`,
     to: `"version": "${version.name}"`,
   }
   for (const patch of [named, READS_PACKAGES, ...version.patches]) await apply(directory, patch)

@@ -14,6 +14,9 @@ const CLIENTS = 16
 const DOCUMENTS = Number(process.env.UPGRADE_DOCUMENTS ?? 500)
 const WORK_MS = 2_000
 const BREATH_MS = 20
+/** In which the server of the version before ingests one of the documents. */
+const FORM_MS = 60_000
+const OLD_FORM = 'SELECT 1 FROM agent_server.chunks WHERE body IS NULL LIMIT 1'
 const MINUTES = 5 * 60_000 + DOCUMENTS * 20
 
 const wordOf = (n: number) => `kite${n.toString(36).padStart(4, '0')}x`
@@ -123,6 +126,8 @@ describe.skipIf(!hasPostgres)('Two servers on one database (needs PostgreSQL)', 
       const server = await start(second)
       Object.assign(slot, { server, isStopped: false })
       await pause(WORK_MS)
+      // The version before has written its own form beside the next one.
+      await expect.poll(() => data.sql(OLD_FORM), { timeout: FORM_MS }).not.toEqual([])
     }
     const { failures, added, answered } = await working.end()
     expect(failures).toEqual([])
@@ -138,7 +143,6 @@ describe.skipIf(!hasPostgres)('Two servers on one database (needs PostgreSQL)', 
     const forms = await data.sql(
       `SELECT DISTINCT coalesce(substr(body, 1, 2), 'v1') AS form FROM agent_server.chunks ORDER BY 1`,
     )
-    // The version before wrote its own form until it was stopped.
     expect(forms.map(({ form }) => form)).toEqual(['v1', 'v2'])
     expect(qdrant.mistakes).toEqual([])
   })

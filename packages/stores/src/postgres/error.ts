@@ -140,7 +140,10 @@ export function isWorthAnotherTry(thrown: unknown): boolean {
 
 /** Whether somebody else held what the statement needed for too long. */
 export function isInTheWay(thrown: unknown): boolean {
-  return codeOf(thrown) === LOCK_NOT_AVAILABLE || isWorthAnotherTry(thrown)
+  return (
+    [LOCK_NOT_AVAILABLE, QUERY_CANCELED].some((code) => codeOf(thrown) === code) ||
+    isWorthAnotherTry(thrown)
+  )
 }
 
 /** A copy of the error with only its message and code. */

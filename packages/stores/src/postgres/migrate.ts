@@ -82,17 +82,33 @@ async function migrateOnce(url: string, steps: readonly URL[], copyPolicy: CopyP
 /** How long to try, while others hold tables again and again. */
 const TRYING_MS = 120_000
 const PAUSE_MS = 2_000
-/** Servers of the version before wait for whoever waits. */
-const TABLES_MS = 1_000
+/** Servers of the version before wait for whoever waits. Longer than `deadlock_timeout`, after which autovacuum gives way. */
+const TABLES_MS = 2_000
+/** For all tables together. */
+const ALL_TABLES_MS = 4_000
+/** After that, the tables of a server that is gone with its machine are free again. */
+const IDLE_MS = 60_000
 const TABLES = `SELECT string_agg(format('agent_server.%I', relname), ', ' ORDER BY relname) AS names
   FROM pg_class WHERE relnamespace = 'agent_server'::regnamespace AND relkind = 'r'`
 
-/** Takes all tables from servers of the version before, at once, so that no step waits while it holds some of them. */
+/** Where the system can tell that a connection has ended, a statement whose server was killed ends, too. */
+const NOTICE_LOSS = `DO $$ BEGIN
+  PERFORM set_config('client_connection_check_interval', '1000', true);
+EXCEPTION WHEN OTHERS THEN NULL; END $$`
+
+/**
+ * Takes all tables from servers of the version before, at once, so that no step waits while it holds some of them. The
+ * steps that follow take as long as they need.
+ */
 async function lockTables({ one, run }: Session): Promise<void> {
   const unprepared = `LOCK TABLE ${text(await one(TABLES), 'names')} IN ACCESS EXCLUSIVE MODE`
+  await run(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`)
+  await run({ unprepared: NOTICE_LOSS })
   await run(`SET LOCAL lock_timeout = ${TABLES_MS}`)
+  await run(`SET LOCAL statement_timeout = ${ALL_TABLES_MS}`)
   await run({ unprepared })
-  await run(`SET LOCAL lock_timeout = 0`)
+  await run('SET LOCAL lock_timeout = 0')
+  await run('SET LOCAL statement_timeout = 0')
 }
 
 const COPY_FIRST =

@@ -118,8 +118,7 @@ export async function withRoom<Output>(
   }
 }
 
-export const directoryOf = (database: DatabaseSync) =>
-  dirname(database.location() ?? '../../../../src/stores/sqlite')
+export const directoryOf = (database: DatabaseSync) => dirname(database.location() ?? '.')
 
 /** Opens a second connection that sees every commit at once and is never blocked by a write. */
 export function openForReading(file: string, cacheKibibytes = CACHE_KIBIBYTES): DatabaseSync {
