@@ -13,7 +13,7 @@ export type QuantisedVectors = ReturnType<typeof createQuantisedVectors>
  * cosines by about 0.0005. Starts empty, or with the vectors in `saved`, whose memory it takes over.
  */
 export function createQuantisedVectors(dimension: number, saved?: Uint8Array<ArrayBuffer>) {
-  const { rows, all, numbersOf, scaleOf, write, free } = createRows(dimension, saved)
+  const { rows, columns, numbersOf, scaleOf, write, free } = createRows(dimension, saved)
   /** Ascending. */
   const keys = () => Uint32Array.from(rows.keys()).sort()
 
@@ -54,7 +54,16 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
         keys: Uint32Array.from(present),
         rows: Uint32Array.from(places),
         dimension,
-        ...all(),
+        ...columns(),
+      }
+    },
+    /** All vectors, in no order. Nothing is copied: it holds until a change. */
+    all: (): ScaledVectors => {
+      return {
+        keys: Uint32Array.from(rows.keys()),
+        rows: Uint32Array.from(rows.values()),
+        dimension,
+        ...columns(),
       }
     },
     /** Keys, scales and values, in the form that `createQuantisedVectors` takes as `saved`. */
@@ -93,7 +102,7 @@ function createRows(dimension: number, saved = new Uint8Array()) {
 
   return {
     rows,
-    all: () => ({ values: numbers, scales }),
+    columns: () => ({ values: numbers, scales }),
     numbersOf,
     scaleOf: (row: number) => scales[row] ?? 0,
     write(key: number, exact: Float32Array): void {

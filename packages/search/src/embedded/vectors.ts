@@ -119,13 +119,13 @@ function nearestOf(
   let depth = Math.max(MIN_DEPTH, only ? Math.ceil((limit * size * SPARE) / allowed) : limit)
   for (; COMPARED_FOR_ONE * depth < allowed; depth *= DEEPER) {
     const near = graph.search(vector, depth)
-    if (!only) return compareAll(vectors, near, { vector, limit })
+    if (!only) return compareAll(vectors.read(near), { vector, limit })
     const keys = near.filter((key) => contains(only, key))
     const last = near.indexOf(keys[Math.min(FIRST, limit) - 1] ?? 0)
     if (keys.length >= limit && last < depth / 2)
-      return compareAll(vectors, keys, { vector, limit })
+      return compareAll(vectors.read(keys), { vector, limit })
   }
-  return compareAll(vectors, only ?? vectors.keys(), { vector, limit })
+  return compareAll(only ? vectors.read(only) : vectors.all(), { vector, limit })
 }
 
 function contains(ascending: Uint32Array, key: number): boolean {
@@ -133,14 +133,12 @@ function contains(ascending: Uint32Array, key: number): boolean {
 }
 
 function compareAll(
-  vectors: QuantisedVectors,
-  keys: Iterable<number>,
+  vectors: ScaledVectors,
   { vector, limit }: Pick<VectorQuery, 'vector' | 'limit'>,
 ): Ranking {
-  const present = vectors.read(keys)
-  const cosines = cosinesTo(vector, present)
+  const cosines = cosinesTo(vector, vectors)
   const hits = createTopHits(limit)
-  for (const [place, key] of present.keys.entries()) hits.offer(key, cosines[place] ?? 0)
+  for (const [place, key] of vectors.keys.entries()) hits.offer(key, cosines[place] ?? 0)
   return hits.take()
 }
 
