@@ -20,7 +20,8 @@ export function describeRunStore(name: string, createData: () => Promise<RunData
 
     it('keeps the newest, also after a restart', async () => {
       const { store, reopen } = await openStore(createData)
-      for (const id of ['a', 'b', 'c']) await store.runRecords.add(run(id, `of-${id}`), 2)
+      await store.runRecords.add([run('a', 'of-a')], 2)
+      await store.runRecords.add([run('b', 'of-b'), run('c', 'of-c')], 2)
       const { runRecords } = await reopen()
       expect(await runRecords.list({ limit: 9 })).toEqual(['{"id":"c"}', '{"id":"b"}'])
       expect(await runRecords.list({ limit: 1 })).toEqual(['{"id":"c"}'])
@@ -33,8 +34,8 @@ export function describeRunStore(name: string, createData: () => Promise<RunData
       const { store } = await openStore(createData)
       const { people, runRecords } = store
       await people.see({ id: 'user:ada', name: undefined, email: undefined, groups: [] })
-      await runRecords.add(run('a', 'of-a', 'user:ada'), 9)
-      await runRecords.add(run('b', 'of-b', 'user:bob'), 9)
+      await runRecords.add([run('a', 'of-a', 'user:ada')], 9)
+      await runRecords.add([run('b', 'of-b', 'user:bob')], 9)
       await people.remove('user:ada')
       expect(await runRecords.list({ limit: 9 })).toEqual(['{"id":"b"}'])
     })
@@ -43,9 +44,12 @@ export function describeRunStore(name: string, createData: () => Promise<RunData
       const data = await createData()
       const { store } = await openStore(async () => data)
       const { runRecords } = store
-      for (const id of ['a', 'b', 'c']) await runRecords.add(run(id), 99)
+      await runRecords.add(
+        ['a', 'b', 'c'].map((id) => run(id)),
+        99,
+      )
       await data.resize(RUN_BOUNDS.maximumCharacters / 2 - 100)
-      await runRecords.add(run('d'), 99)
+      await runRecords.add([run('d')], 99)
       expect(await runRecords.list({ limit: 9 })).toEqual([
         '{"id":"d"}',
         '{"id":"c"}',

@@ -18,8 +18,8 @@ interface RunListing {
 
 /** What led to the last answers, of all servers on the database. */
 export interface RunStore {
-  /** Keeps a run in place of those that are too old, too many or too large together: the oldest. */
-  add(run: StoredRun, maximumCount: number): Promise<void>
+  /** Keeps runs, in their order, in place of those that are too old, too many or too large together: the oldest. */
+  add(runs: readonly StoredRun[], maximumCount: number): Promise<void>
   /** The summaries, newest first. */
   list(query: RunListing): Promise<string[]>
   find(id: string): Promise<string | undefined>

@@ -21,8 +21,11 @@ const MAX_MESSAGES = 200
 const MAX_TOOLS = 100
 const MAX_TOOL_CALLS = 200
 
+/** Runs are stored together: so many, or those of so long. */
+const BATCH = 10
+const STORE_MS = 250
 /** Runs that wait to be stored; while the store does not answer, later ones are not kept. */
-const MAX_WAITING = 20
+const MAX_WAITING = 40
 
 interface Dependencies {
   store: RunStore
@@ -35,26 +38,39 @@ export type RunHistory = ReturnType<typeof createRunHistory>
 
 /** The last runs of the agent, in the store. */
 export function createRunHistory({ store, maximum, log }: Dependencies) {
-  let waiting = 0
-  let stored: Promise<unknown> = Promise.resolve()
+  const waiting: Parameters<RunStore['add']>[0][number][] = []
+  let timer: NodeJS.Timeout | undefined
+  let stored = Promise.resolve()
+
+  const storeBatch = async () => {
+    const runs = waiting.splice(0)
+    if (runs.length === 0) return
+    try {
+      await store.add(runs, maximum)
+    } catch (error) {
+      log.warn({ err: error, runs: runs.map(({ id }) => id) }, 'runs were not kept')
+    }
+  }
+  /** Resolves when all runs are stored. */
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    stored = stored.then(storeBatch)
+    return stored
+  }
 
   const keep = (run: Run) => {
-    if (waiting >= MAX_WAITING) {
+    if (waiting.length >= MAX_WAITING) {
       log.warn({ run: run.id }, 'a run was not kept: the store is behind')
       return
     }
-    waiting += 1
     const { id, startedAt, milliseconds, outcome, conversationId, answerId, key, person } = run
     const question = excerpt(run.question, MAX_EXCERPT)
     const request = { question, conversationId, answerId, key, person }
     const summary = JSON.stringify({ id, startedAt, milliseconds, outcome, ...request })
-    const entry = { id, answerId, owner: person, summary, json: JSON.stringify(run) }
-    stored = stored
-      .then(() => store.add(entry, maximum))
-      .catch((error: unknown) => log.warn({ err: error, run: id }, 'a run was not kept'))
-      .finally(() => {
-        waiting -= 1
-      })
+    waiting.push({ id, answerId, owner: person, summary, json: JSON.stringify(run) })
+    if (waiting.length === BATCH) void flush()
+    else timer ??= setTimeout(() => void flush(), STORE_MS).unref()
   }
 
   return {
@@ -66,20 +82,20 @@ export function createRunHistory({ store, maximum, log }: Dependencies) {
     },
     /** Includes those that have ended before. */
     async list(query: RunListQuery): Promise<RunList> {
-      await stored
+      await flush()
       if (maximum === 0) return { runs: [] }
       return { runs: (await store.list(query)).map((summary) => JSON.parse(summary)) }
     },
     /** Throws `run_not_found`. */
     async get(id: string): Promise<Run> {
-      await stored
+      await flush()
       const json = await store.find(id)
       if (json !== undefined) return JSON.parse(json)
       const message = `There is no run "${id}", or no longer: the last ${maximum} are kept, for 30 days`
       throw new AppError('run_not_found', message, { param: 'id' })
     },
     /** Resolves when all runs are stored. */
-    close: () => stored,
+    close: flush,
   }
 }
 

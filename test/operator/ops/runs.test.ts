@@ -1,4 +1,5 @@
 import { Run } from '@agent-server/schemas/operator/run.ts'
+import type { RunStore } from '@agent-server/stores'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createSqliteData } from '../../../packages/stores/test/sqlite/store-data.ts'
 import type { RunTrace } from '../../../src/agent/run/run-trace.ts'
@@ -77,5 +78,27 @@ describe('What is kept of a run', () => {
     expect(runs.map(({ id }) => id)).toEqual([ids[2], ids[1]])
     expect((await history.get(ids[1] ?? '')).error).toBeUndefined()
     await expect(history.get(ids[0] ?? '')).rejects.toMatchObject({ code: 'run_not_found' })
+  })
+
+  it('is stored with other runs that end at about the same time', async () => {
+    const { add } = store.runRecords
+    const written: number[] = []
+    const counted: RunStore = {
+      ...store.runRecords,
+      add(runs, maximum) {
+        written.push(runs.length)
+        return add(runs, maximum)
+      },
+    }
+    const history = createRunHistory({ store: counted, maximum: 100, log })
+    const ids = Array.from({ length: 25 }, (_, asked) => {
+      const trace = history.hiding([]).begin(question(`${asked}`))
+      trace.ended(ENDED, undefined)
+      return trace.id
+    })
+    await expect.poll(() => store.runRecords.find(ids[24] ?? '')).toBeDefined()
+    expect(written.length).toBeLessThan(4)
+    const { runs } = await history.list({ limit: 25 })
+    expect(runs.map(({ id }) => id)).toEqual(ids.toReversed())
   })
 })

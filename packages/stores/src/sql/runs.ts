@@ -33,12 +33,12 @@ export function createRunReads(read: Read): Pick<RunStore, 'list' | 'find'> {
 
 export function createRunWrites(dialect: Dialect, clock: Clock) {
   return {
-    async addRun(tx: Tx, run: StoredRun, maximumCount: number): Promise<void> {
-      const { id, answerId, owner, summary, json } = run
+    async addRuns(tx: Tx, runs: readonly StoredRun[], maximumCount: number): Promise<void> {
       // The number that orders runs by age is given out under the lock that makes the bounds exact.
       await dialect.exclude(tx, 'runs')
       if (await clock.isTrusted(tx)) await tx.run(DROP_OLD, [RUN_BOUNDS.maximumAgeMs])
-      await tx.run(ADD, [id, answerId, owner, summary, json, json.length + summary.length])
+      for (const { id, answerId, owner, summary, json } of runs)
+        await tx.run(ADD, [id, answerId, owner, summary, json, json.length + summary.length])
       await tx.run(DROP_OLDEST, [maximumCount])
       const { maximumCharacters } = RUN_BOUNDS
       if (integer(await tx.one(SIZE), 'size') > maximumCharacters)

@@ -212,7 +212,7 @@ function createServerStores(
     artifacts: createArtifacts(read, write),
     responses: createArtifacts(read, write, 'response'),
     runs: createArtifacts(read, write, 'run'),
-    runRecords: { ...createRunReads(read), add: write.addRun },
+    runRecords: { ...createRunReads(read), add: write.addRuns },
     conversations: {
       ...createConversationReads(read, dialect),
       create: write.addConversation,

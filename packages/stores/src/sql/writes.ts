@@ -94,7 +94,7 @@ const CHANGES_VIEW: Record<WriteName, boolean> = {
   addKeyUse: false,
   addNextVectors: false,
   addPiece: false,
-  addRun: false,
+  addRuns: false,
   addSession: false,
   addUsage: false,
   addVectors: false,
