@@ -16,6 +16,8 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
   const { rows, columns, numbersOf, scaleOf, write, free } = createRows(dimension, saved)
   /** Ascending. */
   const keys = () => Uint32Array.from(rows.keys()).sort()
+  /** Kept until a change: to list all takes as long as to compare them. */
+  let everything: ScaledVectors | undefined
 
   return {
     dimension,
@@ -25,11 +27,15 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
     has: (key: number) => rows.has(key),
     /** Adds unit vectors, given one after another; replaces those of existing keys. */
     set(keys: Uint32Array, values: Float32Array): void {
+      everything = undefined
       for (const [place, key] of keys.entries()) {
         write(key, values.subarray(place * dimension, (place + 1) * dimension))
       }
     },
-    delete: free,
+    delete(key: number): boolean {
+      everything = undefined
+      return free(key)
+    },
     keys,
     /** The cosine with a unit vector; undefined if the key is unknown. */
     cosine(key: number, vector: Float32Array): number | undefined {
@@ -58,13 +64,14 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
       }
     },
     /** All vectors, in no order. Nothing is copied: it holds until a change. */
-    all: (): ScaledVectors => {
-      return {
+    all(): ScaledVectors {
+      everything ??= {
         keys: Uint32Array.from(rows.keys()),
         rows: Uint32Array.from(rows.values()),
         dimension,
         ...columns(),
       }
+      return everything
     },
     /** Keys, scales and values, in the form that `createQuantisedVectors` takes as `saved`. */
     save(): Uint8Array<ArrayBuffer> {

@@ -34,6 +34,8 @@ describe('The vectors of the embedded index', () => {
     expect(again.nearest({ vector: randomVector(3), limit: 1 }).keys).toEqual(Uint32Array.of(3))
     await again.add(vectorBatch([2]))
     expect(again.nearest({ vector: randomVector(2), limit: 1 }).keys).toEqual(Uint32Array.of(2))
+    again.remove([2])
+    expect(again.nearest({ vector: randomVector(2), limit: 9 }).keys).not.toContain(2)
     expect(notices).toEqual([])
   })
 
