@@ -1,4 +1,4 @@
-import type { ModelMessage } from './chat-model.ts'
+import type { ModelMessage, ModelTool } from './chat-model.ts'
 
 /**
  * UTF-8 bytes per token: four letters in English, two in Cyrillic or Arabic, one or two characters in Chinese. Models
@@ -23,5 +23,21 @@ export function sizeOfMessages(messages: readonly ModelMessage[]): number {
       ...images.map(() => IMAGE_BYTES),
     ]
     return sizes.reduce((all, size) => all + size, sum + Buffer.byteLength(message.content))
+  }, 0)
+}
+
+/** What a list adds to a definition: the names of its fields, quotation marks and commas. */
+const AROUND_TOOL = 43
+const schemaSizes = new WeakMap<object, number>()
+
+/** Size of the definitions of tools, as JSON in bytes of UTF-8. Their schemas, the most of it, are measured once. */
+export function sizeOfTools(tools: readonly ModelTool[]): number {
+  return tools.reduce((sum, { name, description, parameters }) => {
+    let schemaSize = schemaSizes.get(parameters)
+    if (schemaSize === undefined) {
+      schemaSize = Buffer.byteLength(JSON.stringify(parameters))
+      schemaSizes.set(parameters, schemaSize)
+    }
+    return sum + AROUND_TOOL + Buffer.byteLength(name) + Buffer.byteLength(description) + schemaSize
   }, 0)
 }

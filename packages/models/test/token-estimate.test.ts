@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { estimateTokens, sizeOfMessages } from '../src/token-estimate.ts'
+import { estimateTokens, sizeOfMessages, sizeOfTools } from '../src/token-estimate.ts'
 
 describe('The estimate of tokens', () => {
   // Counted with the encoding o200k_base.
@@ -34,5 +34,19 @@ describe('The size of messages', () => {
 
   it('is empty if there are none', () => {
     expect(sizeOfMessages([])).toBe(0)
+  })
+})
+
+describe('The size of tools', () => {
+  it('is that of their definitions as JSON, also where two share a schema', () => {
+    const parameters = { type: 'object', properties: { oiseau: { description: 'l’été' } } }
+    const tools = [
+      { name: 'a', description: 'née', parameters },
+      { name: 'bc', description: '', parameters },
+      { name: 'd', description: '', parameters: { ...parameters, required: ['oiseau'] } },
+    ]
+    const listed = JSON.stringify(tools)
+    expect(sizeOfTools(tools)).toBe(Buffer.byteLength(listed) - '[]'.length + 1)
+    expect(sizeOfTools([])).toBe(0)
   })
 })

@@ -1,6 +1,6 @@
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import type { ModelMessage, ModelTool, Sampling } from '@agent-server/models'
-import { sizeOfMessages } from '@agent-server/models'
+import { sizeOfMessages, sizeOfTools } from '@agent-server/models'
 import type { AgentRequest } from '@agent-server/wire'
 import { asData, type Citations, type NumberedHit, renderChunks } from '../citations/citations.ts'
 import { asSent, latestTurns, toTurns } from './history.ts'
@@ -161,10 +161,6 @@ function fitTools(
     Math.max(tokens * TOOLS_SHARE - toTokens(sizeOfTools(clientTools)), 0),
   )
   return [...serverTools.filter(({ name }) => !hidden.has(name)), ...clientTools]
-}
-
-function sizeOfTools(tools: readonly ModelTool[]): number {
-  return tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools))
 }
 
 function systemOf(parts: PromptParts, hasTools: boolean) {

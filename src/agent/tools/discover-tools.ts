@@ -1,5 +1,5 @@
 import { filledText } from '@agent-server/lib/fields.ts'
-import type { ModelTool } from '@agent-server/models'
+import { type ModelTool, sizeOfTools } from '@agent-server/models'
 import { z } from 'zod'
 import { defineTool, type Tool } from './define-tool.ts'
 
@@ -14,17 +14,16 @@ const FIRST: readonly string[] = ['semantic_search', 'read_document']
 
 /** Measured with Qwen's tokenizer, which makes a token of 3.1 to 3.8 bytes of these schemas. */
 const SCHEMA_BYTES_PER_TOKEN = 3.3
+/** What chat completions put around each: `{"type":"function","function":…}`. */
+const AROUND_FUNCTION = 31
 /** What a chat template says around the tools: 79 tokens in Qwen's. */
 const TEMPLATE_TOKENS = 80
 
 /** An estimate of the tokens that tools take in every request. */
 export function toolTokens(tools: readonly ModelTool[]): number {
   if (tools.length === 0) return 0
-  const definitions = tools.map((tool) => ({ type: 'function', function: tool }))
-  return (
-    TEMPLATE_TOKENS +
-    Math.ceil(Buffer.byteLength(JSON.stringify(definitions)) / SCHEMA_BYTES_PER_TOKEN)
-  )
+  const bytes = sizeOfTools(tools) + tools.length * AROUND_FUNCTION
+  return TEMPLATE_TOKENS + Math.ceil(bytes / SCHEMA_BYTES_PER_TOKEN)
 }
 
 /** The description of a tool that a model gets. */
