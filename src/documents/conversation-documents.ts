@@ -15,7 +15,8 @@ import type { AllDocuments } from './ingestion/documents.ts'
 
 /** A start has other work, and nobody sees what is left behind. */
 const FIRST_SWEEP_MS = 3_000
-const SWEEP_MS = 60_000
+/** Rarely, as each starts a thread, which stays for a minute after its work. */
+const SWEEP_MS = 600_000
 /** Conversations whose documents are deleted in one sweep. */
 const SWEPT = 1_000
 
