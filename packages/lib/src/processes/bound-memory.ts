@@ -1,8 +1,16 @@
 import type { ChildProcess } from 'node:child_process'
 import { Worker } from 'node:worker_threads'
+import { createOnDemand } from '../on-demand.ts'
 import type { MemoryBound, WatchMessage } from './memory-watch-thread.ts'
 
-let thread: Worker | undefined
+/** An idle thread holds about 8 MB; right after a process has ended, it may still be ending what that has started. */
+const IDLE_MS = 60_000
+
+const threads = createOnDemand({
+  start: startThread,
+  end: (thread) => thread.terminate(),
+  idleMs: IDLE_MS,
+})
 /** For each watched process, what to do if the thread fails. */
 const watched = new Set<(cause: unknown) => void>()
 
@@ -19,6 +27,7 @@ export function boundMemory(
   const { pid } = child
   const exceededBy = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT))
   let failure: string | undefined
+  let thread: Worker | undefined
   const setBound = (bound?: MemoryBound) => {
     // A process that could not be started has no pid.
     if (pid) thread?.postMessage({ pid, ...(bound && { bound }) } satisfies WatchMessage)
@@ -28,16 +37,15 @@ export function boundMemory(
     failure = `Its memory could not be watched: ${cause}`
     child.kill('SIGKILL')
   }
-  if (pid) {
-    thread ??= startThread()
+  const watch = async (watching: Worker) => {
+    thread = watching
     watched.add(fail)
     change(maxBytes)
-    child.once('exit', () => {
-      setBound()
-      watched.delete(fail)
-      // The thread goes on: it may just be ending what this process has started.
-    })
+    await new Promise((resolve) => child.once('exit', resolve))
+    setBound()
+    watched.delete(fail)
   }
+  if (pid) void threads.use(watch)
   return {
     change,
     /** Why it was killed here; undefined if it was not. */
@@ -50,7 +58,7 @@ function startThread(): Worker {
   started.unref()
   // For example if descriptors or memory run out.
   return started.on('error', (cause) => {
-    thread = undefined
+    threads.ended(started)
     for (const fail of watched) fail(cause)
   })
 }
