@@ -30,13 +30,15 @@ export function describeRunStore(name: string, createData: () => Promise<RunData
       expect(await runRecords.find('a')).toBeUndefined()
     })
 
-    it('keeps nothing of a person who is removed', async () => {
+    it('keeps nothing of a person who is removed, also if it comes later', async () => {
       const { store } = await openStore(createData)
       const { people, runRecords } = store
-      await people.see({ id: 'user:ada', name: undefined, email: undefined, groups: [] })
+      for (const id of ['user:ada', 'user:bob'])
+        await people.see({ id, name: undefined, email: undefined, groups: [] })
       await runRecords.add([run('a', 'of-a', 'user:ada')], 9)
       await runRecords.add([run('b', 'of-b', 'user:bob')], 9)
       await people.remove('user:ada')
+      await runRecords.add([run('c', 'of-c', 'user:ada')], 9)
       expect(await runRecords.list({ limit: 9 })).toEqual(['{"id":"b"}'])
     })
 

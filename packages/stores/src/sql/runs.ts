@@ -2,6 +2,7 @@ import { RUN_BOUNDS, type RunStore, type StoredRun } from '../run-store.ts'
 import type { Clock } from './clock.ts'
 import type { Dialect } from './dialect.ts'
 import { integer, optionalText, type Read, type Tx, text } from './query.ts'
+import { PERSON_EXISTS } from './usage.ts'
 
 const LIST = `SELECT summary FROM runs WHERE CAST($1 AS text) IS NULL OR answer = $1
   ORDER BY number DESC LIMIT $2`
@@ -37,8 +38,10 @@ export function createRunWrites(dialect: Dialect, clock: Clock) {
       // The number that orders runs by age is given out under the lock that makes the bounds exact.
       await dialect.exclude(tx, 'runs')
       if (await clock.isTrusted(tx)) await tx.run(DROP_OLD, [RUN_BOUNDS.maximumAgeMs])
-      for (const { id, answerId, owner, summary, json } of runs)
+      for (const { id, answerId, owner, summary, json } of runs) {
+        if (owner !== undefined && !(await tx.one(PERSON_EXISTS, [owner]))) continue
         await tx.run(ADD, [id, answerId, owner, summary, json, json.length + summary.length])
+      }
       await tx.run(DROP_OLDEST, [maximumCount])
       const { maximumCharacters } = RUN_BOUNDS
       if (integer(await tx.one(SIZE), 'size') > maximumCharacters)

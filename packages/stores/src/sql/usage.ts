@@ -152,7 +152,8 @@ const WITHOUT_PERSON = `INSERT INTO model_usage (${IDENTITY}, expires_at, ${AMOU
     ${AMOUNT_NAMES.map((name) => `CAST(SUM(${name}) AS bigint)`).join(', ')}
   FROM model_usage WHERE person = $1 AND hold = ''
   GROUP BY day, key, payer, agent, model ${ADD}`
-const PERSON_EXISTS = 'SELECT 1 AS one FROM people WHERE id = $1'
+/** Whoever was removed meanwhile does not come back by what is stored late. */
+export const PERSON_EXISTS = 'SELECT 1 AS one FROM people WHERE id = $1'
 export const DROP_HOLD = `DELETE FROM model_usage WHERE hold = $1 AND hold <> ''`
 export const DROP_GROUPS = `DELETE FROM usage_groups WHERE NOT EXISTS (
   SELECT 1 FROM model_usage u WHERE u.groups = usage_groups.groups)`
@@ -217,7 +218,6 @@ async function addEntry(
   { day, person, key, payer, agent, model, groups, ...amounts }: UsageEntry,
   state: { hold: string; expires_at: number },
 ): Promise<void> {
-  // Whoever was removed meanwhile does not come back by what is stored late.
   const isKnown = person === '' || (await tx.one(PERSON_EXISTS, [person])) !== undefined
   const who = isKnown
     ? { person, groups: await groupsIn(tx, groups) }
