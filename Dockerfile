@@ -32,6 +32,10 @@ RUN if [ -n "$EXTRA_PACKAGES" ]; then npm install --no-save --omit=dev --ignore-
 COPY scripts/prune-packages.mjs scripts/
 RUN node scripts/prune-packages.mjs
 
+# What the server reads of them: the web UI comes as a bundle.
+FROM dependencies AS read
+RUN node scripts/prune-packages.mjs --bundled
+
 # All that .dockerignore lets in: the server, and the agent's own files where there are any. Of the web UI the bundle stays.
 FROM dependencies AS assembled
 COPY . ./
@@ -51,7 +55,7 @@ ENV NODE_ENV=production \
 WORKDIR /app
 # A new volume takes its owner from here.
 RUN mkdir /data && chown 1000:1000 /data
-COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=read /app/node_modules ./node_modules
 COPY --from=assembled /app ./
 VOLUME /data
 EXPOSE 3000

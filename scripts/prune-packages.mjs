@@ -30,7 +30,11 @@ const UNREAD = [
   /^@cantoo\/pdf-lib\/(dist\/[^/]*$|ts3\.4\/|cjs\/.*\.js$)/,
   /^@cantoo\/fontkit\/(src\/|dist\/(browser|fontkit\.umd))/,
   /^vega(-[^/]*)?\/build\/.*\.min\.js$/,
-  // Fonts and tests that are never opened.
+  // Fonts, tests and pages that are never opened, and packages for another runtime.
+  /^(?:bintrees|fastify)\/(?:docs|examples|integration|test)\//,
+  /^undici\/docs\//,
+  /^bare-[^/]*\//,
+  /^(?!.*(?:licen[cs]e|notice|copying)).*\.md$/i,
   /^@fontsource-variable\/inter\/(scss\/|[^/]*\.css$|files\/(?!.*-wght-normal\.woff2$))/,
   /^dejavu-fonts-ttf\/(ttf\/(?!DejaVuSans(-Bold)?\.ttf$)|.*\.txt$)/,
   /^@mixmark-io\/domino\/(test|\.yarn)\//,
@@ -38,15 +42,20 @@ const UNREAD = [
   /\.map$/,
   /(?<!\.d)\.[cm]?tsx?$/,
 ]
+/** What only the web UI's files are made of, which the image has ready. */
+const BUNDLED =
+  /^(?:@esbuild|@fontsource-variable|@preact|@tanstack|dompurify|esbuild|highlight\.js|lucide|marked|preact|temml)\//
 /** What only a compiler reads, which is not there without the packages for development. */
 const DECLARATIONS = /\.d\.[cm]?ts$/
 
 /**
  * Deletes the files, and folders that this leaves empty. Links, such as those to workspaces, are not followed.
  * @param {string} packages
+ * @param {boolean} isBundled whether the web UI's files are made already
  */
-export function prunePackages(packages) {
-  const unread = existsSync(join(packages, 'typescript')) ? UNREAD : [...UNREAD, DECLARATIONS]
+export function prunePackages(packages, isBundled = false) {
+  const unread = [...UNREAD, ...(isBundled ? [BUNDLED] : [])]
+  if (!existsSync(join(packages, 'typescript'))) unread.push(DECLARATIONS)
   prune(packages, '', (path) => unread.some((pattern) => pattern.test(path)))
 }
 
@@ -67,5 +76,6 @@ function prune(folder, path, isUnread) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  prunePackages(fileURLToPath(new URL('../node_modules', import.meta.url)))
+  const packages = fileURLToPath(new URL('../node_modules', import.meta.url))
+  prunePackages(packages, process.argv.includes('--bundled'))
 }

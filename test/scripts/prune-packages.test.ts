@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
+import { glob, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { prunePackages } from '../../scripts/prune-packages.mjs'
@@ -26,6 +26,7 @@ const READ = [
   'dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf',
   'zod/index.js',
   'zod/LICENSE',
+  'marked/LICENSE.md',
   '@fastify/swagger-ui/static/index.css',
 ]
 const UNREAD = [
@@ -49,6 +50,10 @@ const UNREAD = [
   'zod/src/index.ts',
   '@fastify/swagger-ui/static/index.css.map',
   'a/node_modules/b/index.mjs.map',
+  'fastify/test/hooks.test.js',
+  'bare-fs/index.js',
+  'zod/README.md',
+  '@preact/signals/CHANGELOG.md',
 ]
 const DECLARATIONS = ['zod/index.d.ts', 'zod/index.d.cts']
 
@@ -72,6 +77,29 @@ it('deletes from the packages what the server never reads, and nothing else', as
   expect(leftOf(packages, READ)).toEqual(READ)
   expect(leftOf(packages, [...UNREAD, ...DECLARATIONS])).toEqual([])
   expect(existsSync(join(packages, 'pdfjs-dist/legacy'))).toBe(false)
+})
+
+it('deletes what only the web UI is made of where that is ready, and nothing that the server imports', async () => {
+  const packages = await installed([...READ, 'lucide/dist/esm/icons/x.mjs', '@preact/signals/a.js'])
+  prunePackages(packages, true)
+  expect(readdirSync(packages)).not.toContain('lucide')
+  expect(readdirSync(packages)).not.toContain('@preact')
+  const kept = READ.filter((path) => !/^(?:highlight\.js|marked|temml)\//.test(path))
+  expect(leftOf(packages, READ)).toEqual(kept)
+
+  const imported = new Set<string>()
+  for await (const path of glob('{src,packages/*/src,packages/embedders/*/src}/**/*.{ts,cjs}')) {
+    const text = await readFile(path, 'utf8')
+    for (const [, name = ''] of text.matchAll(/(?:from|import|require\()\s*'([^'.][^']*)'/g)) {
+      // Only to make the files of the web UI, which the image has.
+      if (name !== 'esbuild') imported.add(`${name}/index.js`)
+    }
+  }
+  expect(imported.size).toBeGreaterThan(50)
+  const all = await installed([...imported].filter((name) => !name.startsWith('node:')))
+  const before = [...imported].filter((path) => existsSync(join(all, path)))
+  prunePackages(all, true)
+  expect(leftOf(all, before)).toEqual(before)
 })
 
 it('keeps declarations where a compiler is installed', async () => {

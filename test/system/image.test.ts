@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { docker, hasEngine, healthy } from './docker.ts'
 
 const IMAGE = `agent-server-test:${randomUUID()}`
-const MAX_BYTES = 500_000_000
+const MAX_BYTES = 450_000_000
 const KEY = 'a-key-for-tests-only'
 const SETTINGS = ['--env', `SERVER_API_KEY=${KEY}`, '--env', 'CHAT_MODEL=extractive']
 /** As docker-compose.yml runs it. */
@@ -36,6 +36,14 @@ const headers = { authorization: 'Bearer ${KEY}', 'content-type': 'application/j
 const response = await fetch('http://127.0.0.1:' + process.env.PORT + path, { method, headers, body })
 console.log(JSON.stringify({ status: response.status, body: await response.json() }))`
 
+/** The page of the web UI, and its script. */
+const PAGE = `
+const url = 'http://127.0.0.1:' + process.env.PORT
+const page = await fetch(url, { headers: { accept: 'text/html' } })
+const [, path] = /src="([^"]+\\.js)"/.exec(await page.text())
+const script = await fetch(url + path)
+console.log(page.status, script.status, (await script.text()).length > 50_000)`
+
 /** Files whose readers come in packages of which the image keeps a part. */
 const FILES = fileURLToPath(new URL('../fixtures/files/', import.meta.url))
 const NAMES = ['heron-scans.pdf', 'heron.tif', 'owls.pdf', 'herons.docx', 'ringing.xlsx']
@@ -62,7 +70,7 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
 
   it('holds what the server runs on, and nothing else', async () => {
     const list = `console.log(fs.readdirSync('.').sort().join(), fs.readdirSync('ui').join())
-      console.log(['vitest', 'typescript', 'node'].filter((name) => fs.existsSync('node_modules/' + name)).join())`
+      console.log(['vitest', 'typescript', 'node', 'esbuild', 'lucide'].filter((name) => fs.existsSync('node_modules/' + name)).join())`
     const { stdout } = await docker('run', '--rm', ...ALONE, IMAGE, 'node', '-e', list)
     // The agent's own files come in where the project has any.
     expect(stdout.replace(/,agent\.json|,forms|,plugins/g, '')).toBe(
@@ -178,6 +186,12 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
     const name = await start(SETTINGS)
     await healthy(name)
     expect(await request(name, '/readiness')).toMatchObject({ status: 200 })
+    const page = await docker('exec', name, 'node', '--input-type=module', '-e', PAGE)
+    expect([page.stdout, page.stderr]).toEqual(['200 200 true\n', ''])
+    const doctor = await docker('exec', name, 'node', 'src/main.ts', 'doctor')
+    expect([doctor.code, doctor.stderr]).toEqual([0, expect.stringContaining('ok ')])
+    const backup = await docker('exec', name, 'node', 'src/main.ts', 'backup', '/data/all.zst')
+    expect([backup.code, backup.stderr]).toEqual([0, expect.any(String)])
     await docker('stop', '--time', '20', name)
     expect(await exitCode(name)).toBe(0)
   })

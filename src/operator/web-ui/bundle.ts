@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -28,6 +28,10 @@ const MEDIA_TYPES: Record<string, string> = {
   '.wasm': 'application/wasm',
   '.woff2': 'font/woff2',
 }
+
+/** The server, which makes everything else private, runs as another user than the one who has built its image. */
+const READABLE = 0o644
+const ENTERED = 0o111
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
@@ -67,8 +71,11 @@ export function createBundle(directory: string): () => Promise<Bundle> {
 export async function prebuild(directory: string): Promise<void> {
   const target = join(directory, PREBUILT)
   await mkdir(target, { recursive: true })
-  for (const [name, content] of await bundle(directory))
+  for (const [name, content] of await bundle(directory)) {
     await writeFile(join(target, name), content)
+    await chmod(join(target, name), READABLE)
+  }
+  await chmod(target, READABLE | ENTERED)
 }
 
 async function load(directory: string): Promise<Bundle> {
