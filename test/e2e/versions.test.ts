@@ -136,6 +136,7 @@ async function expectGoesOn(directory: string): Promise<void> {
   expect(stored.ok).toBe(true)
   await next.crash()
   const again = await start(THIRD, directory)
+  await askWhileRebuilt(again, performance.now())
   await expectWhole(again, DOCUMENTS + 1)
   const path = `/documents/owl-${DOCUMENTS}`
   expect((await again.request(path, { method: 'DELETE' })).status).toBe(204)
