@@ -277,7 +277,7 @@ const keptRoutes: FastifyPluginAsyncZod<{ kept: () => Promise<Kept[]> }> = async
       operationId: 'listKept',
       summary: 'List what is kept, and how far it grows',
       description:
-        'Returns how many documents, conversations, runs and others the database holds, with the bounds of each.',
+        'Returns how many documents, conversations, runs and others the database holds, what they take, and the bounds of each.',
       response: { 200: KeptList.describe('What is kept.'), ...errorResponses() },
     },
     handler: async () => ({ kept: await kept() }),

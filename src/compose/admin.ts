@@ -24,7 +24,7 @@ import { SettingsService } from '../operator/admin/settings.ts'
 import type { Audit } from '../operator/audit/audit.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
-import { GROWING_TABLES, keptOf } from '../operator/ops/kept.ts'
+import { createKept } from '../operator/ops/kept.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
 import type { PeopleAdmin } from '../operator/people/people-admin.ts'
 import type { UsageReports } from '../operator/usage/report.ts'
@@ -76,7 +76,7 @@ export interface AdminParts {
   server?: {
     agents: AgentSide
     runs: RunHistory
-    store: Pick<OpenedStore, 'countRows'> & {
+    store: Pick<OpenedStore, 'countRows' | 'tableBytes'> & {
       artifacts: ArtifactStore
       acceptedTools: Pick<AcceptedTools, 'accepted'>
     }
@@ -168,7 +168,7 @@ export function composeAdmin(parts: AdminParts) {
     folders,
     peopleAdmin,
     audit,
-    kept: store && (async () => keptOf(config, await store.countRows(GROWING_TABLES))),
+    kept: store && createKept(config, store),
     agentFile,
     settings,
     server,

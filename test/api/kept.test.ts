@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { KeptList } from '@agent-server/schemas/operator/kept.ts'
 import { expect, it } from 'vitest'
+import { createKept } from '../../src/operator/ops/kept.ts'
 import { startServer } from '../support/server.ts'
 
 it('What is kept is counted, and has its bound', async () => {
@@ -17,6 +19,8 @@ it('What is kept is counted, and has its bound', async () => {
   const find = async (wanted: string) => (await kept()).find(({ name }) => name === wanted)
   expect(await find('documents')).toMatchObject({ count: 1 })
   expect(await find('conversations')).toMatchObject({ count: 1 })
+  for (const { name, bytes } of await kept())
+    expect([name, bytes]).toEqual([name, expect.any(Number)])
   await expect.poll(() => find('runs')).toMatchObject({ count: 1, most: 7, keptFor: '30 days' })
   const { most = 0 } = (await find('entries of the audit log')) ?? {}
   expect(await find('entries of the audit log')).toMatchObject({ keptFor: '30 days' })
@@ -27,4 +31,32 @@ it('What is kept is counted, and has its bound', async () => {
     'keys',
     'shared collections',
   ])
+})
+
+it('What is kept is measured with what belongs to it, a hundredth of the time at most', async () => {
+  let measured = 0
+  const store = {
+    countRows: async (tables: readonly string[]) => new Map(tables.map((name) => [name, 1])),
+    async tableBytes() {
+      measured += 1
+      await pause(50)
+      return new Map([
+        ['documents', 4_096],
+        ['chunks', 8_192],
+        ['vectors', 100],
+        ['audit', 7],
+      ])
+    },
+  }
+  const settings = { AUDIT_DAYS: 1, RUNS_KEPT: 1, USAGE_DAYS: 1 }
+  const kept = createKept(settings, store)
+  const [first] = await Promise.all([kept(), kept(), kept()])
+  await kept()
+  expect(measured).toBe(1)
+  const bytes = new Map(first.map((each) => [each.name, each.bytes]))
+  expect([bytes.get('documents'), bytes.get('entries of the audit log')]).toEqual([12_388, 7])
+  expect(bytes.get('runs')).toBeUndefined()
+
+  store.tableBytes = () => Promise.reject(new Error('It is away'))
+  await expect(createKept(settings, store)()).rejects.toThrow('away')
 })

@@ -208,7 +208,7 @@ const NEEDS_NONE: [string, readonly string[]][] = [
   ],
   [
     'is about the store as a whole',
-    ['identity', 'counts', 'countRows', 'check', 'close', 'subscribe'],
+    ['identity', 'counts', 'countRows', 'tableBytes', 'check', 'close', 'subscribe'],
   ],
   ['makes others wait', ['withExclusiveLock', 'replacement.exclusively']],
 ]

@@ -9,7 +9,7 @@ import type {
 import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { attempt, client, session } from '../api.ts'
-import { asSentence, formatNumber, roughly } from '../format.ts'
+import { asSentence, formatBytes, formatNumber, roughly } from '../format.ts'
 import { type Begun, FirstSteps } from '../overview/first-steps.tsx'
 import { SAMPLE } from '../overview/sample-document.ts'
 import { inShort, isNearlyFull, type Part, partsOf } from '../overview/working-parts.ts'
@@ -268,6 +268,7 @@ function Kept() {
             <tr>
               <th scope="col">What</th>
               <th scope="col">Now</th>
+              <th scope="col">Takes</th>
               <th scope="col">At most</th>
               <th scope="col">Kept for</th>
             </tr>
@@ -284,7 +285,7 @@ function Kept() {
 }
 
 function KeptRow(thing: KeptThing) {
-  const { name, count, bound, keptFor } = thing
+  const { name, count, bytes, bound, keptFor } = thing
   return (
     <tr>
       <th scope="row">{name}</th>
@@ -295,6 +296,7 @@ function KeptRow(thing: KeptThing) {
           formatNumber(count)
         )}
       </td>
+      <td>{bytes !== undefined && formatBytes(bytes)}</td>
       <td>{bound}</td>
       <td>{keptFor}</td>
     </tr>

@@ -3390,6 +3390,8 @@ export interface components {
         Kept: {
             /** @description How many are kept at most, in words. */
             bound: string;
+            /** @description How many bytes they take in the database, with what belongs to them; absent in one too large to be measured. */
+            bytes?: number;
             /** @description How many there are. */
             count: number;
             /** @description For how long each is kept, in words. */

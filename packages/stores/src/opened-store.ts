@@ -18,6 +18,8 @@ import type { UsageStore } from './usage-store.ts'
 export interface OpenedStore extends DocumentStore {
   /** How many rows each table has. */
   countRows(tables: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** How many bytes tables and their indexes take; nothing of a database that is too large to be measured. */
+  tableBytes(): Promise<ReadonlyMap<string, number>>
   /** Replaces all vectors. */
   readonly replacement: VectorReplacement
   /**

@@ -7,6 +7,7 @@ import {
   MAX_FEEDBACK,
   MAX_QUESTIONS,
   MAX_SHARED,
+  type OpenedStore,
   PEOPLE_BOUNDS,
   RUN_BOUNDS,
 } from '@agent-server/stores'
@@ -83,12 +84,70 @@ const GROWING: Record<string, [name: string, bound: (settings: Settings) => Boun
   collections: ['shared collections', () => refusing(MAX_SHARED)],
 }
 
-export const GROWING_TABLES = Object.keys(GROWING)
+const GROWING_TABLES = Object.keys(GROWING)
+
+/** Tables that belong to another, and grow with it. */
+const BELONG: Record<string, readonly string[]> = {
+  documents: [
+    'contents',
+    'metadata',
+    'files',
+    'file_pieces',
+    'sources',
+    'replacements',
+    'idempotency_keys',
+    'chunks',
+    'chunk_contexts',
+    'picture_chunks',
+    'vectors',
+    'next_vectors',
+  ],
+  conversations: ['conversation_items'],
+  model_usage: ['usage_groups'],
+  api_keys: ['api_key_use'],
+  collections: ['access_entries', 'collection_access', 'collection_names', 'reserved_collections'],
+}
 
 /** What grows, as far as its rows were counted. */
-export function keptOf(settings: Settings, counts: ReadonlyMap<string, number>): Kept[] {
+export function keptOf(
+  settings: Settings,
+  counts: ReadonlyMap<string, number>,
+  bytes: ReadonlyMap<string, number> = new Map(),
+): Kept[] {
   return Object.entries(GROWING).flatMap(([table, [name, bound]]) => {
     const count = counts.get(table)
-    return count === undefined ? [] : { name, count, ...bound(settings) }
+    if (count === undefined) return []
+    const tables = [table, ...(BELONG[table] ?? [])]
+    const taken = tables.reduce((sum, one) => sum + (bytes.get(one) ?? 0), 0)
+    return { name, count, ...(bytes.has(table) && { bytes: taken }), ...bound(settings) }
   })
+}
+
+/** What is measured is good for so many times as long as that took. */
+const WORTH = 100
+
+/** Returns a function that counts what there is, and measures it, but no more than a hundredth of the time. */
+export function createKept(
+  settings: Settings,
+  store: Pick<OpenedStore, 'countRows' | 'tableBytes'>,
+): () => Promise<Kept[]> {
+  let measured: Promise<ReadonlyMap<string, number>> | undefined
+  let until = 0
+  const measure = async () => {
+    const start = performance.now()
+    const bytes = await store.tableBytes()
+    until = performance.now() + WORTH * (performance.now() - start)
+    return bytes
+  }
+  return async () => {
+    if (!measured || performance.now() > until) {
+      until = Number.POSITIVE_INFINITY
+      measured = measure()
+      measured.catch(() => {
+        until = 0
+      })
+    }
+    const [counts, bytes] = await Promise.all([store.countRows(GROWING_TABLES), measured])
+    return keptOf(settings, counts, bytes)
+  }
 }

@@ -1316,6 +1316,7 @@ class JudgedQuestionList(TypedDict):
 class Kept(TypedDict):
     name: str
     count: int
+    bytes: NotRequired[int]
     keptFor: str
     bound: str
     most: NotRequired[int]

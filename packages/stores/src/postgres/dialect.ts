@@ -49,6 +49,8 @@ export const POSTGRES: Dialect = {
   },
   slot: 'pg_backend_pid() % 64',
   nameEnding: `lower("right"(coalesce(file::jsonb ->> 'name', title), 4))`,
+  tableBytes: `SELECT relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
+    WHERE relnamespace = 'agent_server'::regnamespace AND relkind = 'r'`,
   foundTables: `(file::jsonb #> '{notes,tables}')`,
   fileName: `file::jsonb ->> 'name'`,
   mediaType: `(file::jsonb ->> 'mediaType')`,

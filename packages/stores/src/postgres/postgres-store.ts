@@ -147,6 +147,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     audit: { ...audit, list: (query) => inTurn(query, () => audit.list(query)) },
     usage: { ...usage, sum: (query) => inTurn(query, () => usage.sum(query)) },
     countRows: (tables) => inTurn(COUNTING, () => store.countRows(tables)),
+    tableBytes: () => inTurn(COUNTING, store.tableBytes),
     subscribe: notifications.subscribe,
     close: () => (closing ??= close()),
   }

@@ -42,3 +42,14 @@ export function createRowCount(read: Read): OpenedStore['countRows'] {
     return new Map(rows.map((row) => [text(row, 'name'), integer(row, 'n')]))
   }
 }
+
+/** With their indexes. Takes as long as to read the database once, where that has to be measured. */
+export function createTableBytes(
+  read: Read,
+  { tableBytes }: Pick<Dialect, 'tableBytes'>,
+): OpenedStore['tableBytes'] {
+  return async () => {
+    const rows = await read({ unprepared: tableBytes }, [], COUNT_MS)
+    return new Map(rows.map((row) => [text(row, 'name'), integer(row, 'bytes')]))
+  }
+}

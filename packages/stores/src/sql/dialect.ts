@@ -37,6 +37,8 @@ export interface Dialect {
   slot: string
   /** The last four characters, in lower case, of a document's file name or title; must be written as in the index. */
   nameEnding: string
+  /** A query for the name and the bytes of each table. */
+  tableBytes: string
   /** How many tables were found in a document's file; NULL if none. */
   foundTables: string
   /** The name of a document's file; NULL if it has none. */

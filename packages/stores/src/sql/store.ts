@@ -12,7 +12,7 @@ import { createNameReads } from './collection-names.ts'
 import { createCollectionReads } from './collections.ts'
 import { createPictureCount } from './contexts.ts'
 import { createConversationReads } from './conversations.ts'
-import { createRowCount } from './counts.ts'
+import { createRowCount, createTableBytes } from './counts.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentReads } from './document-reads.ts'
 import { createQuestionReads } from './evaluation.ts'
@@ -188,6 +188,7 @@ function createServerStores(
 ): Pick<
   OpenedStore,
   | 'countRows'
+  | 'tableBytes'
   | 'keys'
   | 'artifacts'
   | 'responses'
@@ -209,6 +210,7 @@ function createServerStores(
 > {
   return {
     countRows: createRowCount(read),
+    tableBytes: createTableBytes(read, dialect),
     artifacts: createArtifacts(read, write),
     responses: createArtifacts(read, write, 'response'),
     runs: createArtifacts(read, write, 'run'),

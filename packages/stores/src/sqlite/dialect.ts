@@ -8,6 +8,9 @@ const INSERT_CHUNK = `INSERT INTO chunks
   (document, revision, key, ordinal, start, "end", heading, text, page, page_end)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
+/** Above, measuring would take longer than a few seconds. */
+const MAX_MEASURED_BYTES = 4_000_000_000
+
 /** Does nothing: SQLite has one writer. */
 const noLock = async () => undefined
 
@@ -21,6 +24,10 @@ export const SQLITE: Dialect = {
   lockChunks: noLock,
   slot: '0',
   nameEnding: `lower(substr(coalesce(json_extract(file, '$.name'), title), -4))`,
+  tableBytes: `SELECT tbl_name AS name, sum(pgsize) AS bytes FROM dbstat JOIN sqlite_schema USING (name)
+    WHERE aggregate = TRUE AND (
+      SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) <= ${MAX_MEASURED_BYTES}
+    GROUP BY tbl_name`,
   foundTables: `json_extract(file, '$.notes.tables')`,
   fileName: `json_extract(file, '$.name')`,
   mediaType: `json_extract(file, '$.mediaType')`,

@@ -6,7 +6,7 @@ import type { Visibility } from '@agent-server/lib/visibility.ts'
 import { createAuditReads } from '../sql/audit.ts'
 import { readVisibleKeys } from '../sql/chunks.ts'
 import { createConversationReads } from '../sql/conversations.ts'
-import { createRowCount } from '../sql/counts.ts'
+import { createRowCount, createTableBytes } from '../sql/counts.ts'
 import { createLookup } from '../sql/lookup.ts'
 import type { Read, Row, Statement, Value } from '../sql/query.ts'
 import { createUsageReads } from '../sql/usage.ts'
@@ -61,6 +61,7 @@ const methods = {
   listAudit: createAuditReads(read).list,
   sumUsage: createUsageReads(read).sum,
   countRows: createRowCount(read),
+  tableBytes: createTableBytes(read, SQLITE),
 }
 
 export type LookupMethods = typeof methods

@@ -13,7 +13,8 @@ import type { LookupMethods } from './lookup-thread.ts'
 /** A thread idle for this long is ended: it holds about 8 MB. */
 const IDLE_MS = 60_000
 
-interface Lookups extends Pick<OpenedStore, 'visibleKeys' | 'list' | 'countListed' | 'countRows'> {
+interface Lookups
+  extends Pick<OpenedStore, 'visibleKeys' | 'list' | 'countListed' | 'countRows' | 'tableBytes'> {
   lookup: DocumentLookup
   conversations: Pick<ConversationStore, 'list' | 'listShared'>
   audit: Pick<AuditStore, 'list'>
@@ -74,6 +75,7 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
       sum: (query) => reports.ask(query, ({ call }) => call('sumUsage', query)),
     },
     countRows: (tables) => reports.ask(COUNTING, ({ call }) => call('countRows', tables)),
+    tableBytes: () => reports.ask(COUNTING, ({ call }) => call('tableBytes', undefined)),
     async close() {
       await Promise.all([filters, lookups, conversations, reports].map(({ close }) => close()))
     },
