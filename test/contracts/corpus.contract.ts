@@ -26,7 +26,7 @@ async function filledPlace<Place extends CorpusPlace>(createPlace: () => Promise
   const place = await createPlace()
   const store = await place.open()
   await fill(store)
-  await store.collectionNames.set('red', 'Red things', undefined)
+  await store.collectionNames.set('red', 'Red things', 'user:ada')
   await store.collections.add({ name: 'shared', creator: 'user:ada', lists: LISTS }, false)
   await store.collections.reserve(['kept'])
   await store.close()
@@ -123,7 +123,11 @@ export function describeCorpusCopy(
       const from = await filledPlace(createSource)
       const to = await createTarget()
       await copy(from, to)
-      expect(await recordsOf(to)).toEqual(await recordsOf(from))
+      const records = await recordsOf(from)
+      expect(records[0]).toMatchObject({
+        collectionNames: [{ collection: 'red', name: 'Red things', owner: 'user:ada' }],
+      })
+      expect(await recordsOf(to)).toEqual(records)
       expect(await snapshot(to)).toEqual(await snapshot(from))
     })
 

@@ -20,8 +20,8 @@ export interface CorpusStart {
   chunks: number
   /** Neither this chunk key nor any greater one was ever handed out. */
   nextChunkKey: number
-  /** What clients of vector stores call collections. */
-  collectionNames: { collection: string; name: string }[]
+  /** What clients of vector stores call collections, and whose share of names each counts towards. */
+  collectionNames: { collection: string; name: string; owner: string }[]
   /** Those that people share, with whom each is shared. */
   collections: StoredCollection[]
   /** Names that no person can take. */

@@ -11,7 +11,6 @@ import {
 } from '../corpus.ts'
 import { keepAccess } from './access.ts'
 import { toEmbedding, toNewChunk, toVectors } from './chunks.ts'
-import { createNameReads } from './collection-names.ts'
 import { createCollectionReads, reserveNames, restoreCollection } from './collections.ts'
 import {
   contentColumns,
@@ -88,7 +87,7 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
       (SELECT value FROM meta WHERE name = 'next_chunk_key') AS next_key`
 
   const RESERVED = 'SELECT name FROM reserved_collections ORDER BY name'
-  const names = createNameReads(run)
+  const NAMES = 'SELECT collection, name, owner FROM collection_names ORDER BY collection'
   const collections = createCollectionReads(run)
 
   async function* piecesOf(file: Row): AsyncGenerator<CorpusPiece> {
@@ -112,9 +111,10 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
         documents: integer(totals, 'documents'),
         chunks: integer(totals, 'chunks'),
         nextChunkKey: integer(totals, 'next_key'),
-        collectionNames: Array.from(await names.list(), ([collection, name]) => ({
-          collection,
-          name,
+        collectionNames: (await run(NAMES)).map((row) => ({
+          collection: text(row, 'collection'),
+          name: text(row, 'name'),
+          owner: text(row, 'owner'),
         })),
         collections: await collections.list(),
         reservedCollections: (await run(RESERVED)).map((row) => text(row, 'name')),
