@@ -177,11 +177,11 @@ export function leaveUnreadBodies(app: FastifyInstance): void {
   })
 }
 
-/** A sender that sends no byte for this long counts as disconnected. */
+/** After this long, and then as often, a form must have come at the least rate. */
 const IDLE_MS = 60_000
 
 /**
- * Calls `fail` once if the sender hangs up or falls silent before the request is complete. Silence counts only
+ * Calls `fail` if the sender hangs up, falls silent or sends too slowly before the request is complete. That counts only
  * while the reader is reading: a paused reader is not the sender's fault. Returns a function that ends the watch.
  */
 export function watchArrival(
@@ -189,20 +189,32 @@ export function watchArrival(
   fail: (error: Error) => void,
   idleMs = IDLE_MS,
 ): () => void {
-  const timer = setTimeout(() => {
-    if (request.readableFlowing) {
-      fail(new AppError('request_timeout', 'The rest of the request did not arrive'))
-    } else timer.refresh()
+  let bytes = 0
+  let wasPaused = false
+  const timer = setInterval(() => {
+    const isSlow = bytes * 1_000 < LEAST_RATE * idleMs
+    if (isSlow && request.readableFlowing && !wasPaused && !request.complete) {
+      fail(new AppError('request_timeout', 'The rest of the request did not arrive in time'))
+    }
+    bytes = 0
+    wasPaused = !request.readableFlowing
   }, idleMs)
-  const arrived = () => timer.refresh()
+  const arrived = (piece: Buffer) => {
+    bytes += piece.length
+  }
+  const paused = () => {
+    wasPaused = true
+  }
   const closed = () => {
     if (!request.complete) fail(new CallerLeft())
   }
   request.on('data', arrived)
+  request.on('pause', paused)
   request.on('close', closed)
   return () => {
-    clearTimeout(timer)
+    clearInterval(timer)
     request.off('data', arrived)
+    request.off('pause', paused)
     request.off('close', closed)
   }
 }

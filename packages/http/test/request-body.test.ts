@@ -242,6 +242,8 @@ describe('A body that is read piece by piece', () => {
 
 /** In milliseconds. */
 const SILENCE = 100
+/** Bytes in that time at a kilobyte a second. */
+const LEAST = 100
 
 function watched({ flowing }: { flowing: boolean }) {
   const message = new IncomingMessage(new Socket())
@@ -266,15 +268,19 @@ describe('A request that is arriving', () => {
     expect(await failed).toMatchObject({ code: 'request_timeout' })
   })
 
-  it('is not aborted while bytes arrive, however slowly', async () => {
+  it.each([
+    ['is not aborted while bytes arrive at the least rate', LEAST, 0],
+    ['is aborted if they arrive more slowly', LEAST - 1, 1],
+  ])('%s', async (_what, bytes, count) => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const { message, failures } = watched({ flowing: true })
-    for (let i = 0; i < 6; i++) {
-      message.push('x')
-      await vi.advanceTimersByTimeAsync(SILENCE - 1)
+    const { message, failures, end } = watched({ flowing: true })
+    for (let i = 0; i < 6 && failures.length === 0; i++) {
+      message.push('x'.repeat(bytes))
+      await vi.advanceTimersByTimeAsync(SILENCE)
     }
-    expect(failures).toEqual([])
+    end()
+    expect(failures).toHaveLength(count)
   })
 
   it('is not aborted because its reader is slow', async () => {

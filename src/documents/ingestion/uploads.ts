@@ -57,9 +57,10 @@ export function createFiles({ store }: Dependencies) {
   /** Throws what `receiveFile` and `take` throw; the file is then dropped. */
   const receive = async (
     parts: AsyncIterable<FormPart>,
+    owner: Owner,
     take: (received: ReceivedFile) => Promise<DocumentCreated>,
   ) => {
-    const received = await receiveFile(parts, store)
+    const received = await receiveFile(parts, store, owner)
     return take(received).catch(async (error: unknown) => {
       await discard(store, received.content.file.number)
       throw error
@@ -67,8 +68,9 @@ export function createFiles({ store }: Dependencies) {
   }
 
   const createIn =
-    (target: IntoDocuments) => (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
-      receive(parts, async ({ content, digest }) => {
+    (target: IntoDocuments, owner: Owner) =>
+    (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
+      receive(parts, owner, async ({ content, digest }) => {
         const same = { sha256: content.file.sha256, sort: 'createdAt', limit: 2 } as const
         // First: an error after the document is stored would hide that it was.
         const { documents } = await target.list(same)
@@ -77,20 +79,20 @@ export function createFiles({ store }: Dependencies) {
         return { ...created, ...(other && { sameFile: other.id }) }
       })
 
-  return (documents: IntoDocuments, caller: Reader) => ({
+  return (documents: IntoDocuments, caller: Reader, owner = shareOf(caller)) => ({
     /** Like `Documents.create`, for the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
-      inTurn(shareOf(caller), () => createIn(documents)(parts, idempotencyKey)),
+      inTurn(owner, () => createIn(documents, owner)(parts, idempotencyKey)),
 
     /** See `createEach`; all files of a form count as one upload. */
     createAll: (parts: AsyncIterable<FormPart>, maxFileBytes: number, signal: AbortSignal) =>
-      inTurn(shareOf(caller), () =>
-        createEach(parts, { create: createIn(documents), maxFileBytes }, signal),
+      inTurn(owner, () =>
+        createEach(parts, { create: createIn(documents, owner), maxFileBytes }, signal),
       ),
 
     /** Like `Documents.put`, for the file in a form. */
     put: (id: string, parts: AsyncIterable<FormPart>) =>
-      inTurn(shareOf(caller), () => receive(parts, ({ content }) => documents.put(id, content))),
+      inTurn(owner, () => receive(parts, owner, ({ content }) => documents.put(id, content))),
 
     /** The original file of a document. Throws `document_not_found`, and `file_not_found` if it was sent as text. */
     async read(idOrOwnId: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {
@@ -119,6 +121,7 @@ interface ReceivedFile {
 export async function receiveFile(
   parts: AsyncIterable<FormPart>,
   store: Pick<FileStore, 'stageFile' | 'dropStaged'>,
+  owner?: Owner,
 ): Promise<ReceivedFile> {
   const fields = new Map<string, string>()
   const hash = createHash('sha256')
@@ -128,7 +131,7 @@ export async function receiveFile(
       if (part.kind === 'field') setField(fields, part)
       else if (file || part.name !== 'file') {
         throw invalid(part.name, 'must be the only part with a file, and its name must be "file"')
-      } else file = await stage(part, hash, store)
+      } else file = await stage(part, hash, store, owner)
     }
     if (!file) throw invalid('file', 'is required: a form field with the file')
     if (file.size === 0) throw invalid('file', 'must not be empty')
@@ -149,9 +152,10 @@ async function stage(
   { fileName, mediaType, bytes }: FilePart,
   hash: Hash,
   store: Pick<FileStore, 'stageFile'>,
+  owner: Owner,
 ): Promise<NewFile> {
   const name = plainName(fileName)
-  const staged = await store.stageFile(hashed(bytes, hash))
+  const staged = await store.stageFile(hashed(bytes, hash), owner)
   return { name, mediaType: mediaTypeOfUpload(name, mediaType), ...staged }
 }
 

@@ -51,8 +51,8 @@ function digestIn(column: unknown): string[] {
 const PIECES_BETWEEN_COLLECTIONS = 8
 
 interface FileWriter {
-  beginFile(): Promise<number>
-  addPiece(file: number, ordinal: number, bytes: Uint8Array): Promise<void>
+  beginFile(sender?: string): Promise<number>
+  addPiece(file: number, ordinal: number, bytes: Uint8Array, sender?: string): Promise<void>
   dropStaged(number: number): Promise<void>
 }
 
@@ -67,12 +67,12 @@ export function createFiles(
     LEFT JOIN file_pieces ON file = number AND ordinal = $2
     WHERE number = $1`
 
-  const addPieces = async (file: number, pieces: AsyncIterable<Uint8Array>) => {
+  const addPieces = async (file: number, pieces: AsyncIterable<Uint8Array>, sender?: string) => {
     let size = 0
     let ordinal = 0
     for await (const piece of repack(pieces, PIECE_BYTES)) {
       size += piece.length
-      await addPiece(file, ordinal++, piece)
+      await addPiece(file, ordinal++, piece, sender)
     }
     return { number: file, size }
   }
@@ -92,10 +92,10 @@ export function createFiles(
   return {
     dropStaged,
 
-    async stageFile(pieces) {
-      const file = await beginFile()
+    async stageFile(pieces, sender) {
+      const file = await beginFile(sender)
       try {
-        return await addPieces(file, pieces)
+        return await addPieces(file, pieces, sender)
       } catch (error) {
         await ignore(dropStaged(file), 'it is dropped later, as an upload that no document took')
         throw error
@@ -136,12 +136,18 @@ const TOUCH = 'UPDATE files SET touched_at = now_ms() WHERE number = $1'
 
 /** Stores the bytes of files, and removes those of no document. */
 export const FILE_WRITES = {
-  async beginFile(tx: Tx): Promise<number> {
+  async beginFile(tx: Tx, _sender?: string): Promise<number> {
     const row = await tx.one('INSERT INTO files (touched_at) VALUES (now_ms()) RETURNING number')
     return integer(row, 'number')
   },
 
-  async addPiece(tx: Tx, file: number, ordinal: number, piece: Uint8Array): Promise<void> {
+  async addPiece(
+    tx: Tx,
+    file: number,
+    ordinal: number,
+    piece: Uint8Array,
+    _sender?: string,
+  ): Promise<void> {
     await Promise.all([
       tx.run(TOUCH, [file]),
       tx.run('INSERT INTO file_pieces (file, ordinal, bytes) VALUES ($1, $2, $3)', [

@@ -138,6 +138,8 @@ function settle(group: readonly Queued<Write, unknown>[], outcomes: readonly Out
 /** Whose write it is: the server's own work, and the operator's, take turns with that of keys and people. */
 function ownerOf({ name, input }: Write): Owner {
   if (name === 'add') return input[0].sender
+  if (name === 'beginFile') return input[0]
+  if (name === 'addPiece') return input[3]
   if (name === 'put' || name === 'delete' || name === 'retry' || name === 'patchLabels') {
     return input[0].reader
   }

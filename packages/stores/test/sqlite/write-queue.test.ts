@@ -174,6 +174,22 @@ describe('The write queue', () => {
     ])
   })
 
+  it('writes pieces of files in turn with those of other keys', async () => {
+    const disk = createHeldDisk()
+    const queue = new WriteQueue(disk)
+    const piece = (file: number, sender: string) =>
+      write(queue).addPiece(file, 0, new Uint8Array(2 ** 20), sender)
+    const sent: Promise<unknown>[] = [write(queue).check()]
+    await Promise.resolve()
+    for (const file of [1, 2, 3]) sent.push(piece(file, 'greedy'))
+    sent.push(piece(4, 'modest'))
+    disk.confirm(0)
+    await expect.poll(() => disk.groups.length).toBe(2)
+    disk.confirm(1)
+    await Promise.all(sent)
+    expect(disk.groups[1]?.writes.map(({ input }) => input[0])).toEqual([1, 4, 2, 3])
+  })
+
   it('counts what the people of a key write in conversations, and files of agents, towards one share', async () => {
     const disk = createHeldDisk()
     const queue = new WriteQueue(disk)
