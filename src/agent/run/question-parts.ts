@@ -4,7 +4,7 @@ import { wordsOf } from './standalone-question.ts'
 const MAX_PARTS = 3
 /** UTF-16 code units: what is longer is a pasted text rather than questions. */
 const MAX_QUESTION = 1_500
-/** With fewer content words, a part says too little alone, also if it refers to something. */
+/** With fewer content words beside those that ask, a part says too little alone, also if it refers to something. */
 const MIN_WORDS = 2
 const MIN_WORDS_REFERRING = 5
 
@@ -17,6 +17,7 @@ const BOUNDARY = new RegExp(
   'iu',
 )
 const QUESTION = new RegExp(`[?？]\\s*$|^¿?(?:${QUESTION_WORD})\\s`, 'iu')
+const ASKING = new RegExp(`^(?:${QUESTION_WORD})$`, 'iu')
 
 /**
  * The questions in a message that asks several, each as it can be searched for alone; the message itself if it asks one.
@@ -24,7 +25,8 @@ const QUESTION = new RegExp(`[?？]\\s*$|^¿?(?:${QUESTION_WORD})\\s`, 'iu')
  */
 export function partsOf(message: string, isStopWord: (word: string) => boolean): string[] {
   if (message.length > MAX_QUESTION) return [message]
-  const wordsIn = (text: string) => wordsOf(text, isStopWord)
+  const isEmpty = (word: string) => isStopWord(word) || ASKING.test(word)
+  const wordsIn = (text: string) => wordsOf(text, isEmpty)
   const isQuestion = (text: string) =>
     QUESTION.test(text) && wordsIn(text).content.size >= MIN_WORDS
   const standsAlone = (text: string) => {
@@ -35,8 +37,21 @@ export function partsOf(message: string, isStopWord: (word: string) => boolean):
   const parts = [first]
   for (const piece of rest) {
     const before = parts.at(-1) ?? ''
-    if (standsAlone(piece) && isQuestion(before)) parts.push(piece)
+    if (standsAlone(piece) && isQuestion(before) && !repeatsClause(before, piece)) parts.push(piece)
     else parts[parts.length - 1] = `${before} ${piece}`
   }
   return parts.length > 1 && parts.length <= MAX_PARTS ? parts : [message]
+}
+
+/** Whether a part begins as a clause of the part before does: “a person who works at night and who has children”. */
+function repeatsClause(before: string, piece: string): boolean {
+  const [word = ''] = piece.toLowerCase().split(/\s/, 1)
+  return (
+    ASKING.test(word) &&
+    before
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .slice(1)
+      .includes(word)
+  )
 }

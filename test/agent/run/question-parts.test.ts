@@ -46,6 +46,8 @@ describe('A message', () => {
     'How and when did the plague enter Europe?',
     'books that were lent and which were never returned to the library',
     'Is this so? '.repeat(3),
+    'What is a person who works at night and who has small children entitled to?',
+    'Wie hoch ist die Gebühr und wer zahlt?',
     'Where is the north gate? Where is the south gate? Where is the east gate? Where is the west gate?',
     '???',
     '',

@@ -15,7 +15,7 @@ interface Services {
 export const embeddingRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   const embed = createEmbeddings(services.embedding, services.payment)
   app.post('/v1/embeddings', {
-    config: { scopes: ['query'] },
+    config: { scopes: ['query'], takesLong: true },
     schema: {
       operationId: 'createEmbeddings',
       summary: 'Create embeddings with the server’s embedding model',

@@ -98,7 +98,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
   })
 
   app.post('/api/embed', {
-    config: { scopes: ['query'], toErrorBody },
+    config: { scopes: ['query'], toErrorBody, takesLong: true },
     schema: {
       operationId: 'ollamaEmbed',
       summary: 'Create embeddings, in Ollama’s protocol',
@@ -125,7 +125,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
   })
 
   app.post('/api/embeddings', {
-    config: { scopes: ['query'], toErrorBody },
+    config: { scopes: ['query'], toErrorBody, takesLong: true },
     schema: {
       operationId: 'ollamaEmbeddings',
       summary: 'Create one embedding, in Ollama’s older protocol',
