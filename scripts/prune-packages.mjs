@@ -42,9 +42,9 @@ const UNREAD = [
   /\.map$/,
   /(?<!\.d)\.[cm]?tsx?$/,
 ]
-/** What only the web UI's files are made of, which the image has ready. */
+/** What only the web UI's files are made of, which the image has ready; their licences stay. */
 const BUNDLED =
-  /^(?:@esbuild|@fontsource-variable|@preact|@tanstack|dompurify|esbuild|highlight\.js|lucide|marked|preact|temml)\//
+  /^(?!.*(?:licen[cs]e|notice|copying))(?:@esbuild|@fontsource-variable|@preact|@tanstack|dompurify|esbuild|highlight\.js|lucide|marked|preact|temml)\//i
 /** What only a compiler reads, which is not there without the packages for development. */
 const DECLARATIONS = /\.d\.[cm]?ts$/
 

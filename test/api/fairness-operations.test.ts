@@ -88,7 +88,7 @@ function ask(operation: ContractOperation): () => Promise<unknown> {
   const loops = Array.from({ length: CONNECTIONS }, async () => {
     while (!end.signal.aborted) {
       const status = await send(greedy, operation, end.signal).catch(() => 0)
-      if (status === 429) await pause(5)
+      if (status === 429 || status === 0) await pause(5)
     }
   })
   return () => {
@@ -103,6 +103,7 @@ async function faultsOf(operation: ContractOperation): Promise<string[]> {
   const isRefusedAnyway = (await send(modest, operation)) >= 500
   const stop = ask(operation)
   await pause(BEGUN_MS)
+  onTestFinished(() => void stop())
   const mostMs = JOBS.includes(operationId) ? JOB_MS : SOON_MS
   const own = isRefusedAnyway ? 0 : await waitOf(operation, mostMs)
   const search = query ? await waitOf(query, SOON_MS) : 0

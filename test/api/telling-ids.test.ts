@@ -7,8 +7,8 @@ import { requester, startServer } from '../support/server.ts'
 const Id = z.looseObject({ id: z.string() })
 const Items = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) })
 const Secret = z.looseObject({ secret: z.string() })
-/** Called `chosen` by whoever asks, a new one each time, or of other words each time. */
-const OF_NO_ID = ['getCapabilities', 'followEvents', 'getServerState']
+/** Of no id; the files of others have tests of their own. */
+const OF_NO_ID = ['getCapabilities', 'followEvents', 'getServerState', 'getArtifact']
 
 const server = await startServer()
 const post = async (path: string, body: unknown) => {

@@ -70,11 +70,12 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
 
   it('holds what the server runs on, and nothing else', async () => {
     const list = `console.log(fs.readdirSync('.').sort().join(), fs.readdirSync('ui').join())
-      console.log(['vitest', 'typescript', 'node', 'esbuild', 'lucide'].filter((name) => fs.existsSync('node_modules/' + name)).join())`
+      const names = ['vitest', 'typescript', 'node', 'esbuild/lib', 'lucide/dist', 'lucide/LICENSE', '@fontsource-variable/inter/LICENSE']
+      console.log(names.filter((name) => fs.existsSync('node_modules/' + name)).join())`
     const { stdout } = await docker('run', '--rm', ...ALONE, IMAGE, 'node', '-e', list)
     // The agent's own files come in where the project has any.
     expect(stdout.replace(/,agent\.json|,forms|,plugins/g, '')).toBe(
-      '.env.example,LICENSE,node_modules,package-lock.json,package.json,packages,skills,src,ui dist\n\n',
+      '.env.example,LICENSE,node_modules,package-lock.json,package.json,packages,skills,src,ui dist\nlucide/LICENSE,@fontsource-variable/inter/LICENSE\n',
     )
   })
 

@@ -2,7 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { createLimiter, TooManyWaiting } from '@agent-server/lib/limiter.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ownerOf } from './owner-of.ts'
-import { callSignal } from './shutdown.ts'
+import { CallerLeft, callSignal } from './shutdown.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,6 +34,11 @@ export function installTurns(app: FastifyInstance, turnMs = TURN_MS): void {
     if (isPublic || takesLong || reply.raw.destroyed) return
     const owner = ownerOf(request)
     const leave = turns.take(owner) ?? (await turns.enter(owner, callSignal(reply)).catch(refuse))
+    // All that waited on it would begin at once, for nobody.
+    if (request.raw.socket.destroyed) {
+      leave()
+      throw new CallerLeft()
+    }
     let isOver = false
     const end = () => {
       if (!isOver) leave()

@@ -126,7 +126,10 @@ export function keptOf(
 /** What is measured is good for so many times as long as that took. */
 const WORTH = 100
 
-/** Returns a function that counts what there is, and measures it, but no more than a hundredth of the time. */
+/**
+ * Returns a function that counts what there is, and measures it, but no more than a hundredth of the time. What cannot
+ * be measured is counted alone.
+ */
 export function createKept(
   settings: Settings,
   store: Pick<OpenedStore, 'countRows' | 'tableBytes'>,
@@ -135,19 +138,18 @@ export function createKept(
   let until = 0
   const measure = async () => {
     const start = performance.now()
-    const bytes = await store.tableBytes()
-    until = performance.now() + WORTH * (performance.now() - start)
-    return bytes
+    try {
+      return await store.tableBytes()
+    } finally {
+      until = performance.now() + WORTH * (performance.now() - start)
+    }
   }
   return async () => {
+    const counts = await store.countRows(GROWING_TABLES)
     if (!measured || performance.now() > until) {
       until = Number.POSITIVE_INFINITY
-      measured = measure()
-      measured.catch(() => {
-        until = 0
-      })
+      measured = measure().catch(() => new Map())
     }
-    const [counts, bytes] = await Promise.all([store.countRows(GROWING_TABLES), measured])
-    return keptOf(settings, counts, bytes)
+    return keptOf(settings, counts, await measured)
   }
 }

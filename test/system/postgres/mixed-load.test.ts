@@ -15,12 +15,15 @@ const CLIENTS = 32
 /** By hand for an hour. */
 const SECONDS = Number(process.env.MIXED_LOAD_SECONDS ?? 60)
 const BREATH_MS = 100
-const KILL_EVERY_MS = 3_000
+/** Longer than the built-in model takes to load. */
+const KILL_EVERY_MS = 10_000
 const AWAY_EVERY_MS = 25_000
 const AWAY_MS = 3_000
 /** After which the engine counts as back: the server tries every few seconds. */
-const BACK_MS = 15_000
+const BACK_MS = 20_000
+/** With an answer of the model, and with all others. */
 const PATIENCE_MS = 8_000
+const LONG_PATIENCE_MS = 60_000
 const KEPT = 3
 /** One answer of so many never comes. */
 const HANGS = 40
@@ -42,6 +45,15 @@ async function megabytesOf(pid: number): Promise<number> {
   const [, kilobytes = '0'] =
     /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1_024
+}
+
+/** False if it has ended by itself. */
+function killed(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch {
+    return false
+  }
 }
 
 const median = (values: readonly number[]) =>
@@ -82,7 +94,8 @@ interface Answer {
 
 async function call(server: ServerProcess, n: number): Promise<Answer> {
   const name = NAMES[Math.floor(Math.random() * NAMES.length)] ?? 'list'
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const isChat = /chat|stream/.test(name)
+  const signal = AbortSignal.timeout(isChat ? PATIENCE_MS : LONG_PATIENCE_MS)
   try {
     const response = (await CALLS[name]?.(server, n, signal)) ?? Response.error()
     const text = await response.text()
@@ -92,8 +105,7 @@ async function call(server: ServerProcess, n: number): Promise<Answer> {
     return made ? { name, made } : { name }
   } catch (error) {
     // Of a model that hangs, the client has enough itself.
-    const isOwn = signal.aborted && /chat|stream/.test(name)
-    return isOwn ? { name } : { name, failure: `${name} ${error}` }
+    return signal.aborted && isChat ? { name } : { name, failure: `${name} ${error}` }
   }
 }
 
@@ -167,8 +179,7 @@ describe.skipIf(!hasPostgresEngine)(
           await pause(KILL_EVERY_MS)
           const [child] = (await childrenOf(server.pid)).toSorted(() => Math.random() - 0.5)
           if (child === undefined) continue
-          process.kill(child, 'SIGKILL')
-          kills += 1
+          if (killed(child)) kills += 1
         }
       })()
       const leaving = (async () => {
@@ -183,14 +194,20 @@ describe.skipIf(!hasPostgresEngine)(
         }
       })()
       const megabytes: number[] = []
-      const end = Date.now() + SECONDS * 1_000
-      while (Date.now() < end) {
-        megabytes.push(await megabytesOf(server.pid))
-        await pause(1_000)
-      }
-      isOver = true
-      await Promise.all([killing, leaving])
-      const { failures, done } = await clients.end()
+      const watching = (async () => {
+        for (const end = Date.now() + SECONDS * 1_000; Date.now() < end; await pause(1_000)) {
+          megabytes.push(await megabytesOf(server.pid))
+        }
+        isOver = true
+      })()
+      const { failures, done } = await Promise.all([watching, killing, leaving]).then(
+        () => clients.end(),
+        async (error: unknown) => {
+          isOver = true
+          await clients.end()
+          throw error
+        },
+      )
       const at = (from: number, to: number) =>
         Math.round(median(megabytes.slice(megabytes.length * from, megabytes.length * to)))
       const quarters = [at(0, 0.25), at(0.25, 0.5), at(0.5, 0.75), at(0.75, 1)]

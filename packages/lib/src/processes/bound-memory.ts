@@ -45,7 +45,8 @@ export function boundMemory(
     setBound()
     watched.delete(fail)
   }
-  if (pid) void threads.use(watch)
+  // A thread that cannot be started throws.
+  if (pid) void threads.use(watch).catch(fail)
   return {
     change,
     /** Why it was killed here; undefined if it was not. */
