@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('The cards of the agent (need Chromium)', () => {
     await press(page, 'Discard')
     await dialog.getByRole('button', { name: 'Discard' }).click()
     await note.waitFor({ state: 'detached' })
-    expect(await prompt(page).inputValue()).toBe('')
+    await expect.poll(() => prompt(page).inputValue()).toBe('')
   })
 
   it('allow a private address where a test asks for it, and cancel a test that hangs', async () => {
