@@ -51,9 +51,9 @@ export interface NewFile extends StoredFile, Pick<StagedUpload, 'number'> {}
 /** The originals of documents sent as files, added and removed in their documents' transactions. */
 export interface FileStore {
   /**
-   * Stores the bytes, piece by piece, in turn with those of other API keys, for a document that `add` or `put` creates from them afterwards. If `pieces`
-   * throws, nothing is kept; a file that no document ever took is removed at a later start. Resolves once everything
-   * is durable. Throws `storage_full`, `queue_full`, and what `pieces` throws.
+   * Stores the bytes, piece by piece, in turn with those of other API keys, for a document that `add` or `put` creates
+   * from them afterwards. If `pieces` throws, nothing is kept; a file that no document ever took is removed at a later
+   * start. Resolves once everything is durable. Throws `storage_full`, `queue_full`, and what `pieces` throws.
    */
   stageFile(pieces: AsyncIterable<Uint8Array>, sender?: string): Promise<StagedUpload>
   /** Replaces the notes on the file of the claimed revision; does nothing if the claim is no longer current. */

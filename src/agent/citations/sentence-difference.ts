@@ -57,7 +57,7 @@ export function createDifference({
     if (!best) return false
     const isNegated = best.share >= MIN_SHARE_OF_NEGATED && negates(statement)
     if (isNegated && !isDenied(new Set(statementTerms), closest)) return true
-    if (hasOtherName(statement, statementTerms, closest)) return true
+    if (hasOtherName(statement, statementTerms, best, closest)) return true
     return (
       best.share >= MIN_SHARE_OF_SAME &&
       (hasOtherNumber(statement, closest) || isOpposite(statement, statementTerms, best))
@@ -86,10 +86,9 @@ export function createDifference({
   function hasOtherName(
     statement: string,
     statementTerms: readonly number[],
+    best: ClosestSentence,
     closest: readonly ClosestSentence[],
   ): boolean {
-    const [best] = closest
-    if (!best) return false
     const isIn = (terms: ReadonlySet<number>) => (name: string) =>
       Array.from(termsOf(name)).some((term) => terms.has(term))
     const isOwn = isIn(new Set(statementTerms))

@@ -57,9 +57,9 @@ export async function* searchByEffort<Query extends SearchedFor>(
   if (effort === 'low' && questions.length === 1) return retrieval.search(search, signal)
   const findings = createFindings(retrieval, search)
   // What is asked is searched for without the deadline: there is always an answer.
-  const asked = (parts: Query) => questions.map((question) => ({ ...parts, query: question }))
+  const forEach = (parts: Query) => questions.map((question) => ({ ...parts, query: question }))
   if (effort === 'low') {
-    yield* findings.searchFor(asked(search), signal)
+    yield* findings.searchFor(forEach(search), signal)
     return { hits: findings.best(), degraded: findings.isDegraded() }
   }
   using deadline = startDeadline(bounds.seconds * 1_000, signal)
@@ -71,7 +71,7 @@ export async function* searchByEffort<Query extends SearchedFor>(
   const isUsedUp = () => tokens >= bounds.tokens
   const planner = createPlanner({ model: dependencies.model, meter, isUsedUp }, deadline.signal)
   try {
-    yield* findings.searchFor(asked({ ...search, meter }), signal)
+    yield* findings.searchFor(forEach({ ...search, meter }), signal)
     const again = { ...search, meter }
     yield* searchAgain({ planner, findings, bounds }, again, effort, deadline.signal)
   } catch (error) {

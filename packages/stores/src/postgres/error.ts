@@ -140,10 +140,8 @@ export function isWorthAnotherTry(thrown: unknown): boolean {
 
 /** Whether somebody else held what the statement needed for too long. */
 export function isInTheWay(thrown: unknown): boolean {
-  return (
-    [LOCK_NOT_AVAILABLE, QUERY_CANCELED].some((code) => codeOf(thrown) === code) ||
-    isWorthAnotherTry(thrown)
-  )
+  const code = codeOf(thrown)
+  return code === LOCK_NOT_AVAILABLE || code === QUERY_CANCELED || isWorthAnotherTry(thrown)
 }
 
 /** A copy of the error with only its message and code. */
