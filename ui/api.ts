@@ -87,8 +87,8 @@ export const fieldOf = (error: unknown): string =>
   (error instanceof InvalidRequestError && error.param?.split('.').at(-1)) || ''
 
 /** Whether the state that a change is based on was changed by somebody else. */
-export function isChangedMeanwhile(error: unknown): boolean {
-  return error instanceof AgentServerError && error.code === 'changed_meanwhile'
+export function isEditConflict(error: unknown): boolean {
+  return error instanceof AgentServerError && error.code === 'edit_conflict'
 }
 
 /** Does something, and returns whether it could be done; if not, `failure` says why. */

@@ -114,7 +114,7 @@ describe('PUT /admin/agent', verifies('admin.agent.save', 'admin.agent.conflict'
     expect(await readFile(file, 'utf8')).toBe(winner)
     const loser = answers.find(({ status }) => status === 409)
     expect(loser && (await failureOf(loser))).toMatchObject({
-      code: 'changed_meanwhile',
+      code: 'edit_conflict',
       param: 'basedOn',
     })
   })

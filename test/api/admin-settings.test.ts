@@ -143,7 +143,7 @@ describe('PATCH /admin/settings', verifies('admin.settings.save', 'admin.setting
     await writeFile(file, `${AT_START}# By hand.\n`)
     expect(await failureOf(await patch({ set: { TOP_K: '3' } }))).toMatchObject({
       status: 409,
-      code: 'changed_meanwhile',
+      code: 'edit_conflict',
     })
   })
 })

@@ -19,7 +19,7 @@ async function refusedOf(changes: readonly (() => Promise<Response>)[]) {
   const { code, param } = (refused && (await failureOf(refused))) ?? {}
   return { code, param }
 }
-const CHANGED = { code: 'changed_meanwhile', param: 'expected.access' }
+const CHANGED = { code: 'edit_conflict', param: 'expected.access' }
 
 describe('Of two people who change at once who may do something, the second learns that the first did', () => {
   it('for a document, whether it had a list or not', async () => {

@@ -122,7 +122,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   batch_not_found: () =>
     server.request(`/v1/vector_stores/vs_birds/file_batches/vsfb_${'0'.repeat(32)}`),
   version_not_found: () => server.request(`/admin/agent/versions/${'0'.repeat(64)}`),
-  changed_meanwhile: () =>
+  edit_conflict: () =>
     server.request('/admin/agent', {
       method: 'PUT',
       body: { text: '{}', basedOn: '0'.repeat(64) },
@@ -196,7 +196,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     for (const { leave } of uploads) leave()
     return new Response(refused, { status, headers })
   },
-  too_much_at_once: async () => {
+  too_many_requests: async () => {
     const small = await startServer({ BODY_LIMIT: '1000' })
     const begun = { path: '/query', headers: ['content-length: 1000'], body: '{' }
     const connections = await Promise.all(Array.from({ length: 64 }, () => openConnection(small)))
@@ -304,8 +304,8 @@ const LONG: readonly string[] = [
   'store_unavailable',
   'too_many_attempts',
   'too_many_keys',
+  'too_many_requests',
   'too_many_runs',
-  'too_much_at_once',
   'web_ui_unavailable',
 ]
 
@@ -314,7 +314,7 @@ const PASSING: readonly string[] = [
   'issuer_unavailable',
   'index_unavailable',
   'queue_full',
-  'too_much_at_once',
+  'too_many_requests',
   'too_many_uploads',
   'too_many_attempts',
   'rate_limited',

@@ -164,7 +164,7 @@ describe('What all callers share', () => {
   })
 
   it('is refused only by a limiter with a share for each owner', () => {
-    const refusals = /AppError\(\s*'(queue_full|too_much_at_once|too_many_runs|too_many_uploads)'/
+    const refusals = /AppError\(\s*'(queue_full|too_many_requests|too_many_runs|too_many_uploads)'/
     const own = [...sourceFiles('src'), ...sourceFiles('packages')]
       .filter(({ path, text }) => !path.includes('/test/') && refusals.test(text))
       .filter(({ text }) => !text.includes('@agent-server/lib/limiter.ts'))

@@ -83,13 +83,13 @@ describe('PATCH /documents/{id} with what is expected', () => {
     expect(statuses.toSorted()).toEqual([200, 409])
     const late = answers[statuses.indexOf(409)]
     expect(late && (await failureOf(late))).toMatchObject({
-      code: 'changed_meanwhile',
+      code: 'edit_conflict',
       param: 'expected.metadata.year',
     })
     expect((await get(id)).metadata).toEqual({ year: statuses[0] === 200 ? 2026 : 2027 })
     const renamed = await patch(id, { title: 'Hawks', expected: { title: 'Eagles' } })
     expect(await failureOf(renamed)).toMatchObject({
-      code: 'changed_meanwhile',
+      code: 'edit_conflict',
       param: 'expected.title',
     })
     expect(await get(id)).toMatchObject({ title: 'Kites', revision: 1 })

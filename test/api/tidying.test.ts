@@ -222,7 +222,7 @@ describe('DELETE /documents', () => {
     })
     expect(await failureOf(await remove({ filter, confirm: 3 }))).toMatchObject({
       status: 409,
-      code: 'changed_meanwhile',
+      code: 'edit_conflict',
       param: 'confirm',
     })
     expect((await listDocuments(server, '?total=true')).total).toBe(before)

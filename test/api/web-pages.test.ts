@@ -232,7 +232,7 @@ describe('Fetching again', () => {
     await expect.poll(() => site.requests.length).toBeGreaterThan(asked)
     await server.request(`/documents/${id}`, { method: 'DELETE' })
     answer()
-    expect(await failureOf(await refreshing)).toMatchObject({ code: 'changed_meanwhile' })
+    expect(await failureOf(await refreshing)).toMatchObject({ code: 'edit_conflict' })
     expect((await server.request(`/documents/${id}`)).status).toBe(404)
   })
 

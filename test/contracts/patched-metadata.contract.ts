@@ -60,12 +60,12 @@ export function describePatchedMetadata(on: StoreFixture): void {
           { metadata: expected },
         )
       for (const [field, value] of Object.entries({ year: 2024, draft: null, toString: 'x' })) {
-        const refused = { code: 'changed_meanwhile', param: `expected.metadata.${field}` }
+        const refused = { code: 'edit_conflict', param: `expected.metadata.${field}` }
         await expect(change({ [field]: value })).rejects.toMatchObject(refused)
       }
       expect(await on.store.get(everything(), 'a')).toEqual(before)
       expect(await change({ year: 2025, team: null })).toMatchObject({ metadata: { year: 2026 } })
-      await expect(change({ year: 2025 })).rejects.toMatchObject({ code: 'changed_meanwhile' })
+      await expect(change({ year: 2025 })).rejects.toMatchObject({ code: 'edit_conflict' })
     })
 
     it('takes a claim back', async () => {

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { AgentCheck, AgentFile } from '../../packages/client/src/agent-server.ts'
-import { attempt, client, isChangedMeanwhile } from '../api.ts'
+import { attempt, client, isEditConflict } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import { guardUnsaved } from '../unsaved.ts'
 import { fieldAt, readFields, withField } from './agent-fields.ts'
@@ -43,7 +43,7 @@ function createAgentEditor() {
     try {
       return await client.admin.agent.save({ text, basedOn })
     } catch (error) {
-      if (!isChangedMeanwhile(error)) throw error
+      if (!isEditConflict(error)) throw error
       file.value = await client.admin.agent.get()
       throw new Error(OVERTAKEN, { cause: error })
     }

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import type { Document } from '../../packages/client/src/agent-server.ts'
-import { client, isChangedMeanwhile, messageOf } from '../api.ts'
+import { client, isEditConflict, messageOf } from '../api.ts'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
@@ -59,7 +59,7 @@ export function EditForm({ document, onChanged, onClose }: Change & { onClose: (
       onClose()
     } catch (error) {
       failure.value = messageOf(error)
-      if (isChangedMeanwhile(error)) {
+      if (isEditConflict(error)) {
         failure.value += ' Save again to overwrite it.'
         seen.current = await client.documents.get(id).catch(() => document)
       }

@@ -22,7 +22,7 @@ export function typedValue(typed: string, before?: MetadataValue): MetadataValue
   return word !== '' && Number.isFinite(Number(word)) ? Number(word) : typed
 }
 
-/** Changes only what is named, and nothing if it is no longer as in `seen`: see `isChangedMeanwhile`. */
+/** Changes only what is named, and nothing if it is no longer as in `seen`: see `isEditConflict`. */
 export async function saveFacts(
   seen: Document,
   change: Pick<DocumentPatch, 'title' | 'metadata'>,

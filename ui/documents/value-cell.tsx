@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Document } from '../../packages/client/src/agent-server.ts'
-import { client, isChangedMeanwhile, messageOf } from '../api.ts'
+import { client, isEditConflict, messageOf } from '../api.ts'
 import { bound } from '../parts/controls.tsx'
 import { useEscape } from '../parts/escape.ts'
 import { mayChange, saveFacts, typedValue } from './document-facts.ts'
@@ -67,7 +67,7 @@ function ValueField({ list, document, field, onClose }: CellProperties & { onClo
     } catch (error) {
       isBusy.current = false
       list.failure.value = messageOf(error)
-      if (isChangedMeanwhile(error)) await ask()
+      if (isEditConflict(error)) await ask()
     }
   }
   const ask = async () => {

@@ -327,7 +327,7 @@ export interface components {
          *     }
          */
         AgentRestore: {
-            /** @description The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `changed_meanwhile`. */
+            /** @description The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `edit_conflict`. */
             basedOn: string;
         };
         /**
@@ -337,7 +337,7 @@ export interface components {
          *     }
          */
         AgentSave: {
-            /** @description The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `changed_meanwhile`. */
+            /** @description The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `edit_conflict`. */
             basedOn: string;
             /** @description The whole configuration, as JSON. */
             text: string;
@@ -1386,7 +1386,7 @@ export interface components {
             access?: string[];
             /** @description Who may also add documents, and change their own. */
             contributors?: string[];
-            /** @description Lists as you read them: if somebody has changed one of them, nothing is saved and the response is 409 `changed_meanwhile`. */
+            /** @description Lists as you read them: if somebody has changed one of them, nothing is saved and the response is 409 `edit_conflict`. */
             expected?: {
                 /** @description Who may read the documents that have no `access` of their own: `user:<id>`, `group:<id>` or `public`, for everybody who has signed in. */
                 access?: string[];
@@ -1982,7 +1982,7 @@ export interface components {
         ConversationPatch: {
             /** @description Extension of the protocol: the people who may read it by its id, as `user:<id>` or `group:<id>`, until the list changes. Of documents that they may not read themselves, they see no words beside the answers. */
             access?: string[];
-            /** @description Extension of the protocol: if somebody has changed this list meanwhile, nothing is saved and the response is 409 `changed_meanwhile`. */
+            /** @description Extension of the protocol: if somebody has changed this list meanwhile, nothing is saved and the response is 409 `edit_conflict`. */
             expected?: {
                 /** @description The list as you read it. */
                 access?: string[];
@@ -2654,7 +2654,7 @@ export interface components {
             access?: string[] | null;
             /** @description Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted. */
             conversation?: string | null;
-            /** @description Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `changed_meanwhile`. */
+            /** @description Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `edit_conflict`. */
             expected?: {
                 /** @description `access` as you read it; null if there was none. */
                 access?: string[] | null;
@@ -2818,7 +2818,7 @@ export interface components {
          * @description Stable error code, listed in docs/reference/errors.md.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "not_permitted" | "fetch_not_allowed" | "origin_not_allowed" | "groups_unknown" | "document_not_found" | "collection_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "person_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "collection_exists" | "collection_not_empty" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "issuer_unavailable" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+        ErrorCode: "invalid_request" | "context_length_exceeded" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "not_permitted" | "fetch_not_allowed" | "origin_not_allowed" | "groups_unknown" | "document_not_found" | "collection_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "person_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "edit_conflict" | "collection_exists" | "collection_not_empty" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_many_requests" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "issuer_unavailable" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
         /** @description What went wrong, for people and for programs. */
         ErrorDetail: {
             code: components["schemas"]["ErrorCode"];
@@ -5476,7 +5476,7 @@ export interface components {
          *     }
          */
         SettingsPatch: {
-            /** @description The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `changed_meanwhile`. */
+            /** @description The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `edit_conflict`. */
             basedOn: string;
             /**
              * @description Variables to reset to their defaults.

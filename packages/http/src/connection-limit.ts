@@ -15,7 +15,7 @@ const RETRY_AFTER_SECONDS = 5
 /**
  * Limits the number of connections. If there are too many, the oldest connection that has shown no valid key is
  * closed, so that `/health` stays reachable however many connections strangers hold open. A client with a key is
- * refused with `too_much_at_once` if all places for those, or for this key, are taken. Install after authentication.
+ * refused with `too_many_requests` if all places for those, or for this key, are taken. Install after authentication.
  */
 export function installConnectionLimit(app: FastifyInstance, most = mostConnections()): void {
   const strangers = new Set<Socket>()
@@ -41,7 +41,7 @@ export function installConnectionLimit(app: FastifyInstance, most = mostConnecti
     if (!leave) {
       reply.header('connection', 'close')
       const retryAfter = RETRY_AFTER_SECONDS
-      throw new AppError('too_much_at_once', 'Too many connections; try again shortly', {
+      throw new AppError('too_many_requests', 'Too many connections; try again shortly', {
         retryAfter,
       })
     }

@@ -23,7 +23,7 @@ const RETRY_AFTER_SECONDS = 1
 /**
  * Limits the memory of all bodies together: each alone may be as large as `bodyLimit`, and there may be any number
  * of connections. Of a large body counts what has arrived, of a small one what is declared, until the request is
- * answered; of all, each key may have its share. Throws `too_much_at_once`.
+ * answered; of all, each key may have its share. Throws `too_many_requests`.
  */
 export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void {
   const bytes = createLimiter({
@@ -37,7 +37,7 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
     // the bytes.
     if (raw.destroyed || isStreamedBody(headers) || declaredBytes(headers) > LARGE_BYTES) return
     const release = bytes.take(ownerOf(request), declaredBytes(headers))
-    if (!release) throw tooMuchAtOnce()
+    if (!release) throw tooManyRequests()
     raw.once('close', release)
   })
   app.addHook('preParsing', async (request, { raw }, payload) => {
@@ -54,7 +54,7 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
         // Of an answered request, nothing would release it.
         if (raw.destroyed) return done()
         const release = bytes.take(ownerOf(request), piece.length)
-        if (!release) return done(tooMuchAtOnce())
+        if (!release) return done(tooManyRequests())
         releases.push(release)
         done(null, piece)
       },
@@ -66,8 +66,8 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
   })
 }
 
-const tooMuchAtOnce = () =>
-  new AppError('too_much_at_once', 'Too much data is being sent at once; try again shortly', {
+const tooManyRequests = () =>
+  new AppError('too_many_requests', 'Too much data is being sent at once; try again shortly', {
     retryAfter: RETRY_AFTER_SECONDS,
   })
 

@@ -86,7 +86,7 @@ const RETRY_AFTER_SECONDS = 1
 
 /**
  * Limits the memory of all answers that wait to be read, of which each key may have its share: whoever asks for many
- * and reads none holds them. Throws `too_much_at_once` for what can be asked for again; what has changed something, or
+ * and reads none holds them. Throws `too_many_requests` for what can be asked for again; what has changed something, or
  * has been paid for, is answered.
  */
 export function installAnswerBudget(app: FastifyInstance, capacity = MAX_UNREAD_BYTES): void {
@@ -102,4 +102,4 @@ export function installAnswerBudget(app: FastifyInstance, capacity = MAX_UNREAD_
 }
 
 const tooMuch = (message: string) =>
-  new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
+  new AppError('too_many_requests', message, { retryAfter: RETRY_AFTER_SECONDS })

@@ -54,7 +54,7 @@ it('at the limit, callers with a key get an error, and public checks are still a
   }
   const late = await connectRaw(port)
   late.send(get('/mine', KEY))
-  expect(await late.closed).toMatch(/^HTTP\/1\.1 429 [\s\S]*too_much_at_once/)
+  expect(await late.closed).toMatch(/^HTTP\/1\.1 429 [\s\S]*too_many_requests/)
   const check = await connectRaw(port)
   check.send(get('/health'))
   expect(await check.until(/well/)).toMatch(/^HTTP\/1\.1 200 /)

@@ -49,7 +49,7 @@ describe('The bodies of all requests together', () => {
     const refused = await post('/pass', 11)
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(await refused.json()).toEqual(
-      envelope('too_much_at_once', expect.stringContaining('at once')),
+      envelope('too_many_requests', expect.stringContaining('at once')),
     )
     expect((await post('/pass', 10)).status).toBe(200)
     letGo()

@@ -142,7 +142,7 @@ it('answers that one key does not read are bounded together, and leave room for 
   const refused = await ask('/long', 'greedy')
   expect([refused.status, await refused.text()]).toEqual([
     429,
-    expect.stringContaining('too_much_at_once'),
+    expect.stringContaining('too_many_requests'),
   ])
   expect((await (await ask('/long', 'modest')).text()).length).toBe(LENGTH)
 })

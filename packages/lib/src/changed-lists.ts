@@ -5,7 +5,7 @@ const isSameAccess = (one: readonly string[], other: readonly string[]) =>
   one.length === other.length && new Set([...one, ...other]).size === one.length
 
 /**
- * Two people who change who may do something at once must not overwrite each other. Throws `changed_meanwhile` unless a
+ * Two people who change who may do something at once must not overwrite each other. Throws `edit_conflict` unless a
  * list is as its editor has read it; null stands for no list.
  */
 export function refuseChanged(
@@ -17,5 +17,5 @@ export function refuseChanged(
   if (now && expected ? isSameAccess(now, expected) : now === expected) return
   const param = `expected.${field}`
   const message = `${param}: somebody has changed this list meanwhile, so nothing was changed. Read it again`
-  throw new AppError('changed_meanwhile', message, { param })
+  throw new AppError('edit_conflict', message, { param })
 }

@@ -48,7 +48,7 @@ export const mcpRoutes: FastifyPluginAsyncZod<Services> = async (app, services) 
     const leave = subscriptions.take(shareOf(caller))
     if (!leave) {
       const message = 'Too many streams wait for notifications; try again shortly'
-      throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
+      throw new AppError('too_many_requests', message, { retryAfter: RETRY_AFTER_SECONDS })
     }
     reply.raw.once('close', leave)
   }

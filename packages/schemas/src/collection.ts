@@ -77,7 +77,7 @@ export type Lists = z.output<typeof Lists>
 
 export const CollectionPatch = Lists.extend({
   expected: Lists.optional().describe(
-    'Lists as you read them: if somebody has changed one of them, nothing is saved and the response is 409 `changed_meanwhile`.',
+    'Lists as you read them: if somebody has changed one of them, nothing is saved and the response is 409 `edit_conflict`.',
   ),
 }).meta({ id: 'CollectionPatch', examples: [{ access: ['group:staff'] }] })
 

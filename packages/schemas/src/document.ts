@@ -250,7 +250,7 @@ const ExpectedFacts = z
     access: Access.nullish().describe('`access` as you read it; null if there was none.'),
   })
   .describe(
-    'Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `changed_meanwhile`.',
+    'Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `edit_conflict`.',
   )
 
 /** Changes to a document's facts: in its metadata, null removes a field, and fields not named stay as they are. */

@@ -34,7 +34,7 @@ export interface CollectionStore {
    */
   reserve(names: readonly string[]): Promise<void>
   /**
-   * Replaces the lists that are given. Returns undefined if there is no such collection. Throws `changed_meanwhile`, with
+   * Replaces the lists that are given. Returns undefined if there is no such collection. Throws `edit_conflict`, with
    * nothing changed, unless the lists are as `expected`.
    */
   change(

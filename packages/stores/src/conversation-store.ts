@@ -98,7 +98,7 @@ export interface ConversationStore {
   /** Those of others that one of these may read, the most recently changed first. */
   listShared(reader: ConversationReader, query: ConversationQuery): Promise<StoredConversation[]>
   /**
-   * Throws `conversation_not_found`, `item_not_found` for an unknown last item, and `changed_meanwhile`, with nothing
+   * Throws `conversation_not_found`, `item_not_found` for an unknown last item, and `edit_conflict`, with nothing
    * changed, unless it is as `expected`.
    */
   change(

@@ -264,7 +264,7 @@ export interface DocumentStore extends FileStore, SourceStore {
   /**
    * Changes only labels, both of the served revision and of a pending replacement. A claim of the document is no longer
    * current, and its job is queued again. Returns undefined if there is no such document; throws `invalid_request` if
-   * there would be too many fields, and `changed_meanwhile` if a field is not as in `expected`, where null stands for no
+   * there would be too many fields, and `edit_conflict` if a field is not as in `expected`, where null stands for no
    * such field.
    */
   patchLabels(

@@ -53,7 +53,7 @@ export const ConversationPatch = z
       .strictObject({ access: Access.optional().describe('The list as you read it.') })
       .optional()
       .describe(
-        'Extension of the protocol: if somebody has changed this list meanwhile, nothing is saved and the response is 409 `changed_meanwhile`.',
+        'Extension of the protocol: if somebody has changed this list meanwhile, nothing is saved and the response is 409 `edit_conflict`.',
       ),
   })
   .meta({ id: 'ConversationPatch', examples: [{ metadata: { topic: 'library' } }] })

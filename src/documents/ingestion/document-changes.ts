@@ -59,7 +59,7 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
     remove,
 
     /**
-     * Deletes all documents of a selection if `confirm` is their number; otherwise throws `changed_meanwhile`. Throws
+     * Deletes all documents of a selection if `confirm` is their number; otherwise throws `edit_conflict`. Throws
      * `invalid_request` without `confirm`. What was deleted before `signal` was aborted stays deleted.
      */
     async removeAll(
@@ -77,7 +77,7 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
       const ids = confirm === matched ? await idsOf(store, visibility, selection, signal) : []
       if (ids.length !== confirm) {
         const message = `confirm: the selection now matches ${matched} documents, not ${confirm}; nothing was deleted`
-        throw new AppError('changed_meanwhile', message, { param: 'confirm' })
+        throw new AppError('edit_conflict', message, { param: 'confirm' })
       }
       let deleted = 0
       for (const batch of batched(ids, DELETED_TOGETHER)) {
@@ -90,7 +90,7 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
 
     /**
      * Changes metadata without ingesting the document again; the very next query filters by it. Returns undefined if
-     * there is no such document. Throws, with nothing changed, `changed_meanwhile` unless metadata and access are as
+     * there is no such document. Throws, with nothing changed, `edit_conflict` unless metadata and access are as
      * `expected`, and `index_unavailable` if labels would have to change in the index, but it is down. If the index fails after the
      * store has changed, throws its error; the same change may be sent again.
      */

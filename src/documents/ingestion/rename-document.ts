@@ -33,7 +33,7 @@ export function createRenaming({ store, text, wake }: RenamingDependencies) {
 
   return {
     /**
-     * Throws `changed_meanwhile` if the title is not the expected one; if it is to be changed, also `invalid_request`
+     * Throws `edit_conflict` if the title is not the expected one; if it is to be changed, also `invalid_request`
      * for a document from the web and `document_not_ready`.
      */
     async check(
@@ -47,12 +47,12 @@ export function createRenaming({ store, text, wake }: RenamingDependencies) {
       if (!document) throw documentNotFound(id)
       const { title: now = '' } = document
       if (expected !== undefined && now !== expected) {
-        throw changedMeanwhile(`expected.title: the title is now "${now}"`)
+        throw editConflict(`expected.title: the title is now "${now}"`)
       }
       if (title !== undefined && title !== now) refuseToRename(document)
     },
 
-    /** Throws like `DocumentStore.put`, and `changed_meanwhile` if the document is no longer as given. */
+    /** Throws like `DocumentStore.put`, and `edit_conflict` if the document is no longer as given. */
     async rename(
       visibility: Visibility,
       document: StoredDocument,
@@ -72,7 +72,7 @@ export function createRenaming({ store, text, wake }: RenamingDependencies) {
         return stored
       } catch (error) {
         if (file) await discard(store, file.number)
-        throw isDocumentGone(error) ? changedMeanwhile('title: the document was changed') : error
+        throw isDocumentGone(error) ? editConflict('title: the document was changed') : error
       }
     },
   }
@@ -85,7 +85,7 @@ function refuseToRename({ source, status }: StoredDocument): void {
   throw new AppError('document_not_ready', message, { param: 'title' })
 }
 
-function changedMeanwhile(what: string): AppError {
+function editConflict(what: string): AppError {
   const [param = 'title'] = what.split(':')
-  return new AppError('changed_meanwhile', `${what} meanwhile; it was not renamed`, { param })
+  return new AppError('edit_conflict', `${what} meanwhile; it was not renamed`, { param })
 }

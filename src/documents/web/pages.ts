@@ -141,7 +141,7 @@ function createRefresh({ store, fetchPage, wake }: Fetching, visibility: Visibil
       const before = { revision, collection, metadata }
       await store.put(visibility, content, before).catch(async (error: unknown) => {
         await discard(store, file.number)
-        throw isDocumentGone(error) ? new AppError('changed_meanwhile', CHANGED) : error
+        throw isDocumentGone(error) ? new AppError('edit_conflict', CHANGED) : error
       })
       wake()
     } catch (error) {

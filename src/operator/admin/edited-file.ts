@@ -38,7 +38,7 @@ export function openEditedFile(path: string) {
     read,
     /**
      * Lets `edit` replace the file; nobody else does meanwhile. Throws what `edit` throws, and AppError
-     * `changed_meanwhile` if the digest is not `basedOn`, `not_writable` and `storage_full`; the file is as before then.
+     * `edit_conflict` if the digest is not `basedOn`, `not_writable` and `storage_full`; the file is as before then.
      */
     change<Result>(basedOn: string, edit: Edit<Result>, signal: AbortSignal): Promise<Result> {
       return turn.run(
@@ -47,7 +47,7 @@ export function openEditedFile(path: string) {
           const before = await read()
           if (before.digest !== basedOn) {
             const message = `${path} has changed since the version that your changes are based on. Reload it.`
-            throw new AppError('changed_meanwhile', message, { param: 'basedOn' })
+            throw new AppError('edit_conflict', message, { param: 'basedOn' })
           }
           try {
             return await edit(before, async (text) => {

@@ -59,7 +59,7 @@ export class Activity {
 
   /**
    * Yields, in batches, the events after the one with the id `after` and, if `follow`, those that happen from now on.
-   * A slow reader misses events that are no longer kept. Throws `too_much_at_once`, and the reason of `signal`.
+   * A slow reader misses events that are no longer kept. Throws `too_many_requests`, and the reason of `signal`.
    */
   async *events(
     { after, follow }: { after: number; follow: boolean },
@@ -69,7 +69,7 @@ export class Activity {
     const leave = this.#followers.take(owner)
     if (!leave) {
       const message = `Too many clients follow the activity (at most ${MAX_FOLLOWERS}, shared by all keys)`
-      throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
+      throw new AppError('too_many_requests', message, { retryAfter: RETRY_AFTER_SECONDS })
     }
     try {
       let lastId = after > this.#lastId ? 0 : after

@@ -71,7 +71,7 @@ describe('The activity', () => {
     const followers = Array.from({ length: 16 }, follow)
     const first = await Promise.all(followers.map((events) => events.next()))
     expect(first[15]?.value).toMatchObject([{ message: 'before' }])
-    await expect(follow().next()).rejects.toMatchObject({ code: 'too_much_at_once' })
+    await expect(follow().next()).rejects.toMatchObject({ code: 'too_many_requests' })
 
     const next = followers[0]?.next()
     activity.write(line('after'))

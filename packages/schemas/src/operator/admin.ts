@@ -11,7 +11,7 @@ const Digest = z
   .regex(/^[0-9a-f]{64}$/, 'must be a hexadecimal SHA-256 hash')
   .describe('SHA-256 hash of the text, in hexadecimal.')
 const BASED_ON = Digest.describe(
-  'The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `changed_meanwhile`.',
+  'The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `edit_conflict`.',
 )
 const DIGEST_EXAMPLE = '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
 

@@ -6,7 +6,7 @@ import { type LabelsPatch, tooManyFields } from '../document-store.ts'
 import { contentColumns, toContent } from './columns.ts'
 import type { Row, Tx } from './query.ts'
 
-/** Throws `changed_meanwhile` unless the fields are as expected, `invalid_request` for too many fields. */
+/** Throws `edit_conflict` unless the fields are as expected, `invalid_request` for too many fields. */
 export function patchedPlace(row: Row, patch: MetadataPatch, expected: MetadataPatch = {}) {
   const metadata = shownMetadata(toContent(row))
   refuseOther(metadata, expected)
@@ -52,14 +52,14 @@ export async function insertMetadata(
   )
 }
 
-/** Throws `changed_meanwhile` unless the fields are as expected; null stands for no such field. */
+/** Throws `edit_conflict` unless the fields are as expected; null stands for no such field. */
 function refuseOther(metadata: Metadata = {}, expected: MetadataPatch): void {
   for (const [name, value] of Object.entries(expected)) {
     const now = Object.hasOwn(metadata, name) ? metadata[name] : null
     if (now === value) continue
     const param = `expected.metadata.${name}`
     const message = `${param}: the field is now ${JSON.stringify(now)}; nothing was changed`
-    throw new AppError('changed_meanwhile', message, { param })
+    throw new AppError('edit_conflict', message, { param })
   }
 }
 
