@@ -5,7 +5,7 @@ import { editDistance } from '@agent-server/lib/text/edit-distance.ts'
 import { type Issue, issuesOf } from '@agent-server/schemas/invalid-request.ts'
 import { foldersIn, overlap } from '@agent-server/schemas/operator/watch.ts'
 import type { z } from 'zod'
-import { checkIndexVariables, SHARED_INDEXES } from './index-drivers.ts'
+import { checkIndexVariables, SHARED_INDEXES } from './features.ts'
 import { FORMER_VARIABLES, VARIABLES, Variables } from './variables.ts'
 
 /** The `CHAT_MODEL` that quotes the documents instead of asking a model; it needs no key. */

@@ -1,6 +1,5 @@
 import type { Labels } from '@agent-server/lib/variable-types.ts'
 import { FEATURE_LABELS } from './features.ts'
-import { INDEX_LABELS } from './index-drivers.ts'
 import type { Variables } from './variables.ts'
 
 /** What the web UI calls each variable, and what its numbers count. */
@@ -67,6 +66,5 @@ export const LABELS: Labels<typeof Variables.shape> = {
   OIDC_AUDIENCE: 'Audience of access tokens',
   AUDIT_DAYS: 'Days the audit log is kept',
   USAGE_DAYS: 'Days the usage of models is kept',
-  ...INDEX_LABELS,
   ...FEATURE_LABELS,
 }

@@ -21,8 +21,7 @@ import { CitationCheck } from '@agent-server/schemas/citation.ts'
 import { areFolders, BETWEEN_FOLDERS, toFolder } from '@agent-server/schemas/operator/watch.ts'
 import { ANALYSER_LANGUAGES } from '@agent-server/search'
 import { z } from 'zod'
-import { FEATURE_VARIABLES } from './features.ts'
-import { INDEX_VARIABLES, SHARED_INDEXES } from './index-drivers.ts'
+import { FEATURE_VARIABLES, SHARED_INDEXES } from './features.ts'
 
 /** Names that variables had in earlier versions: docs/reference/stability.md says for how long they work. */
 export const FORMER_VARIABLES: FormerNames = {}
@@ -339,7 +338,6 @@ export const Variables = z.object({
     number(1, 3_650).prefault('400'),
     'Days for which it is kept who has used which model.',
   ),
-  ...INDEX_VARIABLES,
   ...FEATURE_VARIABLES,
 })
 

@@ -39,7 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'compose',
     ...ROOMS,
     'stores',
-    'index-drivers',
+    'features',
     'config',
     'client',
     ...LEAVES,
@@ -58,7 +58,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'readers',
     'search',
     'tables',
-    'index-drivers',
+    'features',
     'config',
     'variables',
     'variable-labels',
@@ -75,8 +75,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'sandboxes',
     ...LEAVES,
   ],
-  // The one list of the packages that add routes or settings.
-  features: ['compat', 'evaluation', 'mcp-server', 'sandboxes', 'lib'],
+  // The one list of the packages that add routes, settings or a kind of index.
+  features: ['compat', 'evaluation', 'index-qdrant', 'mcp-server', 'sandboxes', 'search', 'lib'],
   api: ['wire', ...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
   operator: ['oidc', 'wire', 'agent', 'documents', 'retrieval', ...SEAMS, ...LEAVES],
@@ -111,11 +111,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   models: ['errors', 'lib'],
   sandboxes: ['errors', 'lib'],
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
-  variables: ['features', 'index-drivers', 'search', ...LEAVES],
-  'variable-labels': ['variables', 'features', 'index-drivers', 'lib'],
-  config: ['variables', 'index-drivers', ...LEAVES],
-  // The one list of the kinds of index.
-  'index-drivers': ['index-qdrant', 'search', 'lib'],
+  variables: ['features', 'search', ...LEAVES],
+  'variable-labels': ['variables', 'features', 'lib'],
+  config: ['variables', 'features', ...LEAVES],
   'first-start': ['lib'],
   // What a sandbox is called, and what its verification reports, is in answers.
   schemas: ['sandboxes', 'errors', 'lib'],
@@ -209,9 +207,9 @@ describe('The layers of src/', () => {
       expect(known.map(({ from }) => from)).toEqual(['src/features.ts'])
     },
   )
-  it('name a vector store only in the list of kinds of index', () => {
+  it('name a vector store only in the list of features', () => {
     const naming = sourceFiles('src').filter(({ text }) => /qdrant/i.test(text))
-    expect(naming.map(({ path }) => path)).toEqual(['src/index-drivers.ts'])
+    expect(naming.map(({ path }) => path)).toEqual(['src/features.ts'])
   })
   it('import only files that exist', () => expect(missingFiles(files)).toEqual([]))
 })

@@ -33,7 +33,7 @@ import {
   type Surroundings,
   writeBackupFile,
 } from '../documents/transfer/backup-file.ts'
-import { INDEX_VARIABLES, indexDriver } from '../index-drivers.ts'
+import { INDEX_VARIABLES, indexDriver } from '../features.ts'
 import { AgentVersions } from '../operator/admin/agent-versions.ts'
 import { editEnvironment } from '../operator/admin/env-file.ts'
 import { type Command, createProgressBar, type ProgressTarget } from './command.ts'

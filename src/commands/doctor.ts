@@ -18,7 +18,7 @@ import { embeddingModel, embedsHere } from '../compose/models.ts'
 import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
 import { storePlace } from '../compose/stores.ts'
 import { type Config, EXTRACTIVE } from '../config.ts'
-import { indexDriver } from '../index-drivers.ts'
+import { indexDriver } from '../features.ts'
 import { keptOf } from '../operator/ops/kept.ts'
 import type { Command } from './command.ts'
 

@@ -1,6 +1,6 @@
 import { embeddingModel } from '../compose/models.ts'
 import { rebuildIndex, reEmbedAll } from '../compose/rebuild.ts'
-import { indexDriver, SHARED_INDEXES } from '../index-drivers.ts'
+import { indexDriver, SHARED_INDEXES } from '../features.ts'
 import { type Command, createProgressBar } from './command.ts'
 
 /** `npm run re-embed`. If interrupted, it resumes when it is run again. */

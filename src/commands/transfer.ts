@@ -4,7 +4,7 @@ import { type CorpusRecord, openCorpusSource, openCorpusTarget } from '@agent-se
 import { fillIndex } from '../compose/rebuild.ts'
 import type { Config } from '../config.ts'
 import { moveCorpus, type Watch } from '../documents/transfer/move-corpus.ts'
-import { SHARED_INDEXES } from '../index-drivers.ts'
+import { SHARED_INDEXES } from '../features.ts'
 import type { Command } from './command.ts'
 import { createProgressBar, type ProgressTarget } from './command.ts'
 

@@ -8,7 +8,7 @@ import {
 import type { DocumentStore } from '@agent-server/stores'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
-import { indexDriver } from '../index-drivers.ts'
+import { indexDriver } from '../features.ts'
 
 type Store = IndexSource & Pick<DocumentStore, 'identity' | 'vectorsGeneration'>
 

@@ -7,7 +7,7 @@ import {
   type Replacement,
   replaceIndex,
 } from '../documents/ingestion/replace-index.ts'
-import { indexDriver } from '../index-drivers.ts'
+import { indexDriver } from '../features.ts'
 import { indexContext } from './chunk-index.ts'
 import { openPreparer } from './knowledge.ts'
 import { createEmbedder, embeddingModel } from './models.ts'

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 
 /**
  * What a package adds to the server, which knows it by its line in `src/features.ts`. `Services` are only those that
- * it uses; the compiler checks that the server has them.
+ * it uses; the compiler checks that the server has them. A kind of index is one, too: see `ChunkIndexDriver`.
  */
 export interface Feature<Services extends FastifyPluginOptions = FastifyPluginOptions> {
   name: string

@@ -21,7 +21,7 @@ export type VariableValues<Shape extends VariableShape> = [keyof Shape] extends 
   ? object
   : Readonly<z.output<z.ZodObject<Shape>>>
 /** All members of a union in one type. */
-export type AllOf<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+type AllOf<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
   all: infer All,
 ) => void
   ? All
