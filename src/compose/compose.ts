@@ -97,7 +97,8 @@ export async function compose(
     search,
     model,
   })
-  opened.defer(operator.close)
+  let operating: Promise<void> | undefined
+  opened.defer(() => operating)
   const services = await composeServices({
     config,
     knowledge,
@@ -114,8 +115,7 @@ export async function compose(
     agents.start()
     await knowledge.start(running)
     await corpus.start(running)
-    operator.start()
-    audit.start()
+    operating = operator.run(running)
   }
   return {
     services,

@@ -85,6 +85,7 @@ export function openCorpus(
     },
     { store, documents, log },
   )
+  const background: Promise<void>[] = []
   return {
     corpusFor: (caller: Caller) => corpusForCaller(caller, services),
     conversationDeleted: sweep.conversationDeleted,
@@ -94,13 +95,11 @@ export function openCorpus(
       const names = watched.flatMap(({ collection = [] }) => collection)
       await store.collections.reserve([...new Set(names)])
       running.throwIfAborted()
-      web.start()
-      folders.start()
-      sweep.start()
+      background.push(web.run(running), folders.run(running), sweep.run(running))
     },
+    /** What goes on in the background ends with `running`, before the close. */
     async close() {
-      await sweep.close()
-      await folders.close()
+      await Promise.all(background)
       await web.close()
     },
   }

@@ -58,7 +58,7 @@ export async function openKnowledge(
   await using opened = new AsyncDisposableStack()
   opened.defer(store.close)
   const usage = openUsage(config, store, terms, log)
-  opened.defer(() => usage.ledger.close())
+  opened.defer(() => usage.ledger.flush())
   const { embedding, lexicalOnly } = await openEmbedding(config, store, log)
   const preparer = openPreparer(config, log)
   opened.defer(preparer.close)
@@ -118,7 +118,7 @@ export async function openKnowledge(
     extractor,
     /** Resolves when ingestion has started. What goes on in the background ends with `running`, before the close. */
     async start(running: AbortSignal) {
-      usage.ledger.start()
+      background.push(usage.ledger.run(running))
       await keeper.open(running)
       background.push(keeper.watch(running))
       await untilAvailable(() => webhooks.start().then(ingestion.start), log, running)

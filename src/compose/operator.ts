@@ -48,15 +48,16 @@ export function openOperator({ knowledge, search, model, ...parts }: OperatorPar
     admin,
     description,
     readiness,
-    start() {
-      closingModels.start()
-      search.languages.start()
+    /** Ends once `running` is aborted. */
+    async run(running: AbortSignal) {
+      const { languages } = search
+      await Promise.all([
+        closingModels.run(running),
+        languages.run(running),
+        server.audit.run(running),
+      ])
     },
     warn: processes.warn,
-    async close() {
-      await search.languages.close()
-      await closingModels.close()
-    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { pause } from '@agent-server/lib/abort.ts'
+import { repeat } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
@@ -13,10 +13,13 @@ import {
 } from '@agent-server/stores'
 import type { AllDocuments } from './ingestion/documents.ts'
 
-/** A start has other work, and nobody sees what is left behind. */
-const FIRST_SWEEP_MS = 3_000
-/** Rarely, as each starts a thread, which stays for a minute after its work. */
-const SWEEP_MS = 600_000
+/**
+ * A start has other work, and nobody sees what is left behind. Later ones are rare, as each starts a thread, which stays
+ * for a minute after its work.
+ */
+const SWEEPS = { firstMs: 3_000, everyMs: 600_000 }
+/** The deadline for deleting the documents of one conversation at once; the sweep has more time. */
+const REMOVAL_MS = 60_000
 /** Conversations whose documents are deleted in one sweep. */
 const SWEPT = 1_000
 
@@ -44,11 +47,8 @@ interface Sweeping {
  * nobody. Begins with those that an earlier process left behind. Forgets lists of readers that no document has, too.
  */
 export function createConversationSweep({ store, lookup, documents, log }: Sweeping) {
-  const closing = new AbortController()
-  let running: Promise<void> | undefined
-
-  const removeAll = async (conversation: string): Promise<void> => {
-    const pages = documentPages(store, everything(), { conversation }, closing.signal)
+  const removeAll = async (conversation: string, signal: AbortSignal): Promise<void> => {
+    const pages = documentPages(store, everything(), { conversation }, signal)
     for await (const page of pages) {
       const removed = page.documents.map(({ id }) =>
         ignore(documents.remove(everything(), id), 'somebody else did'),
@@ -56,35 +56,25 @@ export function createConversationSweep({ store, lookup, documents, log }: Sweep
       await Promise.all(removed)
     }
   }
-  const removedLater = (error: unknown) => {
-    if (!closing.signal.aborted) {
-      log.warn({ err: error }, 'documents of deleted conversations are removed later')
-    }
-  }
+  const removedLater = (error: unknown) =>
+    log.warn({ err: error }, 'documents of deleted conversations are removed later')
 
-  const sweep = async (): Promise<void> => {
-    const conversations = await lookup.goneConversations(everything(), SWEPT, closing.signal)
-    for (const conversation of conversations) await removeAll(conversation)
-    await store.collections.forgetAccess()
-  }
-
-  const run = async (): Promise<void> => {
-    for (let wait = FIRST_SWEEP_MS; ; wait = SWEEP_MS) {
-      await ignore(pause(wait, closing.signal), 'only the signal ends it')
-      if (closing.signal.aborted) return
-      await sweep().catch(removedLater)
+  const sweep = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const conversations = await lookup.goneConversations(everything(), SWEPT, signal)
+      for (const conversation of conversations) await removeAll(conversation, signal)
+      await store.collections.forgetAccess()
+    } catch (error) {
+      signal.throwIfAborted()
+      removedLater(error)
     }
   }
 
   return {
-    start() {
-      running = run()
-    },
+    /** Sweeps again and again until `signal` is aborted. */
+    run: (signal: AbortSignal) => repeat(() => sweep(signal), SWEEPS, signal),
     /** Deletes the documents of a conversation that was just deleted. */
-    conversationDeleted: (conversation: string) => removeAll(conversation).catch(removedLater),
-    async close() {
-      closing.abort(new Error('The server is shutting down'))
-      await running
-    },
+    conversationDeleted: (conversation: string) =>
+      removeAll(conversation, AbortSignal.timeout(REMOVAL_MS)).catch(removedLater),
   }
 }

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { pause } from '@agent-server/lib/abort.ts'
-import { ignore } from '@agent-server/lib/ignore.ts'
+import { repeat } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
@@ -35,11 +34,11 @@ interface Dependencies {
 export class LanguageNotice {
   readonly #dependencies: Dependencies
   readonly #expected: AnalyserLanguage
-  readonly #closing = new AbortController()
   readonly #logged = new Set<string>()
   #documents: readonly string[] = []
   #questions: readonly string[] = []
-  #work: Promise<void> | undefined
+  /** The number of chunks when texts were last read. */
+  #looked = 0
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -47,8 +46,9 @@ export class LanguageNotice {
     this.#expected = searchLanguage === 'none' ? 'english' : searchLanguage
   }
 
-  start(): void {
-    this.#work = ignore(this.#follow(), 'only the signal ends it')
+  /** Looks at the documents until `signal` is aborted. */
+  run(signal: AbortSignal): Promise<void> {
+    return repeat(() => this.#look(), { firstMs: EVERY_MS, everyMs: EVERY_MS }, signal)
   }
 
   readonly noteQuestion = (question: string): void => {
@@ -69,29 +69,20 @@ export class LanguageNotice {
     )
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort(new Error('The server is closing'))
-    await this.#work
-  }
-
-  async #follow(): Promise<void> {
+  async #look(): Promise<void> {
     const { log, store } = this.#dependencies
-    let looked = 0
-    for (;;) {
-      await pause(EVERY_MS, this.#closing.signal)
-      try {
-        const { chunks } = await store.counts()
-        if (chunks < looked / GROWTH || chunks > looked * GROWTH) {
-          this.#documents = await this.#languagesOfDocuments()
-          looked = chunks
-        }
-      } catch (error) {
-        log.warn({ err: error }, 'the languages of the documents could not be looked at')
+    try {
+      const { chunks } = await store.counts()
+      if (chunks < this.#looked / GROWTH || chunks > this.#looked * GROWTH) {
+        this.#documents = await this.#languagesOfDocuments()
+        this.#looked = chunks
       }
-      for (const { message } of this.warnings()) {
-        if (!this.#logged.has(message)) log.warn({}, message)
-        this.#logged.add(message)
-      }
+    } catch (error) {
+      log.warn({ err: error }, 'the languages of the documents could not be looked at')
+    }
+    for (const { message } of this.warnings()) {
+      if (!this.#logged.has(message)) log.warn({}, message)
+      this.#logged.add(message)
     }
   }
 

@@ -105,3 +105,22 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
     clearTimeout(timer)
   }
 }
+
+/**
+ * Does `work` after `firstMs`, and again `everyMs` after each time that it has ended, until `signal` is aborted. Throws
+ * what `work` throws before that.
+ */
+export async function repeat(
+  work: () => Promise<unknown>,
+  { firstMs = 0, everyMs }: { firstMs?: number; everyMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for (let wait = firstMs; ; wait = everyMs) {
+      await pause(wait, signal)
+      await work()
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}

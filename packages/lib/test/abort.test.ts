@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startDeadline } from '@agent-server/lib/abort.ts'
+import { repeat, startDeadline } from '@agent-server/lib/abort.ts'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 describe('A deadline', () => {
@@ -44,3 +44,45 @@ describe('A deadline', () => {
     expect([deadline.signal.aborted, deadline.isOver]).toEqual([false, false])
   })
 })
+
+describe('Repeated work', () => {
+  it('is done again and again, and ends without an error when told to', async () => {
+    const stop = new AbortController()
+    let times = 0
+    const count = async () => {
+      times += 1
+    }
+    const ended = repeat(count, { everyMs: 1 }, stop.signal)
+    await expect.poll(() => times).toBeGreaterThan(2)
+    stop.abort(new Error('enough'))
+    await expect(ended).resolves.toBeUndefined()
+  })
+
+  it('ends while it waits, and while it works', async () => {
+    for (const work of [async () => undefined, () => new Promise<never>(() => undefined)]) {
+      const stop = new AbortController()
+      const untilStopped = () => Promise.race([work(), rejection(stop.signal)])
+      const ended = repeat(untilStopped, { everyMs: 60_000 }, stop.signal)
+      await delay(5)
+      stop.abort(new Error('enough'))
+      await expect(ended).resolves.toBeUndefined()
+    }
+  })
+
+  it('throws what the work throws', async () => {
+    const failing = repeat(
+      async () => {
+        throw new Error('broken')
+      },
+      { everyMs: 1 },
+      new AbortController().signal,
+    )
+    await expect(failing).rejects.toThrow('broken')
+  })
+})
+
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+}

@@ -1,5 +1,4 @@
-import { pause } from '@agent-server/lib/abort.ts'
-import { ignore } from '@agent-server/lib/ignore.ts'
+import { pause, repeat } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
 import { type Embedder, EmbedderError } from '@agent-server/models'
@@ -152,13 +151,12 @@ export function createOnlineReEmbedding(dependencies: OnlineDependencies) {
   return {
     progress: () => progress,
     /** Embeds existing and new chunks until `signal` is aborted. Never throws: failures are reported and retried. */
-    async run(signal: AbortSignal): Promise<void> {
-      while (!signal.aborted) {
-        await embedNew(signal).catch((error: unknown) => {
+    run(signal: AbortSignal): Promise<void> {
+      const embedOrWait = () =>
+        embedNew(signal).catch((error: unknown) => {
           if (!signal.aborted) failed(error)
         })
-        await ignore(pause(pollMs, signal), 'only the signal ends it')
-      }
+      return repeat(embedOrWait, { everyMs: pollMs }, signal)
     },
   }
 }

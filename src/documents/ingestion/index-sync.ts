@@ -1,4 +1,4 @@
-import { pause } from '@agent-server/lib/abort.ts'
+import { pause, repeat } from '@agent-server/lib/abort.ts'
 import { batched, forEachBatch } from '@agent-server/lib/batches.ts'
 import { compareKeys } from '@agent-server/lib/compare-keys.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
@@ -238,11 +238,10 @@ async function watchSharedIndex(
   { lost, reconciliation, heal, log }: WatchDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
+  const look = async () => {
     try {
-      await pause(LOOK_MS, signal)
       const part = await ignore(lost(signal), 'an index that does not answer is not lost')
-      if (!part) continue
+      if (!part) return
       log.warn({ part }, 'the search index was lost or replaced; adding the missing chunks')
       if (part !== 'replaced') reconciliation.lost(part)
       await heal()
@@ -250,6 +249,7 @@ async function watchSharedIndex(
       if (!signal.aborted) log.error({ err: error }, 'synchronizing the search index failed')
     }
   }
+  await repeat(look, { firstMs: LOOK_MS, everyMs: LOOK_MS }, signal)
 }
 
 interface KeptIndex {

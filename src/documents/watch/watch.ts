@@ -26,20 +26,14 @@ export function openWatch(
   const turns = createLimiter({ name: 'watched folders', capacity: MAX_READ })
   const dependencies = { ...parts, maxBytes, maxQueued: queueLimit / 2, turns, timing }
   const watched = folders.map((folder) => createWatchedFolder(folder, dependencies))
-  const closing = new AbortController()
-  let running: Promise<void>[] = []
   return {
-    start() {
-      running = watched.map(({ run }) => run(closing.signal))
+    /** Follows them until `signal` is aborted; unfinished work continues after the next start. */
+    async run(signal: AbortSignal): Promise<void> {
+      await Promise.all(watched.map(({ run }) => run(signal)))
     },
     /** The state of each folder. */
     async list(): Promise<WatchedFolders> {
       return { folders: await Promise.all(watched.map(({ describe }) => describe())) }
-    },
-    /** Ingests and deletes nothing more; unfinished work continues after the next start. */
-    async close() {
-      closing.abort(new Error('The server is shutting down'))
-      await Promise.all(running)
     },
   }
 }

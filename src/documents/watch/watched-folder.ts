@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { pause, untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
+import { pause, repeat, untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { ignore } from '@agent-server/lib/ignore.ts'
 import { createNotifier } from '@agent-server/lib/notifier.ts'
 import { codeOf, explainPath } from '@agent-server/lib/system-error.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
@@ -98,19 +97,16 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
       if (!isOurs) state.report('elsewhere')
     } catch (error) {
       if (!signal.aborted) state.report('failed', whyFailed(error), error)
+    } finally {
+      events.close()
     }
   }
 
   return {
     describe: state.describe,
     /** Follows the folder until `signal` is aborted. Never throws. */
-    async run(signal: AbortSignal): Promise<void> {
-      while (!signal.aborted) {
-        await attempt(signal)
-        events.close()
-        await ignore(pause(timing.retryMs, signal), 'only the signal ends it')
-      }
-    },
+    run: (signal: AbortSignal) =>
+      repeat(() => attempt(signal), { everyMs: timing.retryMs }, signal),
   }
 }
 

@@ -77,18 +77,11 @@ export function openPages(
   })
   const fetchPage = isOn ? createFetchPage({ fetch: outbound.fetch, ignoredRobots }) : () => NOTHING
   const pages = createPages({ ...parts, fetchPage })
-  const closing = new AbortController()
-  let running: Promise<void> | undefined
   return {
     pages,
-    start() {
-      if (isOn) running = pages.run(closing.signal)
-    },
-    async close() {
-      closing.abort(new Error('The server is shutting down'))
-      await running
-      await outbound.close()
-    },
+    /** Until `signal` is aborted. Never throws. */
+    run: async (signal: AbortSignal) => (isOn ? pages.run(signal) : undefined),
+    close: outbound.close,
   }
 }
 

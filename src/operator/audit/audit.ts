@@ -1,3 +1,4 @@
+import { repeat } from '@agent-server/lib/abort.ts'
 import type { Owner } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
@@ -39,7 +40,6 @@ export class Audit {
   #notes: NewAuditEntry[] = []
   #lost = 0
   #timer: NodeJS.Timeout | undefined
-  #tidying: NodeJS.Timeout | undefined
   #storing = Promise.resolve()
   #next: Promise<void> | undefined
 
@@ -101,21 +101,20 @@ export class Audit {
     } while (before !== undefined)
   }
 
-  /** Begins to remove what is too old, or too much. */
-  start(): void {
-    const tidy = () => {
-      const before = this.#now() - this.#days * DAY_MS
-      this.#store.removeOld(before, MAX_ENTRIES).catch((error: unknown) => {
-        this.#log.warn({ err: error }, 'removing old entries of the audit log failed; tried again')
-      })
-    }
-    tidy()
-    this.#tidying = setInterval(tidy, TIDY_MS).unref()
+  /** Removes what is too old, or too much, until `signal` is aborted. */
+  run(signal: AbortSignal): Promise<void> {
+    const tidy = () =>
+      this.#store
+        .removeOld(this.#now() - this.#days * DAY_MS, MAX_ENTRIES)
+        .catch((error: unknown) => {
+          const message = 'removing old entries of the audit log failed; tried again'
+          this.#log.warn({ err: error }, message)
+        })
+    return repeat(tidy, { everyMs: TIDY_MS }, signal)
   }
 
   /** Stores what is noted. */
   async close(): Promise<void> {
-    clearInterval(this.#tidying)
     await this.#flush()
     for (const entry of this.#notes) this.#logUnstored(entry, new Error('The server has closed'))
   }

@@ -1,5 +1,4 @@
-import { pause } from '@agent-server/lib/abort.ts'
-import { ignore } from '@agent-server/lib/ignore.ts'
+import { repeat } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { closingNotice } from '@agent-server/models'
 import type { ModelKind } from '@agent-server/schemas/operator/admin.ts'
@@ -16,8 +15,7 @@ export interface ServedModel {
 }
 
 /** The first look is after the start's own work; later ones are in case something is announced. */
-const FIRST_MS = 1_000
-const AGAIN_MS = 86_400_000
+const LOOKS = { firstMs: 1_000, everyMs: 86_400_000 }
 
 type Warning = NonNullable<Readiness['warnings']>[number]
 
@@ -28,9 +26,8 @@ interface Dependencies {
 
 /** Follows which of the models in use are about to be closed, and logs each once. */
 export function createClosingModels({ models, log }: Dependencies) {
-  const closing = new AbortController()
   const days = new Map<ServedModel, string>()
-  let work: Promise<void> | undefined
+  const logLines = new Set<string>()
 
   const warningOf = (entry: ServedModel): Warning[] => {
     const { model, setting } = entry
@@ -39,9 +36,9 @@ export function createClosingModels({ models, log }: Dependencies) {
     return message ? [{ code: 'model_closes', model, closesOn, message }] : []
   }
 
-  async function look(logLines: Set<string>): Promise<void> {
+  async function look(signal: AbortSignal): Promise<void> {
     for (const entry of models) {
-      const day = await entry.closesOn(closing.signal)
+      const day = await entry.closesOn(signal)
       if (day === undefined) days.delete(entry)
       else days.set(entry, day)
       for (const { message, model, closesOn } of warningOf(entry)) {
@@ -52,23 +49,10 @@ export function createClosingModels({ models, log }: Dependencies) {
     }
   }
 
-  async function follow(): Promise<void> {
-    const logLines = new Set<string>()
-    for (let wait = FIRST_MS; ; wait = AGAIN_MS) {
-      await pause(wait, closing.signal)
-      await look(logLines)
-    }
-  }
-
   return {
-    start(): void {
-      if (models.length > 0) work = ignore(follow(), 'only the signal ends it')
-    },
+    /** Follows them until `signal` is aborted. */
+    run: (signal: AbortSignal) => repeat(() => look(signal), LOOKS, signal),
     /** Of those that close within the time of a notice, as far as is known. */
     warnings: (): Warning[] => models.flatMap(warningOf),
-    async close(): Promise<void> {
-      closing.abort(new Error('The server is closing'))
-      await work
-    },
   }
 }

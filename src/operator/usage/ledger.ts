@@ -1,4 +1,4 @@
-import { pause } from '@agent-server/lib/abort.ts'
+import { pause, repeat } from '@agent-server/lib/abort.ts'
 import { backoffMs } from '@agent-server/lib/backoff.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
@@ -62,7 +62,6 @@ export class UsageLedger implements Payment {
   #waiting: Waiting[] = []
   #lost = 0
   #timer: NodeJS.Timeout | undefined
-  #tidying: NodeJS.Timeout | undefined
   #storing = Promise.resolve()
   #next: Promise<void> | undefined
 
@@ -110,16 +109,14 @@ export class UsageLedger implements Payment {
     return tokens
   }
 
-  /** Begins to remove what is too old. */
-  start(): void {
+  /** Removes what is too old, until `signal` is aborted. */
+  run(signal: AbortSignal): Promise<void> {
     const { store, days, log } = this.#parts
-    const tidy = () => {
+    const tidy = () =>
       store.removeBefore(this.today() - days, this.#now()).catch((error: unknown) => {
         log.warn({ err: error }, 'removing old usage of models failed; tried again')
       })
-    }
-    tidy()
-    this.#tidying = setInterval(tidy, TIDY_MS).unref()
+    return repeat(tidy, { everyMs: TIDY_MS }, signal)
   }
 
   /** Stores what waits. */
@@ -133,11 +130,6 @@ export class UsageLedger implements Payment {
       return this.#storing
     })
     return this.#next
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.#tidying)
-    await this.flush()
   }
 
   /** What waits may have been used before there was a limit. */

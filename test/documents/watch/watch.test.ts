@@ -44,13 +44,18 @@ async function open(queueLimit = 1_000) {
       { store: { ...parts.store, withExclusiveLock, ...store }, documents, log },
       timing,
     )
-    onTestFinished(watching.close)
-    watching.start()
+    const closing = new AbortController()
+    const ended = watching.run(closing.signal)
+    const close = async () => {
+      closing.abort(new Error('The test has ended'))
+      await ended
+    }
+    onTestFinished(close)
     const state = async (): Promise<Partial<WatchedFolder>> =>
       (await watching.list()).folders[0] ?? {}
     return {
       state,
-      close: watching.close,
+      close,
       /** Resolves after several looks at the folder, for what should not happen. */
       async looks() {
         for (let n = 0; n < 4; n++) {

@@ -42,7 +42,7 @@ async function open(change: (usage: UsageStore) => UsageStore = (usage) => usage
       },
       async close() {
         await keys.close()
-        await ledger.close()
+        await ledger.flush()
       },
     }
   }

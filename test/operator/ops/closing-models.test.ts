@@ -19,9 +19,10 @@ it('logs one line at start for each model that is about to close, and none for o
     served('reranking', undefined),
   ]
   const closing = createClosingModels({ models, log })
-  onTestFinished(closing.close)
+  const stop = new AbortController()
+  onTestFinished(() => stop.abort())
   expect(closing.warnings()).toEqual([])
-  closing.start()
+  void closing.run(stop.signal)
   await expect.poll(() => lines.length, { timeout: 5_000 }).toBe(1)
   expect(lines).toEqual([
     [
@@ -34,11 +35,13 @@ it('logs one line at start for each model that is about to close, and none for o
   expect(closing.warnings()).toHaveLength(1)
 })
 
-it('closes at once, whatever it waits for', async () => {
+it('ends at once, whatever it waits for', async () => {
   const never: ServedModel = { ...served('chat', undefined), closesOn: untilAborted }
   const closing = createClosingModels({ models: [never], log: { warn: () => undefined } })
-  closing.start()
-  await closing.close()
+  const stop = new AbortController()
+  const ended = closing.run(stop.signal)
+  stop.abort()
+  await ended
 })
 
 function untilAborted(signal: AbortSignal): Promise<undefined> {

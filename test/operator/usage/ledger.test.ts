@@ -76,7 +76,6 @@ it('Keeps all calls while the store is down, each once', async () => {
   expect(await stored()).toEqual([])
   isDown = false
   await ledger.flush()
-  await ledger.close()
   expect(await stored()).toEqual([
     ['a', 2],
     ['b', 1],
