@@ -25,7 +25,7 @@ import {
   DeploymentRequest,
   DeploymentTargets,
 } from '@agent-server/schemas/operator/deployment.ts'
-import { type Kept, KeptList } from '@agent-server/schemas/operator/kept.ts'
+import { type StorageUse, StorageUseList } from '@agent-server/schemas/operator/storage-use.ts'
 import { WatchedFolders } from '@agent-server/schemas/operator/watch.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
@@ -59,7 +59,7 @@ export interface AdminServices extends AgentFileServices {
   /** Absent if no document store is open. */
   audit?: Audit | undefined
   /** Absent if no document store is open. */
-  kept?: (() => Promise<Kept[]>) | undefined
+  storageUse?: (() => Promise<StorageUse[]>) | undefined
   /** Absent if no document store is open. */
   folders?: Pick<Watch, 'list'> | undefined
   settings: SettingsService
@@ -84,7 +84,9 @@ export const adminRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, ser
   if (services.usage) app.register(usageRoutes, { usage: services.usage })
   if (services.peopleAdmin) app.register(peopleRoutes, { people: services.peopleAdmin })
   if (services.audit) app.register(auditRoutes, { audit: services.audit })
-  if (services.kept) app.register(keptRoutes, { kept: services.kept })
+  if (services.storageUse) {
+    app.register(storageRoutes, { storageUse: services.storageUse })
+  }
   if (services.folders) app.register(folderRoutes, { folders: services.folders })
   app.register(agentFileRoutes, services)
   app.register(settingsRoutes, services)
@@ -268,19 +270,19 @@ const folderRoutes: FastifyPluginAsyncZod<{ folders: Pick<Watch, 'list'> }> = as
   })
 }
 
-const keptRoutes: FastifyPluginAsyncZod<{ kept: () => Promise<Kept[]> }> = async (
+const storageRoutes: FastifyPluginAsyncZod<{ storageUse: () => Promise<StorageUse[]> }> = async (
   app,
-  { kept },
+  { storageUse },
 ) => {
-  app.get('/admin/kept', {
+  app.get('/admin/storage', {
     schema: {
-      operationId: 'listKept',
-      summary: 'List what is kept, and how far it grows',
+      operationId: 'listStorageUse',
+      summary: 'List stored data with its size and limits',
       description:
-        'Returns how many documents, conversations, runs and others the database holds, what they take, and the bounds of each.',
-      response: { 200: KeptList.describe('What is kept.'), ...errorResponses() },
+        'Returns, for each kind of data, the number of entries, their size in the database, how long they are kept, and their limit.',
+      response: { 200: StorageUseList.describe('Stored data by kind.'), ...errorResponses() },
     },
-    handler: async () => ({ kept: await kept() }),
+    handler: async () => ({ storage: await storageUse() }),
   })
 }
 

@@ -19,7 +19,7 @@ import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
 import { storePlace } from '../compose/stores.ts'
 import { type Config, EXTRACTIVE } from '../config.ts'
 import { indexDriver } from '../features.ts'
-import { keptOf } from '../operator/ops/kept.ts'
+import { storageUseOf } from '../operator/ops/storage-use.ts'
 import type { Command } from './command.ts'
 
 const ANSWER_MS = 10_000
@@ -70,7 +70,7 @@ export const runDoctor: Command = async (context) => {
   report(await checkDisk(config.loaded))
   const database = await describeDatabase(config.loaded, context.signal)
   report(database)
-  const growth = database.remedy ? undefined : await describeKept(config.loaded, context.signal)
+  const growth = database.remedy ? undefined : await describeStorage(config.loaded, context.signal)
   if (growth) report(growth)
   for (const finding of await checkServer(config.loaded, context.signal)) report(finding)
   stderr.write(failed === 0 ? 'Everything works\n' : `${failed} failed\n`)
@@ -150,14 +150,14 @@ async function describeDatabase(config: Config, signal: AbortSignal): Promise<Fi
 }
 
 /** How much there is of what grows. Nothing before the first start, nor where the database cannot be read, which is a finding. */
-async function describeKept(config: Config, signal: AbortSignal): Promise<Finding | undefined> {
+async function describeStorage(config: Config, signal: AbortSignal): Promise<Finding | undefined> {
   try {
     const backup = await openBackup(storePlace(config))
     for await (const record of backup.read(signal)) {
       if (record.kind !== 'start') break
-      const growth = keptOf(config, new Map(Object.entries(record.rows)))
+      const growth = storageUseOf(config, new Map(Object.entries(record.rows)))
       const words = growth.map(({ name, count }) => `${count.toLocaleString('en')} ${name}`)
-      return { part: 'kept', words: words.join(', ') }
+      return { part: 'storage', words: words.join(', ') }
     }
   } catch (error) {
     signal.throwIfAborted()

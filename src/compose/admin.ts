@@ -24,8 +24,8 @@ import { SettingsService } from '../operator/admin/settings.ts'
 import type { Audit } from '../operator/audit/audit.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
-import { createKept } from '../operator/ops/kept.ts'
 import type { RunHistory } from '../operator/ops/runs.ts'
+import { createStorageUse } from '../operator/ops/storage-use.ts'
 import type { PeopleAdmin } from '../operator/people/people-admin.ts'
 import type { UsageReports } from '../operator/usage/report.ts'
 import { LABELS } from '../variable-labels.ts'
@@ -168,7 +168,7 @@ export function composeAdmin(parts: AdminParts) {
     folders,
     peopleAdmin,
     audit,
-    kept: store && createKept(config, store),
+    storageUse: store && createStorageUse(config, store),
     agentFile,
     settings,
     server,

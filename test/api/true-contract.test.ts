@@ -257,7 +257,7 @@ const CALLS: Record<string, OperationCall[]> = {
   trySkills: [{ body: { text: '{}' } }, { body: {} }],
   listDeploymentTargets: [{}],
   makeDeployment: [{ body: { target: 'compose' } }, { body: { target: 'unknown' } }, { body: {} }],
-  listKept: [{}],
+  listStorageUse: [{}],
   listWatchedFolders: [{}],
   listApiKeys: [{}],
   createApiKey: [{ body: { name: 'Web', scopes: ['chat'], collections: ['birds'] } }, { body: {} }],

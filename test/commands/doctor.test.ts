@@ -103,7 +103,7 @@ it('reads the whole database, and says what to do if it is damaged', async () =>
   const environment = { ...(await settings(Number(new URL(url).port))), DATA_DIR: data.directory }
   expect((await examine(environment)).said).toMatch(/^ok +database +is sound$/m)
   expect((await examine(environment)).said).toMatch(
-    /^ok +kept +20 documents, 0 conversations, .*, 0 keys, 0 shared collections$/m,
+    /^ok +storage +20 documents, 0 conversations, .*, 0 keys, 0 shared collections$/m,
   )
 
   const file = await open(join(data.directory, 'agent-server.db'), 'r+')

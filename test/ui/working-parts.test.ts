@@ -13,7 +13,7 @@ interface Part {
 interface Exports {
   partsOf(readiness: object, capabilities: object, folders: object[], last?: object): Part[]
   inShort(parts: Part[]): Part[]
-  isNearlyFull(kept: object): boolean
+  isNearlyFull(use: object): boolean
 }
 
 const { partsOf, inShort, isNearlyFull } = await loadComponents<Exports>(
@@ -175,7 +175,7 @@ it('Parts of which there is nothing to say but that they work stand in one line'
 it.each([
   ['what refuses more', 181, 'refused', true],
   ['what has room', 180, 'refused', false],
-  ['what makes room by itself', 200, 'oldest-goes', false],
+  ['what makes room by itself', 200, 'oldest-removed', false],
 ])('warns, or does not, of %s', (_case, count, whenFull, warns) => {
   expect(isNearlyFull({ count, most: 200, whenFull })).toBe(warns)
 })

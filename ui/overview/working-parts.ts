@@ -1,8 +1,8 @@
 import type {
   Capabilities,
-  Kept,
   Readiness,
   RunSummary,
+  StorageUse,
   WatchedFolder,
 } from '../../packages/client/src/agent-server.ts'
 import { outcomeOf } from '../activity/run-view.tsx'
@@ -266,5 +266,5 @@ export const isNearlyFull = ({
   count,
   most,
   whenFull,
-}: Pick<Kept, 'count' | 'most' | 'whenFull'>) =>
+}: Pick<StorageUse, 'count' | 'most' | 'whenFull'>) =>
   whenFull === 'refused' && most !== undefined && count > most * NEARLY

@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals'
 import type {
   Capabilities,
-  Kept as KeptThing,
   Readiness,
   RunSummary,
+  StorageUse,
   WatchedFolder,
 } from '../../packages/client/src/agent-server.ts'
 import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { attempt, client, session } from '../api.ts'
 import { asSentence, formatBytes, formatNumber, roughly } from '../format.ts'
-import { type Begun, FirstSteps } from '../overview/first-steps.tsx'
+import { FirstSteps, type Progress } from '../overview/first-steps.tsx'
 import { SAMPLE } from '../overview/sample-document.ts'
 import { inShort, isNearlyFull, type Part, partsOf } from '../overview/working-parts.ts'
 import { Button, Field } from '../parts/controls.tsx'
@@ -25,10 +25,10 @@ import { person } from '../session.ts'
 
 const POLL_MS = 10_000
 /** Counting takes a while in a large database. */
-const KEPT_POLL_MS = 300_000
+const STORAGE_POLL_MS = 300_000
 const NEWEST = 20
 
-const readKept = () => client.admin.kept()
+const readStorageUse = () => client.admin.storage()
 
 async function readAll() {
   await readServerState()
@@ -46,16 +46,16 @@ async function readAll() {
     capabilities,
     folders,
     last,
-    begun: await readBegun(readiness, capabilities, hasAsked),
+    firstSteps: await readProgress(readiness, capabilities, hasAsked),
   }
 }
 
 /** What there is of the first steps; undefined once they are done. */
-async function readBegun(
+async function readProgress(
   readiness: Readiness,
   capabilities: Capabilities,
   hasAsked: boolean,
-): Promise<Begun | undefined> {
+): Promise<Progress | undefined> {
   const documents = totalOf(readiness)
   if (documents > 0 && hasAsked) return undefined
   const { model } = capabilities.chat
@@ -87,7 +87,7 @@ export function OverviewPage() {
         <h1>Overview</h1>
         <div class="row">
           {state && <StateLine readiness={state.readiness} lost={failure.value !== ''} />}
-          {state && !state.begun && (
+          {state && !state.firstSteps && (
             <a class="button primary" href={href('chat')}>
               <Icon name="chat" />
               Ask a question
@@ -115,18 +115,18 @@ interface RunningProps {
   capabilities: Capabilities
   folders: readonly WatchedFolder[]
   last: RunSummary | undefined
-  begun: Begun | undefined
+  firstSteps: Progress | undefined
   onChange: () => void
 }
 
 /** What needs somebody comes first. */
-function Running({ readiness, capabilities, folders, last, begun, onChange }: RunningProps) {
+function Running({ readiness, capabilities, folders, last, firstSteps, onChange }: RunningProps) {
   const parts = partsOf(readiness, capabilities, folders, last)
   const failing = parts.filter(({ tone }) => tone === 'bad')
   return (
     <>
       {failing.length > 0 && <Parts id="attention" title="Needs attention" parts={failing} />}
-      {begun && <FirstSteps state={begun} onDone={onChange} />}
+      {firstSteps && <FirstSteps state={firstSteps} onDone={onChange} />}
       <Counts readiness={readiness} />
       {!person.value && <Access />}
       <Parts
@@ -138,7 +138,7 @@ function Running({ readiness, capabilities, folders, last, begun, onChange }: Ru
         <h2 id="begin">Use it from a program</h2>
         <Snippets endpoint={location.origin} />
       </section>
-      <Kept />
+      <StoredData />
       <ServerPanel />
     </>
   )
@@ -255,27 +255,27 @@ function Backlog({ work, waiting }: { work: BacklogWork | undefined; waiting: st
 }
 
 /** What the database holds, and how far it grows. */
-function Kept() {
-  const { value, failure } = usePolled(readKept, KEPT_POLL_MS)
+function StoredData() {
+  const { value, failure } = usePolled(readStorageUse, STORAGE_POLL_MS)
   return (
-    <section class="panel wide" aria-labelledby="kept">
-      <h2 id="kept">What is kept</h2>
+    <section class="panel wide" aria-labelledby="stored-data">
+      <h2 id="stored-data">Stored data</h2>
       <ErrorNote message={failure.value} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
-      <section class="table-place" aria-label="What is kept, and how far it grows" tabIndex={0}>
+      <section class="table-place" aria-label="Stored data, with size and limits" tabIndex={0}>
         <table class="figures">
           <thead>
             <tr>
-              <th scope="col">What</th>
-              <th scope="col">Now</th>
-              <th scope="col">Takes</th>
-              <th scope="col">At most</th>
+              <th scope="col">Data</th>
+              <th scope="col">Entries</th>
+              <th scope="col">Size</th>
+              <th scope="col">Limit</th>
               <th scope="col">Kept for</th>
             </tr>
           </thead>
           <tbody>
-            {value.value?.map((thing) => (
-              <KeptRow key={thing.name} {...thing} />
+            {value.value?.map((use) => (
+              <StorageRow key={use.name} {...use} />
             ))}
           </tbody>
         </table>
@@ -284,13 +284,13 @@ function Kept() {
   )
 }
 
-function KeptRow(thing: KeptThing) {
-  const { name, count, bytes, bound, keptFor } = thing
+function StorageRow(use: StorageUse) {
+  const { name, count, bytes, bound, retention } = use
   return (
     <tr>
       <th scope="row">{name}</th>
       <td>
-        {isNearlyFull(thing) ? (
+        {isNearlyFull(use) ? (
           <Status tone="bad">{formatNumber(count)}</Status>
         ) : (
           formatNumber(count)
@@ -298,7 +298,7 @@ function KeptRow(thing: KeptThing) {
       </td>
       <td>{bytes !== undefined && formatBytes(bytes)}</td>
       <td>{bound}</td>
-      <td>{keptFor}</td>
+      <td>{retention}</td>
     </tr>
   )
 }

@@ -20,8 +20,6 @@ import type {
   DeploymentRequest,
   DeploymentTargets,
   Health,
-  Kept,
-  KeptList,
   LocalModelServers,
   McpTestResult,
   ModelTest,
@@ -38,6 +36,8 @@ import type {
   SettingsPatch,
   SettingsSaved,
   SkillList,
+  StorageUse,
+  StorageUseList,
   UsageReport,
   WatchedFolder,
   WatchedFolders,
@@ -121,9 +121,9 @@ export class Admin {
   }
 
   /** Lists what the database holds, and how far it grows. */
-  kept(options?: RequestOptions): Call<Kept[]> {
-    const request = { method: 'GET', path: '/admin/kept' } as const
-    return mapCall(this.#transport.json<KeptList>(request, options), ({ kept }) => kept)
+  storage(options?: RequestOptions): Call<StorageUse[]> {
+    const request = { method: 'GET', path: '/admin/storage' } as const
+    return mapCall(this.#transport.json<StorageUseList>(request, options), ({ storage }) => storage)
   }
 
   /** Restarts the server in place. Never retried; throws `ConflictError` if it would not start again. */

@@ -3387,29 +3387,6 @@ export interface components {
             /** @description All questions, oldest first. */
             questions: components["schemas"]["JudgedQuestion"][];
         };
-        Kept: {
-            /** @description How many are kept at most, in words. */
-            bound: string;
-            /** @description How many bytes they take in the database, with what belongs to them; absent in one too large to be measured. */
-            bytes?: number;
-            /** @description How many there are. */
-            count: number;
-            /** @description For how long each is kept, in words. */
-            keptFor: string;
-            /** @description How many are kept at most, where one bound is for all. */
-            most?: number;
-            /** @description What is kept, in words. */
-            name: string;
-            /**
-             * @description Whether the oldest goes or a new one is refused; absent where neither happens.
-             * @enum {string}
-             */
-            whenFull?: "oldest-goes" | "refused";
-        };
-        KeptList: {
-            /** @description What grows in the database, how far, and what happens then. */
-            kept: components["schemas"]["Kept"][];
-        };
         KnownPerson: {
             /** @description Limit on what model calls cost per UTC day across all servers, by the `prices` in `agent.json`. The last call may exceed it; models without a price cost nothing. */
             costPerDay?: number;
@@ -5558,6 +5535,29 @@ export interface components {
             /** @description A source listed in `agent.json`. If absent, all sources are reloaded. */
             source?: string | null;
         };
+        StorageUse: {
+            /** @description The limit, in words. */
+            bound: string;
+            /** @description Size of the entries in the database, in bytes, with what belongs to them. Absent if the database is too large to be measured. */
+            bytes?: number;
+            /** @description Number of entries. */
+            count: number;
+            /** @description Maximum number of entries. Absent if the limit is not a single number. */
+            most?: number;
+            /** @description The kind of data, in words. */
+            name: string;
+            /** @description How long an entry is kept, in words. */
+            retention: string;
+            /**
+             * @description What happens at the limit: the oldest entry is removed, or a new one is refused. Absent if neither happens.
+             * @enum {string}
+             */
+            whenFull?: "oldest-removed" | "refused";
+        };
+        StorageUseList: {
+            /** @description Each kind of data that grows in the database, with its size and limit. */
+            storage: components["schemas"]["StorageUse"][];
+        };
         /**
          * @example {
          *       "file_ids": [
@@ -6412,8 +6412,6 @@ export type InputTokens = components['schemas']['InputTokens'];
 export type JudgedImport = components['schemas']['JudgedImport'];
 export type JudgedQuestion = components['schemas']['JudgedQuestion'];
 export type JudgedQuestionList = components['schemas']['JudgedQuestionList'];
-export type Kept = components['schemas']['Kept'];
-export type KeptList = components['schemas']['KeptList'];
 export type KnownPerson = components['schemas']['KnownPerson'];
 export type LineRefused = components['schemas']['LineRefused'];
 export type LineResult = components['schemas']['LineResult'];
@@ -6507,6 +6505,8 @@ export type SettingsSaved = components['schemas']['SettingsSaved'];
 export type SiteLine = components['schemas']['SiteLine'];
 export type SkillList = components['schemas']['SkillList'];
 export type SkillReload = components['schemas']['SkillReload'];
+export type StorageUse = components['schemas']['StorageUse'];
+export type StorageUseList = components['schemas']['StorageUseList'];
 export type SyncCleanup = components['schemas']['SyncCleanup'];
 export type SyncDiff = components['schemas']['SyncDiff'];
 export type SyncDirectory = components['schemas']['SyncDirectory'];

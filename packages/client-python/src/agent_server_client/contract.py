@@ -1313,20 +1313,6 @@ class JudgedQuestionList(TypedDict):
     questions: list[JudgedQuestion]
 
 
-class Kept(TypedDict):
-    name: str
-    count: int
-    bytes: NotRequired[int]
-    keptFor: str
-    bound: str
-    most: NotRequired[int]
-    whenFull: NotRequired[Literal['oldest-goes', 'refused']]
-
-
-class KeptList(TypedDict):
-    kept: list[Kept]
-
-
 class KnownPerson(TypedDict):
     id: str
     name: NotRequired[str]
@@ -2394,6 +2380,20 @@ class SkillList(TypedDict):
 class SkillReload(TypedDict):
     source: NotRequired[str | None]
     accept: NotRequired[bool | None]
+
+
+class StorageUse(TypedDict):
+    name: str
+    count: int
+    bytes: NotRequired[int]
+    retention: str
+    bound: str
+    most: NotRequired[int]
+    whenFull: NotRequired[Literal['oldest-removed', 'refused']]
+
+
+class StorageUseList(TypedDict):
+    storage: list[StorageUse]
 
 
 DirId: TypeAlias = str

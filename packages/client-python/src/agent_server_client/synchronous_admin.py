@@ -28,8 +28,8 @@ from .contract import (
     DeploymentRequest,
     DeploymentTargets,
     Health,
-    Kept,
-    KeptList,
+    StorageUse,
+    StorageUseList,
     KnownPerson,
     LocalModelServers,
     McpTestResult,
@@ -86,10 +86,10 @@ class Admin:
         answer = cast(WatchedFolders, self._transport.json(Request("GET", "/admin/folders")))
         return answer["folders"]
 
-    def kept(self) -> Sequence[Kept]:
+    def storage(self) -> Sequence[StorageUse]:
         """What the database holds, and how far it grows."""
-        answer = cast(KeptList, self._transport.json(Request("GET", "/admin/kept")))
-        return answer["kept"]
+        answer = cast(StorageUseList, self._transport.json(Request("GET", "/admin/storage")))
+        return answer["storage"]
 
     def restart(self) -> Restarting:
         """Restarts the server in place. Throws ConflictError where it would not start again."""

@@ -1,5 +1,5 @@
 import { MAX_KEYS } from '@agent-server/schemas/operator/api-key.ts'
-import type { Kept } from '@agent-server/schemas/operator/kept.ts'
+import type { StorageUse } from '@agent-server/schemas/operator/storage-use.ts'
 import {
   ARTIFACT_BOUNDS,
   CONVERSATION_BOUNDS,
@@ -15,20 +15,20 @@ import { MAX_ENTRIES } from '../audit/audit.ts'
 import { MOST_SESSIONS } from '../people/person-sessions.ts'
 
 type Settings = Readonly<Record<'AUDIT_DAYS' | 'RUNS_KEPT' | 'USAGE_DAYS', number>>
-type Bound = Pick<Kept, 'keptFor' | 'bound' | 'most' | 'whenFull'>
+type Bound = Pick<StorageUse, 'retention' | 'bound' | 'most' | 'whenFull'>
 
 const OF_EACH = 'of each person or key'
 const inDays = (milliseconds: number) => `${milliseconds / 86_400_000} days`
 const number = (count: number) => count.toLocaleString('en')
 const size = (bytes: number) => `${number(bytes / 1_000_000)} MB`
-const rolling = (most: number, keptFor: string): Bound => ({
-  keptFor,
+const rolling = (most: number, retention: string): Bound => ({
+  retention,
   most,
   bound: number(most),
-  whenFull: 'oldest-goes',
+  whenFull: 'oldest-removed',
 })
 const refusing = (most: number): Bound => ({
-  keptFor: 'until deleted',
+  retention: 'until deleted',
   most,
   bound: number(most),
   whenFull: 'refused',
@@ -38,30 +38,30 @@ const refusing = (most: number): Bound => ({
 const GROWING: Record<string, [name: string, bound: (settings: Settings) => Bound]> = {
   documents: [
     'documents',
-    () => ({ keptFor: 'until deleted', bound: 'as many as the disk holds' }),
+    () => ({ retention: 'until deleted', bound: 'as many as the disk holds' }),
   ],
   conversations: [
     'conversations',
     () => ({
-      keptFor: `${inDays(CONVERSATION_BOUNDS.maximumAgeMs)} after the last change`,
+      retention: `${inDays(CONVERSATION_BOUNDS.maximumAgeMs)} after the last change`,
       bound: `${number(CONVERSATION_BOUNDS.maximumCount)} and ${size(CONVERSATION_BOUNDS.maximumTotalBytes)} ${OF_EACH}`,
-      whenFull: 'oldest-goes',
+      whenFull: 'oldest-removed',
     }),
   ],
   feedback: [
     'ratings',
     () => ({
-      keptFor: 'as long as the answer',
+      retention: 'as long as the answer',
       bound: `${number(MAX_FEEDBACK)} ${OF_EACH}`,
-      whenFull: 'oldest-goes',
+      whenFull: 'oldest-removed',
     }),
   ],
   artifacts: [
     'files and responses',
     () => ({
-      keptFor: `${inDays(ARTIFACT_BOUNDS.artifact.maximumAgeMs)}, responses ${inDays(ARTIFACT_BOUNDS.response.maximumAgeMs)}`,
+      retention: `${inDays(ARTIFACT_BOUNDS.artifact.maximumAgeMs)}, responses ${inDays(ARTIFACT_BOUNDS.response.maximumAgeMs)}`,
       bound: `${number(ARTIFACT_BOUNDS.artifact.maximumCount)} and ${size(ARTIFACT_BOUNDS.artifact.maximumTotalBytes)} of each kind`,
-      whenFull: 'oldest-goes',
+      whenFull: 'oldest-removed',
     }),
   ],
   runs: ['runs', ({ RUNS_KEPT }) => rolling(RUNS_KEPT, inDays(RUN_BOUNDS.maximumAgeMs))],
@@ -70,7 +70,7 @@ const GROWING: Record<string, [name: string, bound: (settings: Settings) => Boun
   model_usage: [
     'rows of usage',
     ({ USAGE_DAYS }) => ({
-      keptFor: `${USAGE_DAYS} days`,
+      retention: `${USAGE_DAYS} days`,
       bound: 'one a day for each person, key, agent and model',
     }),
   ],
@@ -109,17 +109,17 @@ const BELONG: Record<string, readonly string[]> = {
 }
 
 /** What grows, as far as its rows were counted. */
-export function keptOf(
+export function storageUseOf(
   settings: Settings,
   counts: ReadonlyMap<string, number>,
   bytes: ReadonlyMap<string, number> = new Map(),
-): Kept[] {
+): StorageUse[] {
   return Object.entries(GROWING).flatMap(([table, [name, bound]]) => {
     const count = counts.get(table)
     if (count === undefined) return []
     const tables = [table, ...(BELONG[table] ?? [])]
-    const taken = tables.reduce((sum, one) => sum + (bytes.get(one) ?? 0), 0)
-    return { name, count, ...(bytes.has(table) && { bytes: taken }), ...bound(settings) }
+    const bytesTaken = tables.reduce((sum, one) => sum + (bytes.get(one) ?? 0), 0)
+    return { name, count, ...(bytes.has(table) && { bytes: bytesTaken }), ...bound(settings) }
   })
 }
 
@@ -130,10 +130,10 @@ const WORTH = 100
  * Returns a function that counts what there is, and measures it, but no more than a hundredth of the time. What cannot
  * be measured is counted alone.
  */
-export function createKept(
+export function createStorageUse(
   settings: Settings,
   store: Pick<OpenedStore, 'countRows' | 'tableBytes'>,
-): () => Promise<Kept[]> {
+): () => Promise<StorageUse[]> {
   let measured: Promise<ReadonlyMap<string, number>> | undefined
   let until = 0
   const measure = async () => {
@@ -150,6 +150,6 @@ export function createKept(
       until = Number.POSITIVE_INFINITY
       measured = measure().catch(() => new Map())
     }
-    return keptOf(settings, counts, await measured)
+    return storageUseOf(settings, counts, await measured)
   }
 }

@@ -1,31 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { KeptList } from '@agent-server/schemas/operator/kept.ts'
+import { StorageUseList } from '@agent-server/schemas/operator/storage-use.ts'
 import { expect, it } from 'vitest'
-import { createKept } from '../../src/operator/ops/kept.ts'
+import { createStorageUse } from '../../src/operator/ops/storage-use.ts'
 import { startServer } from '../support/server.ts'
 
-it('What is kept is counted, and has its bound', async () => {
+it('Stored data is counted by kind, each with its limit', async () => {
   const server = await startServer({ RUNS_KEPT: '7', AUDIT_DAYS: '30' })
-  const kept = async () => KeptList.parse(await (await server.request('/admin/kept')).json()).kept
-  const before = await kept()
+  const storage = async () =>
+    StorageUseList.parse(await (await server.request('/admin/storage')).json()).storage
+  const before = await storage()
   expect(before.map(({ name }) => name)).toEqual(expect.arrayContaining(['documents', 'sessions']))
-  expect(before.filter(({ bound, keptFor }) => !bound || !keptFor)).toEqual([])
+  expect(before.filter(({ bound, retention }) => !bound || !retention)).toEqual([])
   expect(before.find(({ name }) => name === 'documents')).toMatchObject({ count: 0 })
 
   await server.ingest({ text: 'Owls hunt at night.' })
   const messages = [{ role: 'user', content: 'When do owls hunt?' }]
   await (await server.request('/chat', { body: { messages } })).text()
   await server.request('/v1/conversations', { body: {} })
-  const find = async (wanted: string) => (await kept()).find(({ name }) => name === wanted)
+  const find = async (wanted: string) => (await storage()).find(({ name }) => name === wanted)
   expect(await find('documents')).toMatchObject({ count: 1 })
   expect(await find('conversations')).toMatchObject({ count: 1 })
-  for (const { name, bytes } of await kept())
+  for (const { name, bytes } of await storage())
     expect([name, bytes]).toEqual([name, expect.any(Number)])
-  await expect.poll(() => find('runs')).toMatchObject({ count: 1, most: 7, keptFor: '30 days' })
+  await expect.poll(() => find('runs')).toMatchObject({ count: 1, most: 7, retention: '30 days' })
   const { most = 0 } = (await find('entries of the audit log')) ?? {}
-  expect(await find('entries of the audit log')).toMatchObject({ keptFor: '30 days' })
+  expect(await find('entries of the audit log')).toMatchObject({ retention: '30 days' })
   expect(most).toBe(5_000_000)
-  const refusing = (await kept()).filter(({ whenFull }) => whenFull === 'refused')
+  const refusing = (await storage()).filter(({ whenFull }) => whenFull === 'refused')
   expect(refusing.map(({ name }) => name)).toEqual([
     'judged questions',
     'keys',
@@ -33,7 +34,7 @@ it('What is kept is counted, and has its bound', async () => {
   ])
 })
 
-it('What is kept is measured with what belongs to it, a hundredth of the time at most', async () => {
+it('Stored data is measured with what belongs to it, for a hundredth of the time at most', async () => {
   let measured = 0
   const store = {
     countRows: async (tables: readonly string[]) => new Map(tables.map((name) => [name, 1])),
@@ -49,16 +50,16 @@ it('What is kept is measured with what belongs to it, a hundredth of the time at
     },
   }
   const settings = { AUDIT_DAYS: 1, RUNS_KEPT: 1, USAGE_DAYS: 1 }
-  const kept = createKept(settings, store)
-  const [first] = await Promise.all([kept(), kept(), kept()])
-  await kept()
+  const storageUse = createStorageUse(settings, store)
+  const [first] = await Promise.all([storageUse(), storageUse(), storageUse()])
+  await storageUse()
   expect(measured).toBe(1)
   const bytes = new Map(first.map((each) => [each.name, each.bytes]))
   expect([bytes.get('documents'), bytes.get('entries of the audit log')]).toEqual([12_388, 7])
   expect(bytes.get('runs')).toBeUndefined()
 
   store.tableBytes = () => Promise.reject(new Error('It took too long'))
-  const [documents] = await createKept(settings, store)()
+  const [documents] = await createStorageUse(settings, store)()
   expect(documents).toMatchObject({ count: 1 })
   expect(documents).not.toHaveProperty('bytes')
 })
