@@ -46,7 +46,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   ]
   if (!result.success || mistakes.length > 0) {
     const mistyped = findMistyped(environment)
-    const hints = mistyped.map(({ name, meant }) => ({ field: name, message: mistypedAs(meant) }))
+    const hints = mistyped.map(({ name, intended }) => ({
+      field: name,
+      message: mistypedAs(intended),
+    }))
     throw new ConfigError([...mistakes, ...hints])
   }
   return Object.freeze(result.data)
@@ -85,26 +88,26 @@ export const settingsFrom = (given: NodeJS.ProcessEnv, file: NodeJS.ProcessEnv =
 const MIN_NAME = 7
 const MAX_TYPOS = 2
 
-export const mistypedAs = (meant: string) => `is not a setting: did you mean ${meant}?`
+export const mistypedAs = (intended: string) => `is not a setting: did you mean ${intended}?`
 
 /** Variables that are no settings, but nearly the name of one that is not set. */
-export function findMistyped(environment: NodeJS.ProcessEnv): { name: string; meant: string }[] {
+export function findMistyped(environment: NodeJS.ProcessEnv): { name: string; intended: string }[] {
   const unset = VARIABLE_NAMES.filter((name) => !environment[name] && name.length >= MIN_NAME)
   return Object.keys(environment).flatMap((name) => {
     if (VARIABLE_NAMES.includes(name)) return []
-    const meant = unset.find(
+    const intended = unset.find(
       (candidate) =>
         Math.abs(candidate.length - name.length) <= MAX_TYPOS &&
         editDistance(name.toUpperCase(), candidate) <= MAX_TYPOS,
     )
-    return meant ? [{ name, meant }] : []
+    return intended ? [{ name, intended }] : []
   })
 }
 
 /** What is to be said of variables whose names are mistyped, or former ones. */
 export function noticesOf(environment: NodeJS.ProcessEnv): string[] {
   const mistyped = findMistyped(environment).map(
-    ({ name, meant }) => `${name} ${mistypedAs(meant)}`,
+    ({ name, intended }) => `${name} ${mistypedAs(intended)}`,
   )
   const former = Object.entries(FORMER_VARIABLES).flatMap(([name, present]) =>
     environment[name] ? [`${name} ${renamedTo(present)}`] : [],

@@ -92,12 +92,12 @@ async function main(): Promise<void> {
   // Listen for signals from the start, since PID 1 of a container ignores those without a handler; but act on
   // them only once the server has started, because exiting while threads start can hang.
   const stop = stopSignal((name) => new StoppedEarly(name))
-  const given = settingsFrom(process.env)
-  const newKey = await prepareFirstStart(process.cwd(), ROOT, given, (line) => {
+  const effective = settingsFrom(process.env)
+  const newKey = await prepareFirstStart(process.cwd(), ROOT, effective, (line) => {
     process.stderr.write(`${line}\n`)
   })
   freeMemoryWhenIdle()
-  await serve(stop, given, newKey)
+  await serve(stop, effective, newKey)
 }
 
 /** Runs one server after another in this process until it is stopped: each restart reads the settings anew. */
@@ -331,11 +331,11 @@ async function runCommand(command: Command): Promise<void> {
 const listenTextResolver = (address: string) =>
   `listening at ${address}, reference at ${address}/reference, base URL for OpenAI clients ${address}/openai/v1`
 
-/** Sets the environment to the given variables and those of .env, as it is now. */
-function loadEnvironment(given: NodeJS.ProcessEnv): void {
+/** Sets the environment to `fixed` and the variables of .env, as it is now. */
+function loadEnvironment(fixed: NodeJS.ProcessEnv): void {
   const file = {}
   loadEnvFile('.env', file)
-  setEnvironment(settingsFrom(given, file))
+  setEnvironment(settingsFrom(fixed, file))
   neverShow(secretsInLog(process.env))
 }
 

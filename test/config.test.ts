@@ -211,8 +211,8 @@ describe('a mistyped name', () => {
     ['DATABASE_URL', undefined],
     ['OPENAI_API_KEY', undefined],
     ['HOSTNAME', undefined],
-  ])('%s: %s', (name, meant) => {
-    expect(findMistyped({ ...LEAST, [name]: 'x' })).toEqual(meant ? [{ name, meant }] : [])
+  ])('%s: %s', (name, intended) => {
+    expect(findMistyped({ ...LEAST, [name]: 'x' })).toEqual(intended ? [{ name, intended }] : [])
   })
 
   it('is told with what is missing because of it', () => {

@@ -143,7 +143,7 @@ async function ask<Answer>(method: string, path: string, body?: object): Promise
 
 /** Where the browser itself loads something of the API from, with what is set of a query. */
 export function addressOf(path: string, query: object): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  const parameters = Object.entries(query).filter(([, value]) => value !== undefined)
+  const search = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)]))
   return `${API}${path}?${search}`
 }

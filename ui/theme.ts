@@ -5,7 +5,7 @@ export type Theme = (typeof THEMES)[number]
 
 const KEY = 'agent-server.theme'
 
-export const theme = signal<Theme>(kept())
+export const theme = signal<Theme>(storedTheme())
 
 effect(() => {
   const { documentElement: root } = document
@@ -14,7 +14,7 @@ effect(() => {
   localStorage.setItem(KEY, theme.value)
 })
 
-function kept(): Theme {
+function storedTheme(): Theme {
   const value = localStorage.getItem(KEY)
   return THEMES.find((one) => one === value) ?? 'system'
 }

@@ -65,10 +65,10 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record'>)
     const { caller, ip: address, params, body } = request
     const { statusCode: status } = reply
     const event = changeEntry({ caller, address, action, status, params, body, answer: payload })
-    const kept = audit.record(event)
+    const recording = audit.record(event)
     // A refusal is told all the same: nothing was changed that nobody would know of.
-    if (status >= 400) await kept.catch((error: unknown) => request.log.warn(error, NOT_KEPT))
-    else await kept
+    if (status >= 400) await recording.catch((error: unknown) => request.log.warn(error, NOT_KEPT))
+    else await recording
     if (!(payload instanceof Readable) || EXPORTS.includes(action)) return payload
     return recorded(payload, (documents) =>
       audit.record({ ...event, targets: { ...event.targets, documents } }),

@@ -124,10 +124,10 @@ export const runRestore: Command = async ({ parameters, environment, stderr, sig
 }
 
 function mistakesInPlaces(environment: NodeJS.ProcessEnv) {
-  const mistyped = findMistyped(environment).filter(({ meant }) => PLACES.includes(meant))
+  const mistyped = findMistyped(environment).filter(({ intended }) => PLACES.includes(intended))
   return [
     ...findMistakes(environment).filter(({ field }) => PLACES.includes(field)),
-    ...mistyped.map(({ name, meant }) => ({ field: name, message: mistypedAs(meant) })),
+    ...mistyped.map(({ name, intended }) => ({ field: name, message: mistypedAs(intended) })),
   ]
 }
 

@@ -150,7 +150,7 @@ export function createSearch(
   })
   return {
     retrieval: watchSearches(retrieval, reconciliation.check, {
-      begun: languages.noteQuestion,
+      onQuestion: languages.noteQuestion,
       ended: metrics.searchEnded,
     }),
     languages,

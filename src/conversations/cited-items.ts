@@ -42,7 +42,10 @@ export function withoutWords<Item extends object>(item: Item, hidden: ReadonlySe
  * An item for those with whom its conversation is shared: what was said, without what cites these documents. Of calls
  * and their results, which may hold anything that was read, only that they were made: pages need each item.
  */
-export function saidToOthers(item: Record<string, unknown>, hidden: ReadonlySet<string>): object {
+export function visibleToOthers(
+  item: Record<string, unknown>,
+  hidden: ReadonlySet<string>,
+): object {
   const { type, status, content } = item
   if (type !== undefined && type !== 'message')
     return { type, ...(status !== undefined && { status }) }

@@ -6,7 +6,7 @@ import { forCallerById } from '@agent-server/schemas/visibility.ts'
 import type { StoredItem } from '@agent-server/stores'
 import type { HiddenDocuments } from '../documents/hidden-documents.ts'
 import { readAnswer } from './answer-record.ts'
-import { documentsIn, saidToOthers, withoutWords } from './cited-items.ts'
+import { documentsIn, visibleToOthers, withoutWords } from './cited-items.ts'
 import { shownToOthers, WITHHELD } from './shown-to-others.ts'
 
 /** All of their results comes from documents that are among the hits; what others read is not stored. */
@@ -50,7 +50,7 @@ export function createWithholding(hiddenOf: HiddenDocuments, linkFor: LinkFor) {
     if (!isObject(before)) return item
     const hidden = await hiddenOf(documentsIn(before), caller)
     if (isOwner && hidden.size === 0) return item
-    const after = isOwner ? withoutWords(before, hidden) : saidToOthers(before, hidden)
+    const after = isOwner ? withoutWords(before, hidden) : visibleToOthers(before, hidden)
     return { ...item, json: JSON.stringify(after) }
   }
   const shown = async (item: StoredItem, reader: Reader): Promise<StoredItem> => {

@@ -96,10 +96,10 @@ export function createOwnDocuments(
     remove: async (idOrOwnId) => documents.remove(changes, await idToChange(idOrOwnId)),
     removeAll: (query, signal) => documents.removeAll(toChange(forCaller(caller)), query, signal),
     async patch(idOrOwnId, change, signal) {
-      const given = change.metadata?.[COLLECTION]
+      const target = change.metadata?.[COLLECTION]
       // Out of its conversation, a document comes to the others of its collection.
-      if (given !== undefined || change.conversation === null) {
-        const place = given === undefined ? (await get(idOrOwnId)).metadata?.[COLLECTION] : given
+      if (target !== undefined || change.conversation === null) {
+        const place = target === undefined ? (await get(idOrOwnId)).metadata?.[COLLECTION] : target
         const collection = typeof place === 'string' ? place : undefined
         refuseOther(collection, await shared.writable(), writer)
       }

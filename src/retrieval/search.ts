@@ -183,13 +183,13 @@ const RETRIEVAL = { attributes: { 'gen_ai.operation.name': 'retrieval' } }
 export function watchSearches(
   retrieval: Retrieval,
   checkReady: () => Promise<void>,
-  observer: { begun(question: string): void; ended(milliseconds: number): void },
+  observer: { onQuestion(question: string): void; ended(milliseconds: number): void },
 ): Retrieval {
   return {
     asksModel: retrieval.asksModel,
     async search(query, signal) {
       await checkReady()
-      observer.begun(query.query)
+      observer.onQuestion(query.query)
       const started = performance.now()
       try {
         return await inSpan('retrieval', RETRIEVAL, () => retrieval.search(query, signal))

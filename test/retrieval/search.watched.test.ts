@@ -33,7 +33,7 @@ describe('an observed search', () => {
       return FOUND
     })
     const observed = watchSearches(inner, isReady, {
-      begun: () => undefined,
+      onQuestion: () => undefined,
       ended: (milliseconds) => void times.push(milliseconds),
     })
     expect(await observed.search(query, signal)).toEqual(FOUND)
@@ -48,7 +48,7 @@ describe('an observed search', () => {
     const failure = new Error('x')
     const inner = createNoting(() => Promise.reject(failure))
     const observed = watchSearches(inner, isReady, {
-      begun: () => undefined,
+      onQuestion: () => undefined,
       ended: (milliseconds) => void times.push(milliseconds),
     })
     await expect(observed.search(query)).rejects.toBe(failure)
@@ -64,7 +64,7 @@ describe('a search of an index', () => {
       if (refusal) throw refusal
     }
     const retrieval = watchSearches(inner, checkReady, {
-      begun: () => undefined,
+      onQuestion: () => undefined,
       ended: () => undefined,
     })
     await expect(retrieval.search(query, signal)).rejects.toMatchObject({ code: 'index_not_ready' })

@@ -16,7 +16,7 @@ const PAGE = 100
 const MAX_ROWS = 10_000
 const MAX_GROUP = 200
 
-interface Known {
+interface LimitsView {
   budgets: Budgets
   /** What each has used today. */
   people: UsageReport
@@ -31,11 +31,11 @@ type Subject =
 
 /** What people and groups may use in a day, beside what they have used, and where that is changed. */
 export function LimitsOfPeople() {
-  const known = useWork<Known>()
+  const limits = useWork<LimitsView>()
   const changing = useSignal<Subject | undefined>(undefined)
   const saves = useSignal(0)
-  useEffect(() => void known.run(readKnown), [saves.value])
-  const { value } = known.result
+  useEffect(() => void limits.run(readLimits), [saves.value])
+  const { value } = limits.result
   return (
     <section class="stack" aria-labelledby="limits">
       <h2 id="limits">Limits for a day</h2>
@@ -44,8 +44,8 @@ export function LimitsOfPeople() {
         highest of their groups; without that, the one for everybody. Limits of keys are set on the
         page Keys.
       </p>
-      <ErrorNote message={known.failure.value} />
-      {!value && known.failure.value === '' && <Skeleton rows={3} />}
+      <ErrorNote message={limits.failure.value} />
+      {!value && limits.failure.value === '' && <Skeleton rows={3} />}
       {value && (
         <>
           <Groups known={value} onChange={(subject) => (changing.value = subject)} />
@@ -69,7 +69,7 @@ export function LimitsOfPeople() {
   )
 }
 
-async function readKnown(signal: AbortSignal): Promise<Known> {
+async function readLimits(signal: AbortSignal): Promise<LimitsView> {
   const today = new Date().toISOString().slice(0, 10)
   const used = (by: 'person' | 'group') =>
     client.admin.usage({ by, since: today, until: today, limit: MAX_ROWS }, { signal })
@@ -89,7 +89,7 @@ function usedBy({ rows }: UsageReport, by: 'person' | 'group', id: string) {
 }
 
 interface Place {
-  known: Known
+  known: LimitsView
   onChange: (subject: Subject) => void
 }
 

@@ -59,7 +59,7 @@ export function RunView({
         </Empty>
       )}
       {!run.value && !isGone.value && failure.value === '' && <Skeleton rows={6} />}
-      {run.value && <Shown run={run.value} />}
+      {run.value && <RunDetails run={run.value} />}
       {others.value.map((other) => (
         <p key={other}>
           <a href={href('activity', other)}>Previous run, which waited for approval</a>
@@ -69,7 +69,7 @@ export function RunView({
   )
 }
 
-function Shown({ run }: { run: Run }) {
+function RunDetails({ run }: { run: Run }) {
   const { question, searches, modelCalls, toolCalls, error } = run
   const searchedFor = searches[0]?.query
   return (

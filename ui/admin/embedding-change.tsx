@@ -10,7 +10,7 @@ import { formatNumber } from '../format.ts'
 import { Button, Field } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
-import { Found } from './model-test.tsx'
+import { TestResult } from './model-test.tsx'
 import { BUILT_IN, BUILT_IN_MULTILINGUAL, PRESETS } from './presets.ts'
 import { begin, serverState, transition } from './server-state.ts'
 import { useWork } from './work.tsx'
@@ -148,7 +148,7 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
         {test.isBusy.value && <Status tone="busy">Waiting for the model</Status>}
       </div>
       <ErrorNote message={test.failure.value} />
-      {test.result.value && <Found test={test.result.value} />}
+      {test.result.value && <TestResult test={test.result.value} />}
     </>
   )
 }

@@ -44,7 +44,7 @@ function chatFacts(chat: NonNullable<ModelTest['chat']>) {
 }
 
 /** The result of testing a model. */
-export function Found({
+export function TestResult({
   test: { ok, error, model, milliseconds, closesOn, warning, chat, embedding, reranking },
 }: {
   test: ModelTest

@@ -46,14 +46,14 @@ function newPart(answer: Element): Element {
 }
 
 /** Of parts that stay the same while others grow. */
-const labelsIn = kept((part) => noteLabels(part.text))
-const definitionsIn = kept((part) => part.text.match(DEFINITION) ?? [])
+const labelsIn = cached((part) => noteLabels(part.text))
+const definitionsIn = cached((part) => part.text.match(DEFINITION) ?? [])
 
-function kept(read: (part: AnswerPart) => readonly string[]) {
-  const known = new WeakMap<AnswerPart, readonly string[]>()
+function cached(read: (part: AnswerPart) => readonly string[]) {
+  const results = new WeakMap<AnswerPart, readonly string[]>()
   return (part: AnswerPart): readonly string[] => {
-    const result = known.get(part) ?? read(part)
-    known.set(part, result)
+    const result = results.get(part) ?? read(part)
+    results.set(part, result)
     return result
   }
 }

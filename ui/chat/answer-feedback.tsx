@@ -144,10 +144,10 @@ function Thumbs({ rating, place, isBusy, onRate }: ThumbsProps) {
   ))
 }
 
-function Comment({ given }: { given: Feedback | undefined }) {
-  return given?.comment === undefined ? null : (
+function Comment({ given: stored }: { given: Feedback | undefined }) {
+  return stored?.comment === undefined ? null : (
     <p class="hint chunk-text" dir="auto">
-      {given.comment}
+      {stored.comment}
     </p>
   )
 }

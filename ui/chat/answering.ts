@@ -5,7 +5,6 @@ import { leaveReader } from '../reader/reader.tsx'
 import { replaceRoute } from '../route.ts'
 import {
   allTurns,
-  askedWith,
   changeTurn,
   conversationId,
   ensureConversation,
@@ -15,6 +14,7 @@ import {
   leaf,
   leave,
   opening,
+  questionWith,
   readConversation,
   toMessage,
   turns,
@@ -61,7 +61,7 @@ export async function ask(
   allTurns.value = [...allTurns.value, turn]
   leaf.value = turn.id
   try {
-    const more = askedWith()
+    const more = questionWith()
     const id = await ensureConversation()
     const stream = client.chat({
       messages: [toMessage({ question, images })],
@@ -100,7 +100,7 @@ export async function decide(turn: Turn, decision: Decision): Promise<void> {
       messages: [toMessage(turn)],
       conversation: { id, parent: last },
       resume: { state: approval.state, ...decision },
-      ...askedWith(),
+      ...questionWith(),
     })
     await readAnswer(id, turn, stream)
   } catch (error) {

@@ -115,23 +115,23 @@ export async function chooseVersion(turn: Turn): Promise<void> {
  * The body of the equivalent request to `/chat`, as sent by programs that keep the history themselves. Throws a
  * SyntaxError.
  */
-export function requestFor(asked: Asked, before: readonly Turn[]): ChatRequest {
+export function requestFor(question: Question, before: readonly Turn[]): ChatRequest {
   const history = before
     .filter(({ state, answer }) => state !== 'failed' && answer !== '')
     .flatMap((turn) => [toMessage(turn), { role: 'assistant' as const, content: turn.answer }])
-  return { messages: [...history, toMessage(asked)], ...askedWith() }
+  return { messages: [...history, toMessage(question)], ...questionWith() }
 }
 
-type Asked = Pick<Turn, 'question' | 'images'>
+type Question = Pick<Turn, 'question' | 'images'>
 
-export const toMessage = ({ question, images }: Asked) => ({
+export const toMessage = ({ question, images }: Question) => ({
   role: 'user' as const,
   content: question,
   ...(images.length > 0 && { images: [...images] }),
 })
 
 /** What is set on the page. Throws a SyntaxError for a filter that is not JSON. */
-export function askedWith(): Partial<ChatRequest> {
+export function questionWith(): Partial<ChatRequest> {
   const filter = parseFilter(settings.filter.value)
   return {
     ...(settings.topK.value !== '' && { topK: Number(settings.topK.value) }),

@@ -21,13 +21,13 @@ export async function rate(
   rating: Rating,
   comment?: string,
 ): Promise<void> {
-  const given = await client.feedback.give({
+  const feedback = await client.feedback.give({
     conversationId,
     answerId,
     rating,
     comment: comment ?? null,
   })
-  feedbackOf.value = new Map(feedbackOf.value).set(answerId, given)
+  feedbackOf.value = new Map(feedbackOf.value).set(answerId, feedback)
   tellTabs(conversationId)
 }
 

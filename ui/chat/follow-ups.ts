@@ -17,7 +17,7 @@ export const questionAbout = (title: string, heading?: string) =>
 type Answer = Pick<Turn, 'question' | 'hits' | 'citations'>
 
 /** Questions about chapters and documents that were found for an answer, but that it is not about; no model makes them. */
-export function followUps(turn: Answer, asked: readonly string[]): string[] {
+export function followUps(turn: Answer, earlier: readonly string[]): string[] {
   const cited = new Set(turn.citations.map(({ number }) => turn.hits[number - 1]?.documentId))
   const known = knownHeadings(turn)
   const questions = new Set<string>()
@@ -31,7 +31,7 @@ export function followUps(turn: Answer, asked: readonly string[]): string[] {
     for (const heading of chapters) questions.add(questionAbout(title, heading))
     if (chapters.length === 0 && !cited.has(documentId)) questions.add(questionAbout(title))
   }
-  return [...questions].filter((question) => !asked.includes(question)).slice(0, COUNT)
+  return [...questions].filter((question) => !earlier.includes(question)).slice(0, COUNT)
 }
 
 /** The chapters that the statements of an answer come from. */

@@ -10,7 +10,7 @@ type Colour = typeof import('./code-colours.ts').colour
 
 const withColours = createLoader(() => import('./code-colours.ts'))
 /** What was coloured before: while an answer grows, all of it is drawn again and again. */
-const kept = new Map<string, DocumentFragment>()
+const cache = new Map<string, DocumentFragment>()
 
 /** Colours the code within whose language is known, as soon as what colours it is loaded. */
 export function highlightCode(root: ParentNode): void {
@@ -30,15 +30,15 @@ const languageOf = (className: string) => className.replace(/^language-/, '').to
 function coloured({ className, textContent }: Element, colour: Colour): Node {
   const code = textContent ?? ''
   const key = `${className} ${code}`
-  let nodes = kept.get(key)
+  let nodes = cache.get(key)
   if (!nodes) {
     nodes = purify.sanitize(colour(code, languageOf(className)), {
       ALLOWED_TAGS: ['span'],
       ALLOWED_ATTR: ['class'],
       RETURN_DOM_FRAGMENT: true,
     })
-    if (kept.size >= MAX_KEPT) kept.clear()
-    kept.set(key, nodes)
+    if (cache.size >= MAX_KEPT) cache.clear()
+    cache.set(key, nodes)
   }
   return nodes.cloneNode(true)
 }

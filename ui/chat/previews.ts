@@ -1,6 +1,6 @@
 import purify from 'dompurify'
 import { pressEscape } from '../parts/escape.ts'
-import type { Answer, Shown } from '../preview/frame.ts'
+import type { Answer, PreviewRequest } from '../preview/frame.ts'
 import { asImage, isDrawing } from './drawings.ts'
 import { isDiagram, isPage } from './preview-kinds.ts'
 
@@ -74,7 +74,7 @@ function frameOf(kind: 'html' | 'diagram', text: string): HTMLElement {
   }
   addEventListener('message', listen)
   // It has an origin that nobody has. What it might load later is told nothing.
-  const shown: Shown = { text }
+  const shown: PreviewRequest = { text }
   const send = () => {
     frame.contentWindow?.postMessage(shown, '*')
     if (kind === 'diagram') timer = setTimeout(() => take({ failure: TOO_LONG }), DRAWING_MS)

@@ -120,7 +120,7 @@ export function toTurns(items: readonly ConversationItem[]): Turn[] {
   const turnOf = new Map<string, string>()
   for (const item of items) {
     const before = turns.get(turnOf.get(item.parent_id ?? '') ?? '')
-    const turn = item.role === 'user' || !before ? begun(item, before) : answered(before, item)
+    const turn = item.role === 'user' || !before ? turnFrom(item, before) : answered(before, item)
     turns.set(turn.id, turn)
     turnOf.set(item.id, turn.id)
   }
@@ -128,7 +128,7 @@ export function toTurns(items: readonly ConversationItem[]): Turn[] {
 }
 
 /** A turn that begins with a question or, where a program has left that out, with an answer. */
-function begun(item: ConversationItem, before: Turn | undefined): Turn {
+function turnFrom(item: ConversationItem, before: Turn | undefined): Turn {
   const isQuestion = item.role === 'user'
   const images = isQuestion ? imagesOf(item) : []
   const turn = newTurn(item.id, before?.id, isQuestion ? textOf(item) : '', images)

@@ -9,15 +9,15 @@ const MAX_SIZE: [number, number] = [20, 300]
 const MAX_KEPT = 500
 
 /** What was drawn before: while an answer grows, all of it is drawn again and again. */
-const kept = new Map<string, Node | undefined>()
+const cache = new Map<string, Node | undefined>()
 
 /** A formula, with what encloses it, as MathML; undefined if it is no LaTeX, or asks for more than a formula may. */
 export function typeset(source: string): Node | undefined {
-  if (!kept.has(source)) {
-    if (kept.size >= MAX_KEPT) kept.clear()
-    kept.set(source, draw(source))
+  if (!cache.has(source)) {
+    if (cache.size >= MAX_KEPT) cache.clear()
+    cache.set(source, draw(source))
   }
-  return kept.get(source)?.cloneNode(true)
+  return cache.get(source)?.cloneNode(true)
 }
 
 function draw(source: string): Node | undefined {

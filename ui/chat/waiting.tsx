@@ -218,10 +218,14 @@ const keyOf = (callId: string, { id }: Elicitation, name: string) =>
   JSON.stringify([callId, id, name])
 
 /** What was entered; fields that were left empty are left out. */
-function contentOf(asked: Elicitation, callId: string, form: FormData): Record<string, unknown> {
+function contentOf(
+  elicitation: Elicitation,
+  callId: string,
+  form: FormData,
+): Record<string, unknown> {
   const content: Record<string, unknown> = {}
-  for (const [name, field, isRequired] of fieldsOf(asked)) {
-    const entered = form.getAll(keyOf(callId, asked, name)).map((one) => one.toString())
+  for (const [name, field, isRequired] of fieldsOf(elicitation)) {
+    const entered = form.getAll(keyOf(callId, elicitation, name)).map((one) => one.toString())
     const [text = ''] = entered
     if (field.type === 'boolean') content[name] = text !== ''
     else if (field.type === 'array' && (text !== '' || isRequired)) content[name] = entered

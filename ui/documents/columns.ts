@@ -71,9 +71,9 @@ const DEFAULT = ['collection', 'type', 'characters', 'added']
 export const MAX_COLUMNS = 6
 
 /** The keys of the columns that are shown, in order; kept in this browser. */
-export const chosenColumns = signal<readonly string[]>(kept())
+export const chosenColumns = signal<readonly string[]>(storedColumns())
 
-function kept(): readonly string[] {
+function storedColumns(): readonly string[] {
   const value = localStorage.getItem(KEY)
   return value === null ? DEFAULT : value.split('\n').filter(Boolean).slice(0, MAX_COLUMNS)
 }

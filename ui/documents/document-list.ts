@@ -37,8 +37,8 @@ function createDocumentList(shown: ShownDocuments) {
   let isLoading = false
 
   const readPage = async (at?: string) => {
-    const asked = { ...selectionOf(shown), limit: PAGE_SIZE, total: at === undefined }
-    const page = await client.documents.list(asked).page(at)
+    const request = { ...selectionOf(shown), limit: PAGE_SIZE, total: at === undefined }
+    const page = await client.documents.list(request).page(at)
     if (page.total !== undefined) total.value = page.total
     return page
   }

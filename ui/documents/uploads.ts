@@ -81,8 +81,8 @@ export const uploadCollection = signal('')
 /** Puts files into the queue; answers how many were too many. */
 export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): number {
   const open = uploads.value.filter(isOpen).length
-  const taken = files.slice(0, Math.max(MAX_FILES - open, 0))
-  const added = taken.map(({ path, file }): Upload => {
+  const accepted = files.slice(0, Math.max(MAX_FILES - open, 0))
+  const added = accepted.map(({ path, file }): Upload => {
     lastId += 1
     return {
       id: lastId,
@@ -102,7 +102,7 @@ export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): numbe
   ]
   waiting.push(...added)
   startNext()
-  return files.length - taken.length
+  return files.length - accepted.length
 }
 
 export function isOpen({ state }: Upload): boolean {

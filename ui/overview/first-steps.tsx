@@ -17,7 +17,7 @@ import { SAMPLE, SAMPLE_QUESTIONS } from './sample-document.ts'
 const SAMPLE_WAIT_SECONDS = 20
 
 /** What there is of each step. */
-export interface Begun {
+export interface Progress {
   documents: number
   hasSample: boolean
   /** The chat model; undefined while documents are only quoted. */
@@ -26,7 +26,7 @@ export interface Begun {
 }
 
 /** From an empty server to an answer. */
-export function FirstSteps({ state, onDone }: { state: Begun; onDone: () => void }) {
+export function FirstSteps({ state, onDone }: { state: Progress; onDone: () => void }) {
   const { documents, hasSample, model, hasAsked } = state
   return (
     <section class="panel wide stack" aria-labelledby="first-steps">

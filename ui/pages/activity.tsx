@@ -33,8 +33,8 @@ export function ActivityPage({ id }: { id?: string | undefined }) {
   const answerId = query.get('answer') ?? undefined
   if (id !== undefined || answerId !== undefined)
     return <RunView key={id ?? answerId} id={id} answerId={answerId} />
-  const asked = query.get('view')
-  const view = VIEWS.find(([one]) => one === asked)?.[0] ?? ''
+  const requested = query.get('view')
+  const view = VIEWS.find(([one]) => one === requested)?.[0] ?? ''
   return (
     <>
       <div class="page-head">
@@ -75,11 +75,11 @@ function WholeActivity() {
 function Events() {
   const kind = useSignal<Kind>('all')
   const words = useSignal('')
-  const wanted = words.value.trim().toLowerCase()
+  const needle = words.value.trim().toLowerCase()
   const found = occurrences.value.filter(
     (event) =>
       isOfKind(event, kind.value) &&
-      (wanted === '' || JSON.stringify(event).toLowerCase().includes(wanted)),
+      (needle === '' || JSON.stringify(event).toLowerCase().includes(needle)),
   )
   return (
     <section class="stack events-place" aria-labelledby="events">

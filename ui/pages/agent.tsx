@@ -109,14 +109,14 @@ const hasNoCard = ({ field }: AgentCheck['mistakes'][number]) =>
 function Advanced() {
   const { file, text, found, isChanged } = editor
   /** An earlier version that is to replace unsaved changes. */
-  const wanted = useSignal<string | undefined>(undefined)
+  const target = useSignal<string | undefined>(undefined)
   const take = (earlier: string) => {
     text.value = earlier
-    wanted.value = undefined
+    target.value = undefined
     window.scrollTo(0, 0)
   }
   const offer = (earlier: string) => {
-    if (isChanged.value) wanted.value = earlier
+    if (isChanged.value) target.value = earlier
     else take(earlier)
   }
   return (
@@ -137,13 +137,13 @@ function Advanced() {
             <p class="hint">The cards can be used again once this is valid JSON.</p>
           )}
           <Versions digest={file.value?.digest} onTake={offer} />
-          {wanted.value !== undefined && (
+          {target.value !== undefined && (
             <Confirm
               title="Replace your changes?"
               action="Replace"
               icon="undo"
-              onConfirm={() => take(wanted.value ?? '')}
-              onClose={() => (wanted.value = undefined)}
+              onConfirm={() => take(target.value ?? '')}
+              onClose={() => (target.value = undefined)}
             >
               <p>The earlier version takes the place of what you have not saved yet.</p>
             </Confirm>

@@ -11,12 +11,12 @@ import { saveFile } from '../parts/save-file.ts'
 /** What `npm run deploy` would write, to be looked at and downloaded. */
 export function DeployPage() {
   const targets = useWork<DeploymentTargets['targets']>()
-  const made = useWork<Deployment>()
+  const generated = useWork<Deployment>()
   const target = useSignal('')
   const domain = useSignal('')
   useEffect(() => void targets.run(() => client.admin.deploymentTargets()), [])
   const make = () =>
-    made.run(() =>
+    generated.run(() =>
       client.admin.deploy({ target: target.value, ...(domain.value && { domain: domain.value }) }),
     )
   return (
@@ -44,13 +44,13 @@ export function DeployPage() {
             onInput={({ currentTarget }) => (domain.value = currentTarget.value.trim())}
           />
         </Field>
-        <Button icon="deploy" type="submit" class="primary" disabled={made.isBusy.value}>
+        <Button icon="deploy" type="submit" class="primary" disabled={generated.isBusy.value}>
           Show files
         </Button>
       </Form>
-      <ErrorNote message={targets.failure.value || made.failure.value} />
-      {made.result.value ? (
-        <Made deployment={made.result.value} />
+      <ErrorNote message={targets.failure.value || generated.failure.value} />
+      {generated.result.value ? (
+        <DeploymentFiles deployment={generated.result.value} />
       ) : (
         <Empty title="Choose a target">
           <p>You will see the files, and any problems with how to fix them.</p>
@@ -60,7 +60,7 @@ export function DeployPage() {
   )
 }
 
-function Made({ deployment }: { deployment: Deployment }) {
+function DeploymentFiles({ deployment }: { deployment: Deployment }) {
   const { target, refusals, warnings, files, secrets } = deployment
   const failure = useSignal('')
   return (

@@ -87,8 +87,8 @@ export function FeedbackPage() {
   )
 }
 
-function FeedbackEntry({ given }: { given: Feedback }) {
-  const { rating, comment, question = '', answer, documentIds, updatedAt } = given
+function FeedbackEntry({ given: entry }: { given: Feedback }) {
+  const { rating, comment, question = '', answer, documentIds, updatedAt } = entry
   const isGood = rating === 'up'
   return (
     <li class={`panel stack feedback ${rating}`}>
@@ -108,16 +108,16 @@ function FeedbackEntry({ given }: { given: Feedback }) {
         </p>
       </details>
       <div class="row tight">
-        {given.conversationId !== undefined && (
+        {entry.conversationId !== undefined && (
           <>
-            <a class="button quiet" href={href('chat', given.conversationId)}>
+            <a class="button quiet" href={href('chat', entry.conversationId)}>
               <Icon name="chat" />
               Open conversation
             </a>
             {may('admin') && (
               <a
                 class="button quiet"
-                href={`${href('activity')}?answer=${encodeURIComponent(given.answerId)}`}
+                href={`${href('activity')}?answer=${encodeURIComponent(entry.answerId)}`}
               >
                 <Icon name="activity" />
                 Show run

@@ -25,7 +25,7 @@ const SCOPE_NAMES: readonly Scope[] = ['query', 'chat', 'ingest', 'admin', 'act-
 /** Keys that may do less than the server's own. */
 export function KeysPage() {
   const keys = useWork<ApiKey[]>()
-  const made = useSignal<ApiKeyCreated | undefined>(undefined)
+  const newKey = useSignal<ApiKeyCreated | undefined>(undefined)
   const costs = useSignal<ReadonlyMap<string, UsageReport>>(new Map())
   const load = () =>
     keys.run(async () => {
@@ -43,11 +43,11 @@ export function KeysPage() {
       </p>
       <NewKey
         onMade={(created) => {
-          made.value = created
+          newKey.value = created
           void load()
         }}
       />
-      <div role="status">{made.value && <Made created={made.value} />}</div>
+      <div role="status">{newKey.value && <SecretOfNewKey created={newKey.value} />}</div>
       <ErrorNote message={keys.failure.value} />
       {!keys.result.value && keys.failure.value === '' && <Skeleton rows={1} />}
       {keys.result.value?.length === 0 && (
@@ -69,7 +69,7 @@ export function KeysPage() {
   )
 }
 
-function Made({ created: { name, secret } }: { created: ApiKeyCreated }) {
+function SecretOfNewKey({ created: { name, secret } }: { created: ApiKeyCreated }) {
   return (
     <section class="panel stack" aria-labelledby="made">
       <h2 id="made">The key “{name}”</h2>

@@ -8,7 +8,7 @@ import type {
 } from '../../packages/client/src/agent-server.ts'
 import { EmbeddingChange } from '../admin/embedding-change.tsx'
 import { LocalModels } from '../admin/local-models.tsx'
-import { Found } from '../admin/model-test.tsx'
+import { TestResult } from '../admin/model-test.tsx'
 import { PRESETS, type Preset, presetOf, SERVERLESS } from '../admin/presets.ts'
 import { SaveBar, SettingField } from '../admin/setting-field.tsx'
 import { changesOf, type Draft, useSettings } from '../admin/settings-draft.ts'
@@ -112,7 +112,7 @@ function RoleForm({
     name === model ||
     sourceOf(name) !== 'default' ||
     draft.value[name] !== undefined
-  const take = (given: Preset) => {
+  const take = (preset: Preset) => {
     isOther.value = false
     const isKeyless = sourceOf(key) === 'default'
     const before = presetOf(presets, current(model), current(url))
@@ -120,9 +120,9 @@ function RoleForm({
       ...draft.value,
       // No other server has a model that is built in.
       ...(before?.model && { [model]: null }),
-      ...(given.model && { [model]: given.model }),
-      ...(given.url && { [url]: given.url }),
-      ...(given.key && isKeyless && { [key]: given.key }),
+      ...(preset.model && { [model]: preset.model }),
+      ...(preset.url && { [url]: preset.url }),
+      ...(preset.key && isKeyless && { [key]: preset.key }),
     }
   }
   return (
@@ -184,7 +184,7 @@ function RoleForm({
       </div>
       {list.result.value && <Closings closings={list.result.value.closings} />}
       <ErrorNote message={test.failure.value || list.failure.value} />
-      {test.result.value && <Found test={test.result.value} />}
+      {test.result.value && <TestResult test={test.result.value} />}
       {children}
     </section>
   )

@@ -138,14 +138,14 @@ const LABELS: Record<Dimension, string> = {
   model: 'Model',
 }
 
-interface Shown {
+interface UsageTable {
   by: Dimension
   rows: readonly UsageRow[]
   currency: string
   total?: UsageReport['total']
 }
 
-function Rows({ by, rows, currency, total }: Shown) {
+function Rows({ by, rows, currency, total }: UsageTable) {
   if (rows.length === 0) {
     return (
       <Empty title="No usage">

@@ -21,9 +21,9 @@ ${USES[call](`client.${call}(${JSON.stringify(body, null, 2)})`)}
 }
 
 const USES = {
-  query: (asked: string) => `const { hits } = await ${asked}
+  query: (expression: string) => `const { hits } = await ${expression}
 for (const { score, title, text } of hits) console.log(score, title, text)`,
-  chat: (asked: string) => `const { text, hits } = await ${asked}.result()
+  chat: (expression: string) => `const { text, hits } = await ${expression}.result()
 console.log(text)
 hits.forEach(({ title }, index) => console.log(\`[\${index + 1}]\`, title))`,
 }

@@ -1,5 +1,5 @@
 /** What the page of the chat says to a frame: what to show. */
-export interface Shown {
+export interface PreviewRequest {
   text: string
 }
 
@@ -14,7 +14,7 @@ const MOST_FAILURE = 300
 
 /** Shows what the page that holds the frame sends, and tells that page how high it is. */
 export function showWith(draw: (text: string) => Promise<void> | void): void {
-  addEventListener('message', ({ source, data }: MessageEvent<Shown>) => {
+  addEventListener('message', ({ source, data }: MessageEvent<PreviewRequest>) => {
     if (source !== parent || typeof data.text !== 'string') return
     const work = async () => {
       await draw(data.text)

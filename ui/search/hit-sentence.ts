@@ -18,12 +18,12 @@ const sentences = new Intl.Segmenter(undefined, { granularity: 'sentence' })
 
 /** The sentence of a passage that has most of what was searched for; undefined if none has any of it. */
 export function sentenceFor(query: string, text: string): Span | undefined {
-  const wanted = new Set(stemsOf(query))
+  const queryStems = new Set(stemsOf(query))
   const spans = sentencesOf(text)
   const stems = spans.map(({ start, end }) => new Set(stemsOf(text.slice(start, end))))
   /** What is in every sentence tells nothing. */
   const weights = new Map(
-    Array.from(wanted, (stem) => {
+    Array.from(queryStems, (stem) => {
       const count = stems.filter((each) => each.has(stem)).length
       return [stem, Math.log(1 + spans.length / Math.max(count, 1))]
     }),

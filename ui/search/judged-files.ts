@@ -31,7 +31,7 @@ export async function takeOver(): Promise<void> {
 export const readWholeSet = () => takeOver().then(readJudgedQuestions)
 
 /** The questions that an earlier version kept in this browser, as it exported them. */
-export function keptInBrowser(): Blob {
+export function storedInBrowser(): Blob {
   return new Blob([localStorage.getItem(KEY) ?? ''])
 }
 

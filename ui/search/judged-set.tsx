@@ -9,9 +9,9 @@ import { FactsForm, UnansweredForm } from './facts-form.tsx'
 import { changeJudged, failure, judged } from './judged.ts'
 import {
   exported,
-  keptInBrowser,
   leftInBrowser,
   readWholeSet,
+  storedInBrowser,
   take,
   takeOver,
 } from './judged-files.ts'
@@ -50,7 +50,7 @@ function LeftInBrowser() {
         </Button>
         <Button
           icon="download"
-          onClick={() => saveFile('judged-questions-of-browser.json', keptInBrowser())}
+          onClick={() => saveFile('judged-questions-of-browser.json', storedInBrowser())}
         >
           Save as a file
         </Button>

@@ -182,8 +182,8 @@ export class Documents {
   }
 
   /** Lists documents; by default all of them, newest first. */
-  list({ conversation, limit, sort, total, ...given }: ListOptions = {}): Pages<Document> {
-    const { query: selection, options } = readSelection(given)
+  list({ conversation, limit, sort, total, ...filters }: ListOptions = {}): Pages<Document> {
+    const { query: selection, options } = readSelection(filters)
     return new Pages((cursor) => {
       const totalFlag = total ? 'true' : undefined
       const page = { limit: limit ?? 100, cursor, sort, total: totalFlag }
@@ -274,8 +274,8 @@ export class Documents {
    * Deletes all documents of a selection. With `dryRun` it only counts them; otherwise `confirm` must be their
    * number, or it throws `ConflictError` and deletes nothing.
    */
-  deleteAll(given: DeleteOptions): Call<Deletion> {
-    const { confirm, dryRun, ...rest } = given
+  deleteAll(deletion: DeleteOptions): Call<Deletion> {
+    const { confirm, dryRun, ...rest } = deletion
     const { query, options } = readSelection(rest)
     const path = '/documents'
     const all = { ...query, confirm, dryRun: dryRun ? 'true' : undefined }
@@ -336,8 +336,8 @@ export class Documents {
   }
 }
 
-function readSelection<Given extends DocumentSelection>(given: Given) {
-  const { status, title, mediaType, sha256, filter, collection, ...options } = given
+function readSelection<Selection extends DocumentSelection>(selection: Selection) {
+  const { status, title, mediaType, sha256, filter, collection, ...options } = selection
   return {
     query: {
       status,

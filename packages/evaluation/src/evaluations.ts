@@ -117,7 +117,7 @@ function resultOf({ id, report }: { id: string; report: string | undefined }, pa
   throw refusal(param, `the evaluation "${id}" has no result`)
 }
 
-const Kept = EvaluationRun.pick({
+const StoredReport = EvaluationRun.pick({
   name: true,
   answers: true,
   judge: true,
@@ -132,7 +132,7 @@ function toRun({ id, state, asked, total, ...run }: StoredEvaluation): Evaluatio
   return {
     id,
     state,
-    ...Kept.parse(JSON.parse(run.json)),
+    ...StoredReport.parse(JSON.parse(run.json)),
     asked,
     total,
     ...(run.error !== undefined && { error: run.error }),

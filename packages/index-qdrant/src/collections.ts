@@ -21,7 +21,7 @@ const WHOLE = { deadlineMs: WHOLE_MS, attemptMs: WHOLE_MS }
 const CHANGE = { query: { timeout: String(CHANGE_MS / 1_000) }, ...WHOLE }
 const CONFLICTS = [400, 409]
 
-const Done = z.literal(true)
+const Success = z.literal(true)
 const Aliases = z.object({
   aliases: z.array(z.object({ alias_name: z.string(), collection_name: z.string() })),
 })
@@ -96,7 +96,7 @@ export function createCollections({ call }: QdrantConnection, log?: Pick<Log, 'w
     async create(name: string, body: NewCollection, memory: MemoryPlacement, signal?: AbortSignal) {
       using _watch = sayWhenSlow(name, log)
       try {
-        await call({ method: 'PUT', path: pathOf(name), body, result: Done, ...CHANGE }, signal)
+        await call({ method: 'PUT', path: pathOf(name), body, result: Success, ...CHANGE }, signal)
       } catch (error) {
         // It may exist: another server was faster, or an earlier attempt was interrupted.
         if (!(error instanceof QdrantRefusal) || !CONFLICTS.includes(error.status)) throw error
@@ -121,7 +121,7 @@ export function createCollections({ call }: QdrantConnection, log?: Pick<Log, 'w
         },
       )
       const request = { method: 'POST', path: '/collections/aliases', body: { actions } } as const
-      await call({ ...request, result: Done, ...CHANGE }, signal)
+      await call({ ...request, result: Success, ...CHANGE }, signal)
     },
 
     async drop(name: string, signal?: AbortSignal) {
@@ -138,7 +138,7 @@ export async function identityOf(
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    return Made.parse(await collections.metadata(name, signal)).made
+    return Identity.parse(await collections.metadata(name, signal)).made
   } catch (error) {
     if (isMissingCollection(error)) return undefined
     throw error
@@ -167,7 +167,7 @@ export async function setWriteConsistency(
   const factor = config.params.write_consistency_factor
   if (factor == null || factor === copies) return
   const body = { params: { write_consistency_factor: copies } }
-  await call({ method: 'PATCH', path, body, result: Done, ...CHANGE }, signal)
+  await call({ method: 'PATCH', path, body, result: Success, ...CHANGE }, signal)
 }
 
 export function pathOf(collection: string): string {
@@ -180,13 +180,13 @@ const LAYOUT = 6
 export const TERMS = 'terms'
 export const DENSE = 'vectors'
 
-const Made = z.object({
+const Identity = z.object({
   /** Random id given at creation; empty for collections of earlier versions. */
   made: z.string().default(''),
 })
 
 /** Metadata stored with a collection, so that no server mistakes it for another. */
-export const TermsMetadata = Made.extend({
+export const TermsMetadata = Identity.extend({
   layout: z.literal(LAYOUT),
   kind: z.literal(TERMS),
   /** `Analyser.fingerprint`. */
@@ -194,7 +194,7 @@ export const TermsMetadata = Made.extend({
 })
 export type TermsMetadata = z.output<typeof TermsMetadata>
 
-export const VectorsMetadata = Made.extend({
+export const VectorsMetadata = Identity.extend({
   layout: z.literal(LAYOUT),
   kind: z.literal(DENSE),
   /** Changes when all vectors are recomputed. */

@@ -18,7 +18,7 @@ export function optionalOr<Schema extends z.ZodType>(
   const withNull: unknown = schema
     .nullable()
     .default(value)
-    .overwrite((given) => given ?? value)
+    .overwrite((input) => input ?? value)
   return withNull as z.ZodDefault<OrNull<Schema>>
 }
 

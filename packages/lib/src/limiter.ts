@@ -98,15 +98,15 @@ export function createLimiter({
       begin: admission.resolve,
     }
     waiting.push(place)
-    return { place, begun: admission.promise }
+    return { place, admitted: admission.promise }
   }
 
   async function acquire(owner: Owner, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     if (fits(owner, 1)) return hold(owner, 1)
-    const { place, begun } = queue(owner)
+    const { place, admitted } = queue(owner)
     try {
-      await untilAborted(begun, signal)
+      await untilAborted(admitted, signal)
     } catch (error) {
       // The turn may have come at the same moment: pass it on to the next.
       const position = waiting.indexOf(place)

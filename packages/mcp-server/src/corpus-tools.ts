@@ -52,7 +52,7 @@ const Piece = Source.extend({
   start: z.int().describe('Start offset of the text in the document, in UTF-16 code units.'),
   characters: z.int().describe('Length of the whole document, in UTF-16 code units.'),
 })
-const Found = z.object({ results: z.array(Source) })
+const SourceList = z.object({ results: z.array(Source) })
 const Fetched = Source.extend({ text: z.string(), metadata: Metadata })
 
 /** Adds the documents as tools, including the pair `search` and `fetch` that chat products expect. */
@@ -111,7 +111,7 @@ function addSearchAndFetch(
       title: 'Search documents',
       description: 'Returns the documents that best answer a question. Use `fetch` to read one.',
       inputSchema: z.object({ query: filledText(MAX_QUESTION) }),
-      outputSchema: Found,
+      outputSchema: SourceList,
       annotations: READ_ONLY,
     },
     ({ query }, { mcpReq }) =>

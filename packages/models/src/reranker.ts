@@ -10,7 +10,7 @@ export interface Reranker {
    * Returns a score from 0 to 1 for each text, in the order of the texts. Of a text longer than the model's window, the
    * beginning counts. Throws `RerankerError`, or the signal's reason if it is aborted.
    */
-  rerank(asked: RerankInput, signal: AbortSignal): Promise<number[]>
+  rerank(input: RerankInput, signal: AbortSignal): Promise<number[]>
 }
 
 export interface RerankInput {

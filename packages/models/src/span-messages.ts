@@ -31,11 +31,11 @@ function partsOf(message: ModelMessage): object[] {
   const calls = (message.role === 'assistant' && message.toolCalls) || []
   return [
     ...text,
-    ...calls.map(({ callId: id, name, arguments: given }) => ({
+    ...calls.map(({ callId: id, name, arguments: callInput }) => ({
       type: 'tool_call',
       id,
       name,
-      arguments: given,
+      arguments: callInput,
     })),
   ]
 }

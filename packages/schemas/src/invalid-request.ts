@@ -54,9 +54,9 @@ function meantIn({ path, errors }: FoundIssue): FoundIssue[] | undefined {
   // What a union reports: its kinds, each with its issues.
   const kinds = Array.isArray(errors) ? (errors as FoundIssue[][]) : []
   const others = kinds.filter((issues) => !issues.some(isOfAnother))
-  const [meant] = others
-  if (!meant || others.length > 1 || others.length === kinds.length) return undefined
-  return meant
+  const [closest] = others
+  if (!closest || others.length > 1 || others.length === kinds.length) return undefined
+  return closest
     .map((issue) => ({ ...issue, path: [...path, ...issue.path] }))
     .flatMap((issue) => meantIn(issue) ?? [issue])
 }

@@ -112,7 +112,7 @@ export interface UsageStore {
 export function refusalOf(
   limits: OwnerLimits,
   used: Used,
-  wanted: { tokens: number; cost: number },
+  amount: { tokens: number; cost: number },
 ): Refusal | undefined {
   const { tokensPerDay, costPerDay } = limits
   const measures = [
@@ -122,7 +122,7 @@ export function refusalOf(
   const spent = measures.find(({ most, used }) => most !== undefined && used >= most)
   if (spent) return { limits, limit: spent.limit, isHeld: false }
   const held = measures.find(({ limit, most, used, held }) => {
-    const more = limit === 'tokensPerDay' ? wanted.tokens : wanted.cost
+    const more = limit === 'tokensPerDay' ? amount.tokens : amount.cost
     return most !== undefined && held > 0 && used + held + more > most
   })
   return held && { limits, limit: held.limit, isHeld: true }

@@ -163,12 +163,12 @@ function warn(reply: FastifyReply, warning: string): void {
 const hasImages = ({ messages }: AgentRequest) =>
   messages.some((message) => message.role === 'user' && message.images?.length)
 
-type Begun<Event> = Pick<Exchange<Event>, 'request' | 'write'>
+type Start<Event> = Pick<Exchange<Event>, 'request' | 'write'>
 
 /** Runs the agent; yields the protocol's events in non-empty batches. */
 export async function* answerEvents<Event>(
   agent: Agent,
-  begin: () => Begun<Event> | Promise<Begun<Event>>,
+  begin: () => Start<Event> | Promise<Start<Event>>,
   signal: AbortSignal,
 ): AsyncGenerator<Event[]> {
   const { request, write } = await begin()

@@ -68,7 +68,7 @@ const isPartOf = (url: URL, resource: URL) =>
   url.origin === resource.origin &&
   `${withoutSlash(url.pathname)}/`.startsWith(`${withoutSlash(resource.pathname)}/`)
 
-interface Begun {
+interface PendingSignIn {
   url: string
   verifier: string
   client: OAuthClient
@@ -86,7 +86,7 @@ export function beginSignIn(
   target: SessionTarget,
   { redirectUri, state, registrations }: Beginning,
   signal: AbortSignal,
-): Promise<Begun> {
+): Promise<PendingSignIn> {
   return explained(target, signal, async (fetchFn) => {
     const { issuer, authorizationServerUrl, metadata, resource } = await findAuthorizationServer(
       target,
@@ -151,7 +151,7 @@ async function registered(
   })
 }
 
-interface Answer extends Omit<Begun, 'url'> {
+interface Answer extends Omit<PendingSignIn, 'url'> {
   redirectUri: string
   code: string
   /** `iss` of the answer (RFC 9207). */

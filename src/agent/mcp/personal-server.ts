@@ -121,13 +121,13 @@ export class PersonalServer {
   async begin(owner: string, redirectUri: string, signal: AbortSignal) {
     const target = this.target()
     const state = randomBytes(32).toString('base64url')
-    const { url, ...begun } = await beginSignIn(
+    const { url, ...signIn } = await beginSignIn(
       target,
       { redirectUri, state, registrations: this.#registrations },
       signal,
     )
     const pending: PendingAccount = {
-      ...begun,
+      ...signIn,
       connection: this.name,
       owner,
       url: target.url.href,

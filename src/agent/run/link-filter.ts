@@ -7,7 +7,7 @@ export type LinkPolicy = 'no-images' | 'known' | 'all'
 export type LinkFilter = ReturnType<typeof createLinkFilter>
 
 /** How much of a text is consumed and what is shown for it; undefined if more text is needed first. */
-type Step = { taken: number; shown: string; isCode?: boolean } | undefined
+type Step = { length: number; shown: string; isCode?: boolean } | undefined
 
 interface Scan {
   /** The text not consumed yet; not empty. */
@@ -50,7 +50,7 @@ export function createLinkFilter(policy: LinkPolicy, isKnown: (host: string) => 
       if (next.isCode) shown.addCode(next.shown)
       else shown.add(next.shown)
       released += next.shown
-      pending = pending.slice(next.taken)
+      pending = pending.slice(next.length)
     }
     return released
   }
@@ -79,7 +79,7 @@ function waits({ text, isLast }: Scan): boolean {
 }
 
 function as(text: string) {
-  return { taken: text.length, shown: text }
+  return { length: text.length, shown: text }
 }
 
 /** Remembers the part of the output that decides how following text is parsed. */
@@ -139,7 +139,7 @@ function image(scan: Scan): Step {
   const [own] = OWN_IMAGE.exec(text) ?? []
   if (own !== undefined) return as(own)
   // A preceding exclamation mark would make it an image again.
-  return { taken: 2, shown: shown.last === '!' ? ' [' : '[' }
+  return { length: 2, shown: shown.last === '!' ? ' [' : '[' }
 }
 
 const PLAIN_TAG = /^<\/?[A-Za-z][A-Za-z0-9-]*[ \t]*\/?>$/
@@ -158,7 +158,7 @@ function tag(scan: Scan): Step {
   if (PLAIN_TAG.test(whole) && !ACTIVE_TAG.test(whole)) return as(whole)
   const [, url] = AUTOLINK.exec(whole) ?? []
   const isMail = /^[\w.+-]+@/.test(url ?? '')
-  return url !== undefined && (isMail || mayOpen(url)) ? as(whole) : { taken: 1, shown: '&lt;' }
+  return url !== undefined && (isMail || mayOpen(url)) ? as(whole) : { length: 1, shown: '&lt;' }
 }
 
 /** `](…)` and `]: …`. */
@@ -174,7 +174,7 @@ function target(scan: Scan): Step {
   // A target on the next line is not examined.
   const isHere = after === ':' || rest[end] === ')'
   if (isHere && mayOpen(withoutPointers(whole))) return as(`]${after}${whole}`)
-  return { taken: 2, shown: `] ${after}` }
+  return { length: 2, shown: `] ${after}` }
 }
 
 /** The address in a link target, without angle brackets and title. */
@@ -199,7 +199,7 @@ function address(scan: Scan): Step {
   const address = url.replace(AFTER_ADDRESS, '')
   if (mayOpen(address.replace(/^www\./i, 'https://www.'))) return as(address)
   const quote = shown.quote
-  return { taken: address.length, shown: quote + address + quote, isCode: true }
+  return { length: address.length, shown: quote + address + quote, isCode: true }
 }
 
 /** An address on this server, or an anchor in the text. */

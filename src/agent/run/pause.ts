@@ -29,7 +29,7 @@ export interface PausedRun {
   searchedFor?: string | undefined
 }
 
-interface Kept {
+interface PausedRecord {
   run: PausedRun
   question: string
 }
@@ -44,7 +44,7 @@ export function createPauses(store: ArtifactStore, hiddenOf: HiddenDocuments) {
   return {
     /** Returns the state that names the run. Throws AppError `invalid_request` if it is too large, `storage_full`. */
     async keep(run: PausedRun, request: AgentRequest): Promise<string> {
-      const record: Kept = { run, question: digestOf(request) }
+      const record: PausedRecord = { run, question: digestOf(request) }
       const bytes = Buffer.from(JSON.stringify(record))
       if (bytes.length > store.maximumBytes) {
         const message =
@@ -58,7 +58,7 @@ export function createPauses(store: ArtifactStore, hiddenOf: HiddenDocuments) {
     async open(state: string, request: AgentRequest): Promise<PausedRun> {
       const file = await store.read(state, ownerIdOf(request.caller))
       if (!file) throw gone()
-      const { run, question }: Kept = JSON.parse(Buffer.from(file.bytes).toString())
+      const { run, question }: PausedRecord = JSON.parse(Buffer.from(file.bytes).toString())
       if (question !== digestOf(request))
         throw refusal('belongs to different messages or a different key')
       const cited = run.hits.map(({ documentId }) => documentId)

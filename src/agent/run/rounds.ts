@@ -244,10 +244,10 @@ export class Rounds {
   ): Promise<AgentEvent[]> {
     const images = results.flatMap(({ result }) => result.images ?? [])
     const shown = makeRoom(this.#context.prompt.added, images)
-    const keptOf = (result: ToolResult): ToolResult => {
+    const storable = (result: ToolResult): ToolResult => {
       return { ...result, images: result.images?.filter((image) => shown.includes(image)) }
     }
-    const paused = { ...this.#toPaused(), results: results.map(({ result }) => keptOf(result)) }
+    const paused = { ...this.#toPaused(), results: results.map(({ result }) => storable(result)) }
     const calls = waiting.map((call) => {
       const { callId, name: tool, input } = call
       const asking = results.find((ran) => ran.call === call)?.result.elicited

@@ -56,12 +56,12 @@ async function* run(
         yield* rounds.runCalls()
         continue
       }
-      const begun = await rounds.beginTurn()
-      if (!begun) {
+      const next = await rounds.beginTurn()
+      if (!next) {
         yield await rounds.stopped()
         continue
       }
-      const { turn, batches } = begun
+      const { turn, batches } = next
       try {
         for await (const batch of batches) yield turn.take(batch)
         yield turn.end()

@@ -46,7 +46,7 @@ export function createRemoteSkills(copies: SkillCopies) {
   }
 
   return {
-    kept: copyOf,
+    acceptedCopy: copyOf,
     /**
      * Uses the source's current content if it is new, equal to what was accepted, or accepted by this call. Otherwise,
      * and if the source cannot be fetched, the accepted copy is used and the failure reported. Throws `SkillError` if
@@ -209,7 +209,8 @@ export function createSourceReader({ resolve, remote, fetch }: Dependencies): Re
       const read = kind.kind === 'folder' ? readLocalFolder : readArchive
       return read(resolve(source), source)
     }
-    if (offline) return (await ignore(remote.kept(source), 'it is fetched soon')) ?? NO_SKILLS
+    if (offline)
+      return (await ignore(remote.acceptedCopy(source), 'it is fetched soon')) ?? NO_SKILLS
     return remote.update(source, () => fetchSkills(kind, fetch, signal), accept)
   }
 }

@@ -148,7 +148,7 @@ function unfoundedOf({ values }: Input, { citations }: ToolContext): string[] {
     const hit = hits[source - 1]
     if (!hit) return [`${name}: there is no passage ${source}`]
     const folded = `${hit.title} ${hit.text} ${JSON.stringify(hit.metadata ?? {})}`
-    const missing = unsaidWords(String(value), folded)
+    const missing = missingWords(String(value), folded)
     if (missing.length === 0) return []
     return [`${name}: passage ${source} does not say ${missing.join(' ')}`]
   })
@@ -169,7 +169,7 @@ const UNPARTED =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 
 /** The words of a value that are not in a text, ignoring case and compatibility forms of characters (NFKC). */
-export function unsaidWords(value: string, text: string): string[] {
+export function missingWords(value: string, text: string): string[] {
   const folded = fold(text)
   const words = new Set(wordsOf(folded))
   return [...new Set(wordsOf(fold(value)))].filter(

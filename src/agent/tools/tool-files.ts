@@ -89,8 +89,8 @@ const tooLarge = (most: number) =>
   new ToolInputError(`files: more than ${most} bytes; take fewer or smaller ones`)
 
 /** The file's name, without characters not allowed in a path; made unique by a number if it is taken. */
-function freeName(wanted: string, files: readonly SandboxFile[]): string {
-  const plain = wanted.replaceAll(/[\p{C}\\/]/gu, '_').replace(/^\.+/, '')
+function freeName(fileName: string, files: readonly SandboxFile[]): string {
+  const plain = fileName.replaceAll(/[\p{C}\\/]/gu, '_').replace(/^\.+/, '')
   const name = isFileName(plain) ? plain : `file${/\.\w{1,8}$/.exec(plain)?.[0] ?? ''}`
   let free = name
   for (let number = 2; files.some((file) => file.name === free); number++)

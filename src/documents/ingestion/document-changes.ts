@@ -119,11 +119,11 @@ export async function refreshLabels({ store, index }: Refreshing, id: string): P
     const { collection, conversation, metadata, access, creator } = document ?? {}
     return JSON.stringify([collection, conversation, metadata, access, creator])
   }
-  let given: string | undefined
+  let written: string | undefined
   do {
-    given = await stored()
+    written = await stored()
     await index.refreshLabels(await chunkKeys(store, id))
-  } while (given !== (await stored()))
+  } while (written !== (await stored()))
 }
 
 async function idsOf(

@@ -63,7 +63,7 @@ interface Dependencies {
 }
 
 /** Every variable that can be set, with its default; those of the agent configuration have no default. */
-type Known = ReadonlyMap<string, string | undefined>
+type Defaults = ReadonlyMap<string, string | undefined>
 type Changes = Pick<SettingsPatch, 'set' | 'clear'>
 
 /** The server's variables: read along with their source, and written to `.env`. */
@@ -79,7 +79,7 @@ export class SettingsService {
   }
 
   async read(): Promise<Settings> {
-    return this.#view.describe(await this.#file.read(), await this.#knownNow())
+    return this.#view.describe(await this.#file.read(), await this.#readDefaults())
   }
 
   /** Throws AppError `insufficient_scope` if only the master key may change one of these variables. */
@@ -101,7 +101,7 @@ export class SettingsService {
   /** The environment of a server with these changes. Throws AppError `invalid_request` for what it would refuse. */
   async preview(changes: Changes): Promise<Environment> {
     const { text } = await this.#file.read()
-    return this.#apply(text, changes, await this.#knownNow()).environment
+    return this.#apply(text, changes, await this.#readDefaults()).environment
   }
 
   /**
@@ -110,15 +110,15 @@ export class SettingsService {
    * back with what is in the file.
    */
   async save(patch: SettingsPatch, caller: Caller, signal: AbortSignal): Promise<SettingsSaved> {
-    const known = await this.#knownNow()
+    const defaults = await this.#readDefaults()
     const edit: Edit<SettingsSaved> = async ({ text }, replace) => {
       const before = this.#view.environmentOf(text)
-      const { edited, environment } = this.#apply(text, withMoves(patch, before), known)
-      const changed = [...known.keys()].filter((name) => before[name] !== environment[name])
+      const { edited, environment } = this.#apply(text, withMoves(patch, before), defaults)
+      const changed = [...defaults.keys()].filter((name) => before[name] !== environment[name])
       const next = { ...this.#parts.given, ...environment }
       await this.#checkAddress(changed, next)
       if (!isMaster(caller)) await this.#checkStart(changed, next)
-      return { changed, settings: this.#view.describe(await replace(edited), known) }
+      return { changed, settings: this.#view.describe(await replace(edited), defaults) }
     }
     return this.#file.change(patch.basedOn, edit, signal)
   }
@@ -145,13 +145,13 @@ export class SettingsService {
     }
   }
 
-  async #knownNow(): Promise<Known> {
+  async #readDefaults(): Promise<Defaults> {
     const { variables, referred } = this.#parts
-    const known = new Map(variables.map((variable) => [variable.name, variable.default]))
+    const defaults = new Map(variables.map((variable) => [variable.name, variable.default]))
     for (const name of await referred()) {
-      if (!known.has(name) && !OF_THE_SYSTEM.test(name)) known.set(name, undefined)
+      if (!defaults.has(name) && !OF_THE_SYSTEM.test(name)) defaults.set(name, undefined)
     }
-    return known
+    return defaults
   }
 
   #isFree(name: string): boolean {
@@ -161,15 +161,15 @@ export class SettingsService {
     return PLAIN_TEXT.test(name) || isListed()
   }
 
-  #apply(text: string, changes: Changes, known: Known) {
-    refuseNames(changes, known, this.#parts)
+  #apply(text: string, changes: Changes, defaults: Defaults) {
+    refuseNames(changes, defaults, this.#parts)
     const { set, clear } = changes
     // What is cleared, or set anew, must not come back from a line with its former name.
     const before = Object.entries(this.#parts.former).flatMap(([name, present]) =>
       clear.includes(present) || Object.hasOwn(set, present) ? [name] : [],
     )
     const cleared = [...clear, ...before].map((name): [string, undefined] => [name, undefined])
-    const edited = editEnvironment(text, new Map([...Object.entries(set), ...cleared]), known)
+    const edited = editEnvironment(text, new Map([...Object.entries(set), ...cleared]), defaults)
     const environment = this.#view.environmentOf(edited)
     const mistakes = this.#parts.findMistakes(environment).map(({ field, message }) => ({
       field: Object.hasOwn(set, field) ? `set.${field}` : field,
@@ -201,14 +201,14 @@ class EnvironmentView {
     )
   }
 
-  describe({ text, digest }: FileContent, known: Known): Settings {
+  describe({ text, digest }: FileContent, defaults: Defaults): Settings {
     const { path, given, findMistakes } = this.#parts
     const environment = this.environmentOf(text)
     return {
       path,
       digest,
       mistakes: [...findMistakes(environment)],
-      settings: Array.from(known, ([name, initial]) =>
+      settings: Array.from(defaults, ([name, initial]) =>
         this.#describeOne(name, initial, environment[name] ?? (given[name] || undefined)),
       ),
     }
@@ -255,9 +255,13 @@ function withMoves(
 }
 
 /** Throws AppError `invalid_request` for what cannot be changed here, or not to this value. */
-function refuseNames({ set, clear }: Changes, known: Known, { given, path }: Dependencies): void {
+function refuseNames(
+  { set, clear }: Changes,
+  defaults: Defaults,
+  { given, path }: Dependencies,
+): void {
   const refusalOf = (name: string, value: string | undefined) => {
-    if (!known.has(name))
+    if (!defaults.has(name))
       return `${name} is not a variable of this server or its agent configuration`
     if (given[name]) {
       return `${name} is set by the environment, which takes precedence over ${path}: change it there`

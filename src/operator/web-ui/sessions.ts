@@ -17,7 +17,7 @@ const MAX_SESSIONS = 64
 const TOKEN_MS = 30 * 60_000
 const SECRET_BYTES = 32
 
-const Kept = z.array(z.object({ mac: z.string(), endsAt: z.number() })).max(MAX_SESSIONS)
+const StoredSessions = z.array(z.object({ mac: z.string(), endsAt: z.number() })).max(MAX_SESSIONS)
 
 interface Options {
   serverApiKey: string
@@ -108,11 +108,11 @@ export type Sessions = Awaited<ReturnType<typeof openSessions>>
 /** An unreadable file counts as no sessions: everybody has to sign in again. */
 async function readSessions(file: string): Promise<Map<string, number>> {
   const text = await ignore(readIfPresent(file), 'everybody has to sign in again')
-  const records = Kept.safeParse(parseJson(text?.toString() ?? '[]'))
+  const records = StoredSessions.safeParse(parseJson(text?.toString() ?? '[]'))
   return new Map((records.data ?? []).map(({ mac, endsAt }) => [mac, endsAt]))
 }
 
-async function writeSessions(file: string, kept: z.output<typeof Kept>): Promise<void> {
+async function writeSessions(file: string, stored: z.output<typeof StoredSessions>): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
-  await replaceFile(file, JSON.stringify(kept), 0o600)
+  await replaceFile(file, JSON.stringify(stored), 0o600)
 }

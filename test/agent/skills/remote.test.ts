@@ -62,14 +62,16 @@ describe('Remote skills', () => {
 
   describe('a remote source', () => {
     it('has no copy before it was read', async () => {
-      await expect((await open()).kept(SOURCE)).rejects.toThrow('no accepted copy')
+      await expect((await open()).acceptedCopy(SOURCE)).rejects.toThrow('no accepted copy')
     })
 
     it('is kept as it was read first', async () => {
       const remote = await open()
       await remote.update(SOURCE, async () => files('a'), false)
-      expect(await remote.kept(SOURCE)).toMatchObject({ skills: [{ name: 'a', source: SOURCE }] })
-      await expect(remote.kept(`${SOURCE}?other`)).rejects.toThrow('no accepted copy')
+      expect(await remote.acceptedCopy(SOURCE)).toMatchObject({
+        skills: [{ name: 'a', source: SOURCE }],
+      })
+      await expect(remote.acceptedCopy(`${SOURCE}?other`)).rejects.toThrow('no accepted copy')
     })
 
     it('keeps its copy if it changes, or contains no skill any more', async () => {
@@ -79,7 +81,7 @@ describe('Remote skills', () => {
       expect(changed).toMatchObject({ skills: [{ name: 'a' }], failures: [{ name: SOURCE }] })
       const empty = remote.update(SOURCE, async () => new Map(), true)
       await expect(empty).rejects.toThrow('no SKILL.md')
-      expect(await remote.kept(SOURCE)).toMatchObject({ skills: [{ name: 'a' }] })
+      expect(await remote.acceptedCopy(SOURCE)).toMatchObject({ skills: [{ name: 'a' }] })
     })
 
     it('fails with the reason if there is neither a source nor a copy', async () => {
@@ -111,7 +113,9 @@ describe('Remote skills', () => {
     it('with a damaged copy counts as one without a copy', async () => {
       const copies = await openCopies()
       await copies.keep(SOURCE, { digest: 'x', bytes: Buffer.from('[["SKILL.md"') }, undefined)
-      await expect(createRemoteSkills(copies).kept(SOURCE)).rejects.toThrow('no accepted copy')
+      await expect(createRemoteSkills(copies).acceptedCopy(SOURCE)).rejects.toThrow(
+        'no accepted copy',
+      )
     })
   })
 })

@@ -3,7 +3,7 @@ import type { FormKind, FormResult, Forms, FormValues } from '@agent-server/offi
 import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
-import { fillForm, unsaidWords } from '../../../src/agent/tools/fill-form.ts'
+import { fillForm, missingWords } from '../../../src/agent/tools/fill-form.ts'
 import { hitOf } from '../../support/hit.ts'
 import { createContext } from './context-for-test.ts'
 import { createFakeLookup, documentOf, type FakeTable } from './stored-document.ts'
@@ -139,7 +139,7 @@ describe('Words that are not said', () => {
       ['', 'anything', []],
       ['same same', 'other', ['same']],
     ])('%j, of %j', (value, text, missing) => {
-      expect(unsaidWords(value, text)).toEqual(missing)
+      expect(missingWords(value, text)).toEqual(missing)
     })
   })
 })

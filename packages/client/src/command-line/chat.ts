@@ -161,8 +161,10 @@ function showHelp({ note }: Terminal, word: string): void {
     for (const line of table(Object.entries(TYPED))) note(line)
     note('Ctrl+C stops an answer or, while there is none, leaves')
   } else {
-    const meant = closest(word, Object.keys(TYPED))
-    note(`There is no ${word}: ${meant ? `did you mean ${meant}?` : '/help shows what there is'}`)
+    const closestName = closest(word, Object.keys(TYPED))
+    note(
+      `There is no ${word}: ${closestName ? `did you mean ${closestName}?` : '/help shows what there is'}`,
+    )
   }
 }
 

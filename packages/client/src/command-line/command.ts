@@ -67,8 +67,8 @@ export function readParameters<Options extends NonNullable<ParseArgsConfig['opti
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const [unknown, name = ''] = /^Unknown option '--([^']+)'/.exec(error.message) ?? []
-    const meant = closest(name, Object.keys(all))
-    throw new UsageError(meant ? `${unknown}: did you mean --${meant}?` : error.message)
+    const closestName = closest(name, Object.keys(all))
+    throw new UsageError(closestName ? `${unknown}: did you mean --${closestName}?` : error.message)
   }
 }
 
@@ -108,8 +108,8 @@ export function readAction<Action>(
 ): Action {
   const action = actions.get(name ?? '')
   if (action) return action
-  const meant = name && closest(name, [...actions.keys()])
-  const hint = meant ? `: did you mean ${meant}?` : ''
+  const closestName = name && closest(name, [...actions.keys()])
+  const hint = closestName ? `: did you mean ${closestName}?` : ''
   throw new UsageError(`${command} takes ${[...actions.keys()].join(', ')}${hint}`)
 }
 

@@ -45,13 +45,13 @@ Examples:
   },
 }
 
-interface Given {
+interface Input {
   ids: readonly string[]
   search: string | undefined
   limit: number | undefined
 }
 
-type Action = (given: Given, client: AgentServer, context: CommandContext) => Promise<number>
+type Action = (input: Input, client: AgentServer, context: CommandContext) => Promise<number>
 
 const list: Action = ({ search, limit }, client, context) => {
   const { signal } = context

@@ -49,7 +49,7 @@ Example:
   },
 }
 
-interface Given {
+interface Input {
   ids: readonly string[]
   rating: Rating | undefined
   conversationId: string | undefined
@@ -57,7 +57,7 @@ interface Given {
 }
 
 /** Reads all parameters before anything is sent. */
-type Action = (given: Given) => (client: AgentServer, context: CommandContext) => Promise<number>
+type Action = (input: Input) => (client: AgentServer, context: CommandContext) => Promise<number>
 
 const list: Action =
   ({ rating, conversationId }) =>
@@ -73,10 +73,10 @@ function toRow({ id, rating, question = '', comment = '' }: Feedback): string[] 
 const give: Action = ({ ids, rating, conversationId, comment }) => {
   if (!rating) throw new UsageError('feedback give takes --rating')
   const rest = { ...(conversationId && { conversationId }), ...(comment && { comment }) }
-  const said = (answerId: string): CreateFeedback => ({ answerId, rating, ...rest })
+  const entry = (answerId: string): CreateFeedback => ({ answerId, rating, ...rest })
   return (client, context) =>
     each(ids, `rated ${rating}`, context, (id) =>
-      client.feedback.give(said(id), { signal: context.signal }),
+      client.feedback.give(entry(id), { signal: context.signal }),
     )
 }
 

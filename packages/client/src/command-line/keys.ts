@@ -110,11 +110,11 @@ function toRow({ id, name, scopes, lastUsedAt, expiresAt }: ApiKey): string[] {
 const create: Action = (words, values) => {
   const request = readKey(words.join(' ').trim(), values)
   return async ({ admin }, { terminal, signal }) => {
-    const made = await admin.keys.create(request, { signal })
-    if (terminal.json) terminal.printJson(made)
+    const created = await admin.keys.create(request, { signal })
+    if (terminal.json) terminal.printJson(created)
     else {
-      terminal.print(made.secret)
-      terminal.note(`This is shown only once. The key's id is ${made.id}`)
+      terminal.print(created.secret)
+      terminal.note(`This is shown only once. The key's id is ${created.id}`)
     }
     return EXIT.done
   }

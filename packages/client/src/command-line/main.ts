@@ -102,8 +102,8 @@ function help(terminal: Terminal, name: string, command: Command | undefined): n
   if (command) terminal.print(command.help)
   else if (['', 'help', '--help', '-h'].includes(name)) terminal.print(HELP)
   else {
-    const meant = closest(name, [...COMMANDS.keys()])
-    const hint = meant ? `: did you mean ${meant}?` : ''
+    const closestName = closest(name, [...COMMANDS.keys()])
+    const hint = closestName ? `: did you mean ${closestName}?` : ''
     const rest = '; agent-server-client --help lists what there is'
     terminal.note(`There is no command ${plain(name)}${hint || rest}`)
   }

@@ -9,7 +9,7 @@ import type { Embeddings, EmbeddingsRequest } from './schema.ts'
 /** Of all texts of a request: OpenAI's limit of 300,000 tokens, and room for languages that take more characters. */
 const MAX_CHARACTERS = 2_000_000
 
-interface Asked {
+interface EmbeddingRequest {
   texts: readonly string[]
   /** What the client expects: refused if the model has others. */
   dimensions?: number | null | undefined
@@ -20,7 +20,7 @@ export function createEmbeddings(
   embedding: Embedding | undefined,
   payment: Pick<Payment, 'meter'>,
 ) {
-  return async ({ texts, dimensions }: Asked, caller: Caller, signal: AbortSignal) => {
+  return async ({ texts, dimensions }: EmbeddingRequest, caller: Caller, signal: AbortSignal) => {
     if (!embedding) {
       throw refusal(
         'model',
@@ -36,8 +36,8 @@ export function createEmbeddings(
     const sentBytes = Buffer.byteLength(whole)
     const usage = { promptTokens: tokens, completionTokens: 0 }
     const call = { usage, sentBytes, receivedBytes: 0 }
-    const begun = { model: embedding.model, sentBytes, maxTokens: 0 }
-    const end = await payment.meter(caller).begin(begun, signal)
+    const modelCall = { model: embedding.model, sentBytes, maxTokens: 0 }
+    const end = await payment.meter(caller).begin(modelCall, signal)
     const chunks = texts.map((text) => ({ title: '', heading: '', text }))
     const { model, dimension, values } = await embedding
       .documents(chunks, signal, shareOf(caller))

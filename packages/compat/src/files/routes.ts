@@ -39,8 +39,11 @@ import {
 } from './schema.ts'
 
 /** Documents and collections as OpenAI's files and vector stores. */
-export const fileSearchRoutes: FastifyPluginAsyncZod<FileServices> = async (app, given) => {
-  const services = { ...given, fileSearch: (caller: Caller) => createFileSearch(given, caller) }
+export const fileSearchRoutes: FastifyPluginAsyncZod<FileServices> = async (app, dependencies) => {
+  const services = {
+    ...dependencies,
+    fileSearch: (caller: Caller) => createFileSearch(dependencies, caller),
+  }
   groupRoutes(app, 'knowledge')
   app.register(fileRoutes, services)
   app.register(storeRoutes, services)

@@ -27,17 +27,20 @@ import { simpleTool } from '../upstream/simple-tools.ts'
 import { wholeTurns } from '../upstream/whole-turns.ts'
 import { CALL_SCHEMA, isShortId } from './fallbacks.ts'
 
-type Asked = Omit<ModelRequest, 'chunks'>
+type Question = Omit<ModelRequest, 'chunks'>
 
 /** Whether the model must call one of the tools. */
-export function insistsOnCall({ tools, toolChoice = 'auto' }: Pick<Asked, 'tools' | 'toolChoice'>) {
+export function insistsOnCall({
+  tools,
+  toolChoice = 'auto',
+}: Pick<Question, 'tools' | 'toolChoice'>) {
   return tools.length > 0 && toolChoice !== 'auto' && toolChoice !== 'none'
 }
 
 /** Builds a request as the server accepts it; fields that are `undefined` are not sent. */
 export function toRequestBody(
   model: string,
-  request: Asked,
+  request: Question,
   abilities: Abilities,
 ): ChatCompletionCreateParams {
   if (insistsOnCall(request) && abilities.tools && abilities.choiceBySchema) {
@@ -67,7 +70,7 @@ export function toRequestBody(
  */
 function bySchema(
   model: string,
-  { messages, tools, toolChoice, sampling }: Asked,
+  { messages, tools, toolChoice, sampling }: Question,
   abilities: Abilities,
 ): ChatCompletionCreateParams {
   const named = tools.filter(

@@ -96,10 +96,10 @@ export function createOpenAiEmbedder({
   }
 }
 
-function changed(model: string, actual: number | undefined, kept: number | undefined) {
+function changed(model: string, actual: number | undefined, storedDimension: number | undefined) {
   return new EmbedderError(
     'changed',
-    `The embedding model "${model}" returns vectors of ${actual} dimensions, but the stored ones have ${kept}: change EMBEDDING_MODEL back, or stop the server and run npm run re-embed`,
+    `The embedding model "${model}" returns vectors of ${actual} dimensions, but the stored ones have ${storedDimension}: change EMBEDDING_MODEL back, or stop the server and run npm run re-embed`,
   )
 }
 

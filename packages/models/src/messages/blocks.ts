@@ -17,7 +17,7 @@ type Block =
   /** Of a kind that is not asked for. */
   | { type: 'other' }
 
-interface Said {
+interface Delta {
   text?: string
   thought?: string
 }
@@ -43,19 +43,19 @@ export function createBlocks() {
   }
   /** The same; some servers leave out its beginning. */
   const thinkingAt = (index: unknown) => {
-    const begun = blockAt(index, 'thinking')
-    if (begun) return begun
+    const thinking = blockAt(index, 'thinking')
+    if (thinking) return thinking
     const block = { type: 'thinking' as const, text: '', signature: '' }
     open(index, block)
     return block
   }
 
   return {
-    begin(index: unknown, block: JsonObject): Said {
+    begin(index: unknown, block: JsonObject): Delta {
       open(index, beginningOf(block))
-      return saidIn(block)
+      return deltaIn(block)
     },
-    add(index: unknown, delta: JsonObject): Said {
+    add(index: unknown, delta: JsonObject): Delta {
       if (delta.type === 'thinking_delta' || delta.type === 'signature_delta') {
         const block = thinkingAt(index)
         block.text += stringOf(delta.thinking)
@@ -63,7 +63,7 @@ export function createBlocks() {
       }
       const call = delta.type === 'input_json_delta' && blockAt(index, 'call')
       if (call) addArguments(call, jsonTextOf(delta.partial_json))
-      return saidIn(delta)
+      return deltaIn(delta)
     },
     calls: (): ModelToolCall[] => blocks.filter(isCall).map(toModelToolCall),
     /** What goes back with the results of the calls, unchanged: as much as there is room for. */
@@ -100,7 +100,7 @@ function beginningOf({ type, id, name, input, data, thinking, signature }: JsonO
 }
 
 /** The text and the thinking that a block begins with, or a delta adds. */
-function saidIn({ type, text, thinking }: JsonObject): Said {
+function deltaIn({ type, text, thinking }: JsonObject): Delta {
   if (type === 'text' || type === 'text_delta') return { text: stringOf(text) }
   if (type === 'thinking' || type === 'thinking_delta') return { thought: stringOf(thinking) }
   return {}

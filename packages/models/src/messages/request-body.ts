@@ -15,7 +15,7 @@ import { simpleTool } from '../upstream/simple-tools.ts'
 import { toSchema } from './schema.ts'
 import { type Turn, toTurns } from './turns.ts'
 
-type Asked = Omit<ModelRequest, 'chunks'>
+type Question = Omit<ModelRequest, 'chunks'>
 
 /** With the fields that only older models take, and servers of others. */
 export interface MessagesBody extends MessageCreateParamsStreaming {
@@ -27,7 +27,11 @@ export interface MessagesBody extends MessageCreateParamsStreaming {
 const MAX_ANSWER = 32_000
 
 /** Builds a request as the server accepts it; fields that are `undefined` are not sent. */
-export function toRequestBody(model: string, request: Asked, abilities: Abilities): MessagesBody {
+export function toRequestBody(
+  model: string,
+  request: Question,
+  abilities: Abilities,
+): MessagesBody {
   const { messages, sampling } = request
   const begin = messages.findIndex(({ role }) => role !== 'system')
   const leading = begin === -1 ? messages : messages.slice(0, begin)
@@ -83,7 +87,7 @@ function withMark<Part extends object>(parts: readonly Part[]): (Part & Partial<
 }
 
 function toTools(
-  { tools, toolChoice }: Asked,
+  { tools, toolChoice }: Question,
   abilities: Abilities,
 ): Pick<MessageCreateParamsStreaming, 'tools' | 'tool_choice'> {
   const sent = tools.map((tool) => toTool(abilities.simpleTools ? simpleTool(tool) : tool))
@@ -126,12 +130,12 @@ function toToolChoice(choice: ToolChoice, { forcedChoice, noThinking }: Abilitie
 }
 
 /** Whether the model must call one of the tools. */
-const insistsOnCall = ({ tools, toolChoice = 'auto' }: Asked): boolean =>
+const insistsOnCall = ({ tools, toolChoice = 'auto' }: Question): boolean =>
   tools.length > 0 && toolChoice !== 'auto' && toolChoice !== 'none'
 
 /** Models take no temperature while they think, and newer ones only one of the two. */
 function toSampling(
-  request: Asked,
+  request: Question,
   maxTokens: number,
   abilities: Abilities,
 ): Pick<MessagesBody, 'temperature' | 'top_p' | 'stop_sequences' | 'thinking'> {
@@ -161,7 +165,7 @@ const BUDGETS = { low: 2_048, medium: 8_192, high: 16_384, xhigh: 24_576, max: 2
 const MIN_BUDGET = 1_024
 
 function toThinking(
-  request: Asked,
+  request: Question,
   maxTokens: number,
   abilities: Abilities,
 ): ThinkingConfigParam | undefined {

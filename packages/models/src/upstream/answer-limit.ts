@@ -31,10 +31,10 @@ export const FEWER_TOKENS: Fallback = {
 /** What a refusal teaches of the tokens that an answer may have: those of the model, or of what the prompt leaves. */
 function limitIn({ rawMessage = '', window }: FailureFacts, body: JsonObject) {
   const sent = Number(FIELDS.map((field) => body[field]).find((value) => value !== undefined))
-  const [, sum, told] = PROMPT.exec(rawMessage) ?? []
+  const [, sum, promptCount] = PROMPT.exec(rawMessage) ?? []
   const [, characterCount] = CHARACTERS.exec(rawMessage) ?? []
   const promptTokens = Number(
-    sum ?? told ?? Math.ceil(Number(characterCount) / CHARACTERS_PER_TOKEN),
+    sum ?? promptCount ?? Math.ceil(Number(characterCount) / CHARACTERS_PER_TOKEN),
   )
   if (window && promptTokens) {
     const left = window - promptTokens

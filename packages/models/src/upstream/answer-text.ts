@@ -5,7 +5,7 @@ const THINKING = ['think', 'thinking', 'thought', 'reasoning', 'seed:think'].map
 }))
 const END_OF_THINKING = '</think>'
 
-interface Said {
+interface Delta {
   text: string
   reasoning: string
 }
@@ -64,7 +64,7 @@ export class ThinkingSplitter {
     if (this.#phase === 'start') this.#isOpen = false
   }
 
-  write(more: string): Said {
+  write(more: string): Delta {
     this.#held += more
     if (this.#phase === 'start') this.#begin()
     const reasoning = this.#phase === 'thinking' ? this.#takeThought() : ''
@@ -72,7 +72,7 @@ export class ThinkingSplitter {
     return { reasoning, text: this.#phase === 'answer' ? this.#takeText() : '' }
   }
 
-  end(): Said {
+  end(): Delta {
     const rest = this.#take(this.#held.length)
     if (this.#phase !== 'thinking') return { text: rest, reasoning: '' }
     return this.#isMarked
@@ -81,15 +81,15 @@ export class ThinkingSplitter {
   }
 
   #begin(): void {
-    const begun = this.#held.trimStart()
-    const marks = THINKING.find(({ begin }) => begun.startsWith(begin))
+    const opening = this.#held.trimStart()
+    const marks = THINKING.find(({ begin }) => opening.startsWith(begin))
     this.#isMarked = marks !== undefined
     if (marks) {
-      this.#held = begun.slice(marks.begin.length)
+      this.#held = opening.slice(marks.begin.length)
       this.#endMark = marks.end
       this.#phase = 'thinking'
-    } else if (!THINKING.some(({ begin }) => begin.startsWith(begun))) {
-      const lower = begun.toLowerCase()
+    } else if (!THINKING.some(({ begin }) => begin.startsWith(opening))) {
+      const lower = opening.toLowerCase()
       const isAloud = BEGINNINGS.some((each) => lower.startsWith(each))
       const mayBecome = !isAloud && BEGINNINGS.some((each) => each.startsWith(lower))
       if (this.#isOpen === undefined && mayBecome) return

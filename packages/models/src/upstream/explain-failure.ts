@@ -49,7 +49,7 @@ export const RERANK_MODEL: UpstreamNames = {
 }
 
 /** The model that was called, and the key, which no error may show. */
-interface Asked {
+interface Server {
   names: UpstreamNames
   model: string
   apiKey: string
@@ -100,20 +100,20 @@ function urlHint({ baseUrl, path }: UpstreamNames): string {
 const RETRY_AFTER_MS = 5_000
 
 /** The error to show to the caller for anything thrown. Its cause has more details for the log, without secrets. */
-export function explainFailure(thrown: unknown, asked: Asked): AppError {
+export function explainFailure(thrown: unknown, target: Server): AppError {
   const { facts } = toUpstreamFailure(thrown)
-  const [code, message] = explain(facts, asked)
+  const [code, message] = explain(facts, target)
   const { retryAfterMs = RETRY_AFTER_MS } = facts
   return new AppError(code, message, {
     ...(code === 'upstream_rate_limited' && {
       retryAfter: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
     }),
-    cause: new Error(causeOf(facts, asked)),
+    cause: new Error(causeOf(facts, target)),
   })
 }
 
-function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
-  const { names } = asked
+function explain(facts: FailureFacts, target: Server): [ErrorCode, string] {
+  const { names } = target
   const { upstream, timeoutVariable } = names
   switch (facts.kind) {
     case 'unreachable':
@@ -135,7 +135,7 @@ function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
     case 'web-page':
       return explainWebPage(facts, names)
     case 'status':
-      return explainStatus(facts, asked)
+      return explainStatus(facts, target)
     default:
       return facts.kind satisfies never
   }
@@ -168,8 +168,8 @@ function inWords(retryAfterMs: number | undefined): string {
   return minutes < 120 ? `in ${minutes} minutes` : `in ${Math.round(minutes / 60)} hours`
 }
 
-function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
-  const { names, model } = asked
+function explainStatus(facts: FailureFacts, target: Server): [ErrorCode, string] {
+  const { names, model } = target
   const { upstream, baseUrl, input, adviceText = '' } = names
   const { rawMessage = '' } = facts
   const status = meaningOf(facts)
@@ -188,11 +188,11 @@ function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   }
   const explanation = BY_STATUS[status]
   if (explanation) return explanation(names, model)
-  if (status >= 500) return explainFault(facts, asked)
+  if (status >= 500) return explainFault(facts, target)
   if (status < 400) {
     return ['upstream_refused', `${baseUrl} is redirected: set it to the target of the redirect`]
   }
-  const excerpt = excerptOf(rawMessage, asked)
+  const excerpt = excerptOf(rawMessage, target)
   const advice = TOO_MANY_TOOLS.test(rawMessage) ? ' Offer it fewer tools.' : ''
   return [
     'upstream_refused',
@@ -207,7 +207,7 @@ const NO_MEMORY = /\bmodel requires more system memory(?: \([\d.]+ [KMGT]iB\))?/
 
 function explainFault(
   { status = 500, rawMessage = '' }: FailureFacts,
-  { names }: Asked,
+  { names }: Server,
 ): [ErrorCode, string] {
   const [memory] = NO_MEMORY.exec(rawMessage) ?? []
   const advice = memory
@@ -220,7 +220,7 @@ function explainFault(
  * A short excerpt of a refusal's text, which the caller needs to correct the request: plain sentences only, without the
  * parts of the request that validators often repeat.
  */
-function excerptOf(words: string, { apiKey }: Asked): string {
+function excerptOf(words: string, { apiKey }: Server): string {
   const plain = /^\s*[[{]/.test(words) ? validatorMessages(words) : words
   const beforeRequest = plain.split(/["'](?:input|messages|body)["']\s*:/, 1)[0] ?? ''
   const [line = ''] = redact(beforeRequest, apiKey)
@@ -237,7 +237,10 @@ function validatorMessages(words: string): string {
   return [...words.matchAll(/"msg":"([^"\\]*)"/g)].map(([, message]) => message).join('; ')
 }
 
-function causeOf({ kind, status, code, rawMessage = '' }: FailureFacts, { apiKey }: Asked): string {
+function causeOf(
+  { kind, status, code, rawMessage = '' }: FailureFacts,
+  { apiKey }: Server,
+): string {
   // Errors about a key often repeat it, partly masked, in forms that no pattern covers.
   const excerpt = status === 401 || status === 403 ? '' : redact(rawMessage, apiKey)
   return [kind, status, code, excerpt].filter(Boolean).join(' ')

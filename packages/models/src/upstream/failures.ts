@@ -209,11 +209,11 @@ function wordsIn(error: JsonObject, message: unknown): string {
 
 /** The status of another server whose refusal is quoted: "Error code: 400 - {…", ": 400 Bad Request {…". */
 function quotedStatus(words: string): number | undefined {
-  const [, told, named] =
+  const [, numbered, named] =
     /\b(?:error|status) code:? (4\d\d)\b|\b(4\d\d) (?:Bad Request|Not Found|Unprocessable|Too Many)/i.exec(
       words,
     ) ?? []
-  return statusIn(told ?? named ?? '')
+  return statusIn(numbered ?? named ?? '')
 }
 
 /** The HTTP status, if a server gives that as the code. */

@@ -80,7 +80,7 @@ async function readModels(server: ModelServer, signal: AbortSignal): Promise<Jso
 }
 
 /** The properties of a model in its server's list; undefined ones are not reported. */
-interface ToldModel {
+interface ModelFacts {
   /** The size of the window, in tokens. */
   window?: number | undefined
   /** Whether the window may be another once the server has loaded the model. */
@@ -104,7 +104,7 @@ export async function readModel(
   server: ModelServer,
   model: string,
   signal: AbortSignal,
-): Promise<ToldModel> {
+): Promise<ModelFacts> {
   const models = await readModels(server, signal)
   const entry =
     models.find(({ id }) => id === model) ??
@@ -128,7 +128,7 @@ export async function readModel(
 }
 
 /** What Anthropic's list tells of a model; gateways have the same form, but leave out most of it. */
-function readFromAnthropic(entry: JsonObject): ToldModel {
+function readFromAnthropic(entry: JsonObject): ModelFacts {
   const { image_input, structured_outputs, thinking } = objectOf(entry.capabilities)
   const lacks = (capability: unknown) => objectOf(capability).supported === false
   const maxTokens = countIn(entry.max_tokens)
@@ -154,7 +154,7 @@ async function readFromOllama(
   root: ModelServer,
   model: string,
   signal: AbortSignal,
-): Promise<ToldModel> {
+): Promise<ModelFacts> {
   const { parameters, capabilities } = await ask(root, '/api/show', signal, { model })
   const { models: loaded } = await ask(root, '/api/ps', signal)
   // A name without a tag is that of the latest.
@@ -174,7 +174,7 @@ async function readFromLmStudio(
   root: ModelServer,
   model: string,
   signal: AbortSignal,
-): Promise<ToldModel> {
+): Promise<ModelFacts> {
   const { data } = await ask(root, '/api/v0/models', signal)
   const models = arrayOf(data).map(objectOf)
   const named = models.find(({ id }) => id === model)

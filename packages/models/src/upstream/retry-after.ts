@@ -20,11 +20,11 @@ export function waitIn(
   // Gemini: {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}
   const delays = (Array.isArray(details) ? details : []).map((each) => objectOf(each).retryDelay)
   // "Please retry in 17.3s", "Please try again in 1m0.36s", "Please retry after 60 seconds", "wait 2 minutes".
-  const [, told] =
+  const [, delay] =
     /\b(?:(?:re)?try(?: again)? (?:in|after)|resets? (?:in|after)|wait(?: for)?) ((?:[\d.]+ ?[a-z]+ ?)+)/i.exec(
       words,
     ) ?? []
-  return durationIn(told) ?? durationIn(delays.find(nonEmptyString)) ?? quotedReset(metadata)
+  return durationIn(delay) ?? durationIn(delays.find(nonEmptyString)) ?? quotedReset(metadata)
 }
 
 /** OpenRouter quotes the headers within the error. */

@@ -102,7 +102,7 @@ export class WrittenCalls {
     return ''
   }
 
-  #takeCall({ call, end }: Found): void {
+  #takeCall({ call, end }: CallMatch): void {
     const calls = this.#calls
     this.#written += this.#held.slice(0, end)
     this.#held = this.#held.slice(end)
@@ -154,7 +154,7 @@ export class WrittenCalls {
   }
 }
 
-interface Found {
+interface CallMatch {
   call: WrittenCall
   end: number
 }
@@ -163,7 +163,7 @@ interface Found {
  * Looks for a call at the beginning: its end, or how much is text instead; `open` if that cannot be told yet, `cut` if
  * it is one that has no end yet.
  */
-function findCall(held: string): Found | number | 'open' | 'cut' {
+function findCall(held: string): CallMatch | number | 'open' | 'cut' {
   const [before = ''] = BEFORE_OBJECT.exec(held) ?? []
   const object = held.slice(before.length)
   if (object.startsWith(FUNCTION)) return findTagged(object, before.length)
@@ -182,7 +182,7 @@ const TAGGED = /^<function=([\w.-]{1,64})>(.*?)<\/function>/s
 const PARAMETER = /<parameter=([\w.-]{1,64})>\n?(.*?)\n?<\/parameter>/gs
 
 /** The same for a call between tags, which stands after so many characters. */
-function findTagged(text: string, before: number): Found | number | 'open' {
+function findTagged(text: string, before: number): CallMatch | number | 'open' {
   const [whole, name, body = ''] = (text.includes(END_OF_FUNCTION) && TAGGED.exec(text)) || []
   if (whole === undefined || name === undefined) {
     const mayBegin = /^<function=[\w.-]{0,64}(?:>|$)/.test(text)

@@ -155,7 +155,7 @@ export function toChartSpecification(
   }
 }
 
-interface Shown {
+interface ChartData {
   request: ChartRequest
   columns: ReadonlySet<string>
   rows: readonly ChartRow[]
@@ -164,7 +164,7 @@ interface Shown {
 function toChannel(
   name: (typeof CHANNELS)[number],
   channel: ChartChannel,
-  { request, columns, rows }: Shown,
+  { request, columns, rows }: ChartData,
 ): Record<string, unknown> {
   const { field, type, title, stack, ...rest } = channel
   if (field !== undefined && !columns.has(field)) {

@@ -12,7 +12,7 @@ const MAX_SPANNED = 3
 /** The share of its places that a table without a grid has texts in. */
 const MIN_FILLED = 0.3
 
-interface Drawn {
+interface Ruling {
   horizontal: readonly Rule[]
   /** Whether rules divide the area in both directions. */
   isGrid: boolean
@@ -33,7 +33,7 @@ export function isTabular(rows: readonly Row[]): boolean {
  * The table of an area between rules, and which of the lines it takes: those of a title or a note within the rules are
  * not part of it. Undefined if there is none.
  */
-export function toTable(aligned: Aligned, { horizontal, isGrid, walls }: Drawn) {
+export function toTable(aligned: Aligned, { horizontal, isGrid, walls }: Ruling) {
   const { columns } = aligned
   const width = columns.length
   const spansAll = (line: Line) =>

@@ -22,7 +22,7 @@ export function furnitureInBinary(sheet: Buffer): { headers: string[]; footers: 
   }
 }
 
-function recordsOf(part: Buffer, wanted: number): Buffer[] {
+function recordsOf(part: Buffer, recordType: number): Buffer[] {
   const records: Buffer[] = []
   let at = 0
   const number = (maximumBytes: number) => {
@@ -40,7 +40,7 @@ function recordsOf(part: Buffer, wanted: number): Buffer[] {
     const type = low > MASK ? low | ((part[at + 1] ?? 0) << 8) : low
     at += low > MASK ? 2 : 1
     const length = number(4)
-    if (typeOf(type) === wanted) records.push(part.subarray(at, at + length))
+    if (typeOf(type) === recordType) records.push(part.subarray(at, at + length))
     at += length
   }
   return records

@@ -27,7 +27,7 @@ export async function keepAccess(
 }
 
 /** Out of a shared collection a document is of whoever takes it out: others may have written into it since it was added. */
-export const takenOut = (
+export const withoutEntries = (
   row: Row,
   { collection }: { collection?: string | undefined },
   taker: string | undefined,

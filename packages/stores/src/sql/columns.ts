@@ -127,12 +127,12 @@ export function readAll<Of extends object>(columns: Columns<Of>, row: Row | unde
 /** The given properties by the names of their columns. */
 export function writeAll<Of extends object>(
   columns: Columns<Of>,
-  given: Partial<Of>,
+  input: Partial<Of>,
 ): Record<string, Value> {
   const values: Record<string, Value> = {}
   for (const key in columns) {
     // A given property may be undefined only if its type says so.
-    if (key in given) values[columns[key].name] = columns[key].write(given[key] as Of[typeof key])
+    if (key in input) values[columns[key].name] = columns[key].write(input[key] as Of[typeof key])
   }
   return values
 }

@@ -15,7 +15,7 @@ import {
   type Version,
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
-import { keepAccess, takenOut } from './access.ts'
+import { keepAccess, withoutEntries } from './access.ts'
 import { createBounds, type Queue } from './bounds.ts'
 import { reserveForDocument } from './collections.ts'
 import {
@@ -96,7 +96,7 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       refuseChanged('access', readers ?? null, expected.access)
       const own = documentColumns({
         ...place,
-        ...takenOut(row, place, taker),
+        ...withoutEntries(row, place, taker),
         ...(creator !== undefined && { creator }),
         ...(conversation === null && { conversation: undefined }),
         ...(access !== undefined && { access: access ?? undefined }),
@@ -226,7 +226,7 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
         number,
         documentColumns({
           ...pending,
-          ...takenOut(before, place, document.creator),
+          ...withoutEntries(before, place, document.creator),
           ...(narrower && { access: narrower }),
         }),
         [NO_FAILURE],

@@ -67,10 +67,10 @@ export function createFeedbackWrites(dialect: Dialect) {
 
   return {
     /** Keeps at most `maximum` of the key. */
-    async putFeedback(tx: Tx, given: NewFeedback, maximum: number): Promise<StoredFeedback> {
-      const { id, conversationId, rating, comment, copy } = given
-      const owner = ownerOf(given)
-      const answer = await lockAnswer(tx, given)
+    async putFeedback(tx: Tx, feedback: NewFeedback, maximum: number): Promise<StoredFeedback> {
+      const { id, conversationId, rating, comment, copy } = feedback
+      const owner = ownerOf(feedback)
+      const answer = await lockAnswer(tx, feedback)
       const now = integer(await tx.one('SELECT now_ms() AS now'), 'now')
       const times = { created_at: now, updated_at: now }
       const columns = { id, owner, ...answer, rating, comment, copy, ...times }

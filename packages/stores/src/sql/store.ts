@@ -228,7 +228,7 @@ function createServerStores(
     },
     feedback: {
       ...createFeedbackReads(read),
-      put: (given) => write.putFeedback(given, MAX_FEEDBACK),
+      put: (feedback) => write.putFeedback(feedback, MAX_FEEDBACK),
       remove: write.removeFeedback,
     },
     questions: {
