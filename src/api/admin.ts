@@ -48,20 +48,8 @@ import { usageRoutes } from './usage.ts'
 
 export interface AdminServices extends AgentFileServices {
   activity: Pick<Activity, 'events'>
-  /** Absent while the server is not launched. */
-  runs?: Pick<RunHistory, 'list' | 'get'> | undefined
-  /** Absent if no document store is open. */
-  keys?: Keys | undefined
-  /** Absent if no document store is open. */
-  usage?: UsageReports | undefined
-  /** Absent if no document store is open. */
-  peopleAdmin?: PeopleAdmin | undefined
-  /** Absent if no document store is open. */
-  audit?: Audit | undefined
-  /** Absent if no document store is open. */
-  storageUse?: (() => Promise<StorageUse[]>) | undefined
-  /** Absent if no document store is open. */
-  folders?: Pick<Watch, 'list'> | undefined
+  /** Absent while the server is not launched, and no document store is open. */
+  launched?: LaunchedServices | undefined
   settings: SettingsService
   models: ModelTrials
   server: ServerStateService
@@ -69,6 +57,16 @@ export interface AdminServices extends AgentFileServices {
     targets(): Promise<DeploymentTargets>
     make(request: DeploymentRequest): Promise<Deployment>
   }
+}
+
+interface LaunchedServices {
+  runs: Pick<RunHistory, 'list' | 'get'>
+  keys: Keys
+  usage: UsageReports
+  people: PeopleAdmin
+  audit: Audit
+  storageUse: () => Promise<StorageUse[]>
+  folders: Pick<Watch, 'list'>
 }
 
 /** Routes to set the server up, for its operator. */
@@ -79,21 +77,23 @@ export const adminRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, ser
     async (_request, reply) => void reply.header('cache-control', 'no-store'),
   )
   app.register(activityRoutes, services)
-  if (services.runs) app.register(runRoutes, { runs: services.runs })
-  if (services.keys) app.register(apiKeyRoutes, { keys: services.keys })
-  if (services.usage) app.register(usageRoutes, { usage: services.usage })
-  if (services.peopleAdmin) app.register(peopleRoutes, { people: services.peopleAdmin })
-  if (services.audit) app.register(auditRoutes, { audit: services.audit })
-  if (services.storageUse) {
-    app.register(storageRoutes, { storageUse: services.storageUse })
-  }
-  if (services.folders) app.register(folderRoutes, { folders: services.folders })
+  if (services.launched) app.register(launchedRoutes, services.launched)
   app.register(agentFileRoutes, services)
   app.register(settingsRoutes, services)
   app.register(serverRoutes, services)
   app.register(modelTrialRoutes, services)
   app.register(trialRoutes, services)
   app.register(deploymentRoutes, services)
+}
+
+const launchedRoutes: FastifyPluginAsyncZod<LaunchedServices> = async (app, services) => {
+  app.register(runRoutes, services)
+  app.register(apiKeyRoutes, services)
+  app.register(usageRoutes, services)
+  app.register(peopleRoutes, services)
+  app.register(auditRoutes, services)
+  app.register(storageRoutes, services)
+  app.register(folderRoutes, services)
 }
 
 const deploymentRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { deployments }) => {

@@ -83,7 +83,7 @@ export interface AdminParts {
     keys: Keys
     usage: UsageReports
     folders: Pick<Watch, 'list'>
-    peopleAdmin: PeopleAdmin
+    people: PeopleAdmin
     audit: Audit
     /** Throws if the open store, or another one that is to be tried, would refuse to start with this configuration. */
     checkStart: (next: Config, triesStore: boolean) => Promise<void>
@@ -92,10 +92,9 @@ export interface AdminParts {
 
 /** Creates the services to set the server up, for its operator. */
 export function composeAdmin(parts: AdminParts) {
-  const { config, log, phase } = parts
+  const { config, log, phase, server: launched } = parts
   const { given, restart, activity } = parts.process
-  const { agents, checkStart, runs, store, keys, usage, folders, peopleAdmin, audit } =
-    parts.server ?? {}
+  const { agents, checkStart } = launched ?? {}
   // A snapshot, because the environment of a process may change.
   const environment = { ...parts.process.environment }
   const host = agents?.host
@@ -162,13 +161,7 @@ export function composeAdmin(parts: AdminParts) {
   })
   return {
     activity,
-    runs,
-    keys,
-    usage,
-    folders,
-    peopleAdmin,
-    audit,
-    storageUse: store && createStorageUse(config, store),
+    launched: launched && { ...launched, storageUse: createStorageUse(config, launched.store) },
     agentFile,
     settings,
     server,

@@ -89,7 +89,7 @@ export async function compose(
       keys,
       usage: knowledge.usage.reports,
       folders: corpus.folders,
-      peopleAdmin: people.admin,
+      people: people.admin,
       audit,
       checkStart: (next, triesStore) => checkNextStart(next, config, triesStore && log, store),
     },

@@ -14,7 +14,7 @@ import {
 import { corpusForCaller, listCollections } from '../documents/corpus-access.ts'
 import { type AllDocuments, createDocuments } from '../documents/ingestion/documents.ts'
 import { createFiles } from '../documents/ingestion/uploads.ts'
-import { createSharedCollections } from '../documents/shared-collections.ts'
+import { SharedCollections } from '../documents/shared-collections.ts'
 import { openWatch } from '../documents/watch/watch.ts'
 import { openPages } from '../documents/web/pages.ts'
 import { LanguageNotice } from '../retrieval/language-notice.ts'
@@ -66,11 +66,8 @@ export function openCorpus(
     retrieval,
     pages: web.pages,
     collections: listCollections(lookup),
-    sharedCollections: createSharedCollections({
-      store: store.collections,
-      documents: store,
-      lookup,
-    }),
+    sharedFor: (caller: Caller) =>
+      new SharedCollections({ store: store.collections, documents: store, lookup }, caller),
     files: createFiles({ store }),
     streams: createLimiter({ name: 'streams of lines', capacity: MAX_STREAMS }),
     payment: knowledge.usage.ledger,

@@ -72,7 +72,8 @@ interface ReadinessParts {
 
 function composeReadiness(parts: ReadinessParts) {
   const { config, knowledge, search, processes, closingModels, log } = parts
-  const { store, index, reconciliation, backlog, ingestion, nextModel } = knowledge
+  const { store, index, reconciliation, ingestion } = knowledge
+  const { backlog, contexts, pictures, nextModel } = knowledge
   const clock = createClockNotice(log)
   return createReadiness({
     checks: {
@@ -84,16 +85,21 @@ function composeReadiness(parts: ReadinessParts) {
       },
       agent: async () => void (await readIfPresent(config.AGENT_CONFIG)),
     },
-    ingestion: async () => {
-      await processes.check()
-      await ingestion.check()
+    optional: {
+      ingestion: async () => {
+        await processes.check()
+        await ingestion.check()
+      },
+      ...(search.checkEmbedder && { embedder: search.checkEmbedder }),
+      ...(search.reranker?.check && { reranker: search.reranker.check }),
     },
-    embedder: search.checkEmbedder,
-    reranker: search.reranker?.check,
-    embeddings: backlog?.progress,
-    contexts: knowledge.contexts?.progress,
-    pictures: knowledge.pictures?.progress,
-    reEmbedding: nextModel?.progress,
+    retrieval: search.checkEmbedder ? 'hybrid' : 'lexical',
+    progress: () => ({
+      ...(backlog && { embeddings: backlog.progress() }),
+      ...(contexts && { contexts: contexts.progress() }),
+      ...(pictures && { pictures: pictures.progress() }),
+      ...(nextModel && { reEmbedding: nextModel.progress() }),
+    }),
     warnings: () => [...closingModels.warnings(), ...clock.warnings()],
     privateWarnings: search.languages.warnings,
     stage: () => reconciliation.progress().state,

@@ -14,7 +14,7 @@ import { createLineIngestion, type LineIngestion } from './ingestion/batch.ts'
 import type { Admission, AllDocuments, Documents } from './ingestion/documents.ts'
 import type { createFiles, Uploads } from './ingestion/uploads.ts'
 import { createOwnDocuments } from './own-documents.ts'
-import type { createSharedCollections, SharedCollections } from './shared-collections.ts'
+import type { SharedCollections } from './shared-collections.ts'
 import type { createPages, Pages } from './web/pages.ts'
 
 /** Operations of clients on the corpus. */
@@ -50,7 +50,7 @@ interface Dependencies {
   documents: AllDocuments
   retrieval: Retrieval
   collections: ReturnType<typeof listCollections>
-  sharedCollections: ReturnType<typeof createSharedCollections>
+  sharedFor: (caller: Caller) => SharedCollections
   files: ReturnType<typeof createFiles>
   pages: ReturnType<typeof createPages>
   conversationDocuments: ReturnType<typeof createConversationDocuments>
@@ -70,7 +70,7 @@ interface Dependencies {
 export function corpusForCaller(caller: Caller, services: Dependencies): CorpusServices {
   const { retrieval, files, payment, log } = services
   const sender = shareOf(caller)
-  const shared = services.sharedCollections(caller)
+  const shared = services.sharedFor(caller)
   const documents = createOwnDocuments(services, caller, shared)
   const limited: Retrieval<CallerSearch> = {
     asksModel: retrieval.asksModel,

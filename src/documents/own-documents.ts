@@ -7,12 +7,7 @@ import { forCaller, forCallerById, forChanges, toChange } from '@agent-server/sc
 import { documentNotFound } from '@agent-server/stores'
 import { type Content, idOfPerson, placeInCollection } from './collections.ts'
 import type { createConversationDocuments } from './conversation-documents.ts'
-import {
-  type AllDocuments,
-  type Documents,
-  type OwnDocuments,
-  storeAll,
-} from './ingestion/documents.ts'
+import { type AllDocuments, type OwnDocuments, storeAll } from './ingestion/documents.ts'
 import { notPermitted, type SharedCollections } from './shared-collections.ts'
 
 interface Dependencies {
@@ -42,9 +37,8 @@ export function createOwnDocuments(
   const refTo = (conversation: string) => ({ id: conversation, owner })
 
   // Verified here too, because a stream or an upload may outlive its key.
-  const createWithin =
-    (writable: SharedCollections['writable']): Documents['create'] =>
-    async (content, idempotencyKey, digest) => {
+  const storing = (writable: () => Promise<readonly string[] | undefined>) => ({
+    async create(content: Content, idempotencyKey?: string, digest?: string) {
       await verify()
       const { conversation } = content
       // A person's id may have colons, too.
@@ -53,10 +47,8 @@ export function createOwnDocuments(
       const placed = placeInCollection(content, await writable(), writer)
       if (conversation !== undefined) await conversationDocuments.check(refTo(conversation))
       return documents.create({ ...placed, creator: person?.id, sender: share }, ownKey, digest)
-    }
-  const putWithin =
-    (writable: SharedCollections['writable']): Documents['put'] =>
-    async (idOrOwnId, content) => {
+    },
+    async put(idOrOwnId: string, content: Content) {
       await verify()
       if (content.conversation !== undefined) {
         throw refusal('conversation', 'can be given only with POST /documents')
@@ -66,21 +58,23 @@ export function createOwnDocuments(
       const placed = placeInCollection(content, await writable(), writer)
       const id = existing?.id ?? newId(idOrOwnId, placed)
       return documents.put(changes, id, { ...placed, creator: person?.id, sender: share })
-    }
+    },
+  })
   return {
+    ...storing(() => shared.writable()),
+    async createAll(items) {
+      const writable = await shared.writable()
+      return storeAll(
+        items,
+        storing(async () => writable),
+      )
+    },
     async find(idOrOwnId) {
       const document = await find(idOrOwnId)
       return document && (await shownTo())(document)
     },
     get: async (idOrOwnId) => (await shownTo())(await get(idOrOwnId)),
     idToChange,
-    create: createWithin(shared.writable),
-    put: putWithin(shared.writable),
-    async createAll(items) {
-      const names = await shared.writable()
-      const writable = async () => names
-      return storeAll(items, { create: createWithin(writable), put: putWithin(writable) })
-    },
     awaitCompletion: documents.awaitCompletion,
     async list(query, signal) {
       const { conversation } = query

@@ -34,14 +34,19 @@ interface Dependencies extends ChangeDependencies, ReadDependencies {
 
 export type AllDocuments = ReturnType<typeof createDocuments>
 
-/** The same for one caller, with its visibility applied. */
-export type Documents = {
+type OfOne = {
   [Name in keyof AllDocuments]: AllDocuments[Name] extends (
     visibility: Visibility,
     ...rest: infer Rest
   ) => infer Result
     ? (...rest: Rest) => Result
     : AllDocuments[Name]
+}
+
+/** The same for one caller, with its visibility applied. */
+export interface Documents extends OfOne {
+  /** Stores each item on its own, like `put` with an id, else like `create`. Throws the first error if all fail. */
+  createAll(items: DocumentBatch): Promise<DocumentBatchResult>
 }
 
 /** A caller's, who names documents by ids of its own, too. */
@@ -59,40 +64,25 @@ export function createDocuments(dependencies: Dependencies) {
   const { embeddingProgress, ...reads } = createDocumentReads(dependencies)
   const renaming = createRenaming({ store, text: reads.text, wake })
 
-  const create = async (
-    content: Content,
-    key?: string,
-    digest?: string,
-  ): Promise<DocumentCreated> => {
-    const idempotency = key && { key, digest: digest ?? digestOfText(content) }
-    // Identifiers sort by time, which keeps inserts into the store's index local.
-    const id = `doc_${randomUUIDv7().replaceAll('-', '')}`
-    const stored = await store.add({ id, ...content }, idempotency || undefined)
-    wake()
-    return toCreated(stored)
-  }
-
-  const put = async (
-    visibility: Visibility,
-    id: string,
-    content: Content,
-  ): Promise<DocumentCreated> => {
-    const stored = await store.put(visibility, { id, ...content })
-    wake()
-    return toCreated(stored)
-  }
-
   return {
     /**
      * Resolves once the document is durable; throws `queue_full` and `storage_full`. If the key was used before,
      * returns the document of that time, or throws `idempotency_conflict` if that one had a different digest.
      */
-    create,
+    async create(content: Content, key?: string, digest?: string): Promise<DocumentCreated> {
+      const idempotency = key && { key, digest: digest ?? digestOfText(content) }
+      // Identifiers sort by time, which keeps inserts into the store's index local.
+      const id = `doc_${randomUUIDv7().replaceAll('-', '')}`
+      const stored = await store.add({ id, ...content }, idempotency || undefined)
+      wake()
+      return toCreated(stored)
+    },
     /** Replaces the content of a document, or adds it if the id is new. Throws like `create`. */
-    put,
-    /** Stores each item on its own, like `put` with an id, else like `create`. Throws the first error if all fail. */
-    createAll: (visibility: Visibility, items: DocumentBatch) =>
-      storeAll(items, { create, put: (id, content) => put(visibility, id, content) }),
+    async put(visibility: Visibility, id: string, content: Content): Promise<DocumentCreated> {
+      const stored = await store.put(visibility, { id, ...content })
+      wake()
+      return toCreated(stored)
+    },
 
     /**
      * Returns the document's state as soon as it reaches the goal or is `failed`, or after `seconds`, or once `signal`

@@ -11,25 +11,22 @@ const STRANGERS_MS = 1_000
 /** Resolves if the component works; otherwise throws an error that says what is wrong. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<void>
 
+type Checks = Record<string, ReadinessCheck>
+type Progress = Pick<Readiness, 'embeddings' | 'contexts' | 'pictures' | 'reEmbedding'>
+type Warnings = NonNullable<Readiness['warnings']>
+
 interface Dependencies {
-  checks: Record<string, ReadinessCheck>
-  /** The server still answers without these three, so readiness does not depend on them. */
-  ingestion?: ReadinessCheck | undefined
-  /** Absent if search is by keywords only. */
-  embedder?: ReadinessCheck | undefined
-  reranker?: ReadinessCheck | undefined
-  /** The progress of the vectors; absent if search is by keywords only. */
-  embeddings?: (() => NonNullable<Readiness['embeddings']>) | undefined
-  /** The progress of the contexts of chunks; absent if there are none. */
-  contexts?: (() => NonNullable<Readiness['contexts']>) | undefined
-  /** The progress of the descriptions of pictures; absent if there are none. */
-  pictures?: (() => NonNullable<Readiness['pictures']>) | undefined
-  /** Present while the vectors of another model are being made. */
-  reEmbedding?: (() => NonNullable<Readiness['reEmbedding']>) | undefined
+  checks: Checks
+  /** The server still answers without these, so readiness does not depend on them. */
+  optional?: Checks
+  /** Search is by keywords only unless this is `hybrid`. */
+  retrieval?: Readiness['retrieval']
+  /** How far the work is that goes on in the background. */
+  progress?: () => Progress
   /** What works but will not for long. */
-  warnings?: () => NonNullable<Readiness['warnings']>
+  warnings?: () => Warnings
   /** Those that say something about documents or questions: strangers do not get them. */
-  privateWarnings?: () => NonNullable<Readiness['warnings']>
+  privateWarnings?: () => Warnings
   counts: () => Promise<StoreCounts>
   /** The stage of startup; results found at another stage are outdated. */
   stage?: () => string
@@ -40,18 +37,14 @@ interface Dependencies {
 
 /**
  * Checks every component, each with its own deadline. If one fails, it is named and the server is not ready, except for
- * ingestion and the models used by search, whose failure makes it degraded. Callers without the master key get a result
- * that may be a moment old, without counts.
+ * the optional ones, whose failure makes it degraded. Callers without the master key get a result that may be a moment
+ * old, without counts.
  */
 export function createReadiness({
   checks,
-  ingestion,
-  embedder,
-  reranker,
-  embeddings,
-  contexts,
-  pictures,
-  reEmbedding,
+  optional = {},
+  retrieval = 'lexical',
+  progress = () => ({}),
   warnings = () => [],
   privateWarnings = () => [],
   counts,
@@ -59,7 +52,52 @@ export function createReadiness({
   log,
   deadlineMs = DEADLINE_MS,
 }: Dependencies): (isTrusted?: boolean) => Promise<Readiness> {
-  /** The last logged failure of each component, so that the same failure is logged only once. */
+  const askAll = createChecks(log, deadlineMs)
+
+  /** Not one of the checks: if it fails, the counts are left out and the server is still ready. */
+  async function count(): Promise<Pick<Readiness, 'documents'>> {
+    try {
+      using deadline = startDeadline(deadlineMs)
+      const { documents } = await untilAborted(counts(), deadline.signal)
+      return { documents }
+    } catch (error) {
+      log.warn({ err: error }, 'counting the documents failed')
+      return {}
+    }
+  }
+
+  const look = async (): Promise<Readiness> => {
+    const [results, others] = await Promise.all([askAll(checks), askAll(optional)])
+    return {
+      status: areOk(results) ? 'ready' : 'not_ready',
+      checks: { ...results, ...others },
+      retrieval,
+      ...(!areOk(others) && { degraded: true as const }),
+      ...asField(warnings()),
+      ...progress(),
+    }
+  }
+  const lookForStrangers = keepForStrangers(look, stage)
+
+  return async (isTrusted = true) => {
+    if (!isTrusted) return lookForStrangers()
+    const { warnings: known = [], ...result } = await look()
+    return {
+      ...result,
+      ...asField([...known, ...privateWarnings()]),
+      ...(result.status === 'ready' && (await count())),
+    }
+  }
+}
+
+const asField = (warnings: Warnings) => (warnings.length > 0 ? { warnings } : {})
+
+const areOk = (results: Readiness['checks']) =>
+  Object.values(results).every(({ state }) => state === 'ok')
+
+/** Returns a function that makes checks; the same failure of one is logged only once. */
+function createChecks(log: Dependencies['log'], deadlineMs: number) {
+  /** The last logged failure of each component. */
   const logged = new Map<string, string>()
 
   async function ask(name: string, check: ReadinessCheck): Promise<Readiness['checks'][string]> {
@@ -81,61 +119,11 @@ export function createReadiness({
     }
   }
 
-  /** Not one of the checks: if it fails, the counts are left out and the server is still ready. */
-  async function count(): Promise<Pick<Readiness, 'documents'>> {
-    try {
-      using deadline = startDeadline(deadlineMs)
-      const { documents } = await untilAborted(counts(), deadline.signal)
-      return { documents }
-    } catch (error) {
-      log.warn({ err: error }, 'counting the documents failed')
-      return {}
-    }
-  }
-
-  const askAll = (group: Record<string, ReadinessCheck>) =>
-    Promise.all(
-      Object.entries(group).map(async ([name, check]) => [name, await ask(name, check)] as const),
+  return async (checks: Checks): Promise<Readiness['checks']> => {
+    const asked = Object.entries(checks).map(
+      async ([name, check]) => [name, await ask(name, check)] as const,
     )
-
-  const progress = () => ({
-    ...(embeddings && { embeddings: embeddings() }),
-    ...(contexts && { contexts: contexts() }),
-    ...(pictures && { pictures: pictures() }),
-    ...(reEmbedding && { reEmbedding: reEmbedding() }),
-  })
-
-  const look = async (): Promise<Readiness> => {
-    const others = {
-      ...(ingestion && { ingestion }),
-      ...(embedder && { embedder }),
-      ...(reranker && { reranker }),
-    }
-    const [results, optional] = await Promise.all([askAll(checks), askAll(others)])
-    const notices = warnings()
-    const ready = results.every(([, { state }]) => state === 'ok')
-    return {
-      status: ready ? 'ready' : 'not_ready',
-      checks: Object.fromEntries([...results, ...optional]),
-      retrieval: embedder ? 'hybrid' : 'lexical',
-      ...(optional.some(([, { state }]) => state === 'failed') && { degraded: true as const }),
-      ...(notices.length > 0 && { warnings: notices }),
-      ...progress(),
-    }
-  }
-  const lookForStrangers = keepForStrangers(look, stage)
-
-  return async (isTrusted = true) => {
-    if (isTrusted) {
-      const { warnings: known = [], ...result } = await look()
-      const notices = [...known, ...privateWarnings()]
-      return {
-        ...result,
-        ...(notices.length > 0 && { warnings: notices }),
-        ...(result.status === 'ready' && (await count())),
-      }
-    }
-    return lookForStrangers()
+    return Object.fromEntries(await Promise.all(asked))
   }
 }
 

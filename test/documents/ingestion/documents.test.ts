@@ -4,7 +4,13 @@ import { everything } from '@agent-server/lib/visibility.ts'
 import { Document } from '@agent-server/schemas/document.ts'
 import type { NewDocument, StoredDocument } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import { createAdmission, createDocuments } from '../../../src/documents/ingestion/documents.ts'
+import type { Content } from '../../../src/documents/collections.ts'
+import {
+  type AllDocuments,
+  createAdmission,
+  createDocuments,
+  storeAll,
+} from '../../../src/documents/ingestion/documents.ts'
 import { openParts } from './ingestion-parts.ts'
 
 const stored: StoredDocument = {
@@ -208,9 +214,14 @@ describe('a batch', () => {
     throw refusal
   }
 
+  const storing = ({ create, put }: AllDocuments) => ({
+    create,
+    put: (id: string, content: Content) => put(everything(), id, content),
+  })
+
   it('answers for each what became of it', async () => {
     const { documents } = createForTest({ adding: taking(2, full) })
-    expect((await documents.createAll(everything(), inputs)).results).toEqual([
+    expect((await storeAll(inputs, storing(documents))).results).toEqual([
       { id: 'doc_1', status: 'pending' },
       { id: 'doc_1', status: 'pending' },
       { error: { code: 'queue_full', message: 'Too many documents wait' } },
@@ -222,7 +233,7 @@ describe('a batch', () => {
     ['one fails for a reason that is not to be told', 2, new Error('secret')],
   ])('fails where %s', async (_case, count, refusal) => {
     const { documents } = createForTest({ adding: taking(count, refusal) })
-    await expect(documents.createAll(everything(), inputs)).rejects.toBe(refusal)
+    await expect(storeAll(inputs, storing(documents))).rejects.toBe(refusal)
   })
 })
 
