@@ -19,6 +19,7 @@ import { readCollection } from './eval/formats.ts'
 import { ingestCollection } from './eval/ingest.ts'
 import { judgeAt } from './eval/judge-model.ts'
 import { startLocalServer } from './eval/local-server.ts'
+import { misspell } from './eval/misspell.ts'
 import { readReport, saveReport } from './eval/report.ts'
 
 const USAGE = `Usage: npm run eval -- <folder or questions.jsonl> [options]
@@ -29,6 +30,7 @@ Without --url, starts a server with its own data directory for the run.
   --format NAME      beir (default), xquad:de, tau-knowledge, finance-bench, mtrag:cloud: see docs/guides/evaluation.md
   --mode MODE        lexical, dense or hybrid; repeatable, to compare; default: the server's default
   --graded           use graded relevance; otherwise each relevant document counts the same
+  --misspelt         ask the questions with typing errors, the same in each run
   --answers          ask the agent the questions that have facts, and measure its answers and citations
   --judge-model NAME model that judges the answers; otherwise an answer must contain the fact
   --judge-url URL    its OpenAI-compatible server, up to /v1; --judge-key KEY if it needs one
@@ -46,6 +48,7 @@ const { values, positionals } = parseArgs({
     format: { ...text, default: 'beir' },
     mode: { ...text, multiple: true },
     graded: flag,
+    misspelt: flag,
     answers: flag,
     'judge-model': text,
     'judge-url': text,
@@ -84,7 +87,8 @@ const judge =
     ? undefined
     : judgeAt({ model, url: values['judge-url'] ?? '', key: values['judge-key'] ?? '' })
 const earlier = values.compare === undefined ? undefined : await readReport(values.compare)
-const collection = await readCollection(resolve(folder), values.format)
+const read = await readCollection(resolve(folder), values.format)
+const collection = values.misspelt ? misspell(read) : read
 const directory = await mkdtemp(join(tmpdir(), 'agent-server-eval-'))
 const local = values.url === undefined ? await startLocalServer(directory) : undefined
 try {

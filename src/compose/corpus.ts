@@ -21,6 +21,7 @@ import { LanguageNotice } from '../retrieval/language-notice.ts'
 import { createTermsOfChunk } from '../retrieval/relevance.ts'
 import { createReranking } from '../retrieval/rerank.ts'
 import { createRetrieval, type Retrieval, watchSearches } from '../retrieval/search.ts'
+import { createSpelling } from '../retrieval/spelling.ts'
 import type { Knowledge } from './knowledge.ts'
 import { createReranker, embeddingModel } from './models.ts'
 
@@ -130,6 +131,7 @@ export function createSearch(
     index,
     store,
     analyseQuery: analyser.query,
+    spelling: createSpelling({ index, analyser, language: config.SEARCH_LANGUAGE }),
     termsOfChunk: createTermsOfChunk(analyser),
     reranking,
     embedding,

@@ -13,6 +13,7 @@ import type { Embedding } from './embedding.ts'
 import { hydrateChunks, toHit } from './hydrate.ts'
 import { scoresOf, type TermsOfChunk } from './relevance.ts'
 import { MIN_RERANKED, type Reranking, rerank } from './rerank.ts'
+import { correctTerms, correctText, type Spelling } from './spelling.ts'
 
 /** Extra matches requested beyond top-k, since some turn out to be deleted, uncommitted or duplicates. */
 const SPARE_MATCHES = 16
@@ -33,6 +34,8 @@ interface Dependencies {
   index: Pick<ChunkIndex, 'search'>
   store: Pick<DocumentStore, 'readChunks'>
   analyseQuery: (text: string) => QueryTerms
+  /** Absent if words are searched for as they are typed. */
+  spelling?: Spelling | undefined
   termsOfChunk: TermsOfChunk
   /** Absent if search is lexical only. */
   embedding?: Pick<Embedding, 'query'> | undefined
@@ -80,10 +83,10 @@ export interface Retrieval<Query extends SearchedFor = Search> {
   search(query: Query, signal?: AbortSignal): Promise<Answer>
 }
 
-/** The pipeline from question to hits: search the index, hydrate, rerank. */
+/** The pipeline from question to hits: correct the spelling, search the index, hydrate, rerank. */
 export function createRetrieval(dependencies: Dependencies): Retrieval {
-  const { index, store, analyseQuery, termsOfChunk, embedding, hasAllVectors, reranking } =
-    dependencies
+  const { index, store, analyseQuery, spelling, termsOfChunk } = dependencies
+  const { embedding, hasAllVectors, reranking } = dependencies
 
   /** Not while vectors are incomplete: half of them would find half of the chunks, and nobody would notice. */
   const embed = async (text: string, signal?: AbortSignal, sender?: string) =>
@@ -131,8 +134,11 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       const { topK, minScore = 0, visibility, sender, explain = false, meter } = search
       const mode = modeOf(search)
       if (topK === 0) return { hits: [], degraded: false }
-      const { text, terms } = analyse(search)
-      const vector = mode === 'lexical' ? undefined : embed(text, signal, sender)
+      const { text, terms: typed } = analyse(search)
+      const corrections = (await spelling?.(text, visibility, signal)) ?? []
+      const terms = correctTerms(typed, corrections)
+      const vector =
+        mode === 'lexical' ? undefined : embed(correctText(text, corrections), signal, sender)
       if (vector)
         void ignore(vector, 'the index hears of it, unless the document store fails first')
       const count = reranking ? Math.max(topK, MIN_RERANKED) : topK

@@ -99,6 +99,15 @@ export interface ChunkIndex {
    * the abort reason of `signal`.
    */
   search(visibility: Visibility, query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult>
+  /**
+   * How many of the visible chunks have each of these terms; those of other conversations may be counted, as in a search.
+   * Absent if the index cannot count so many at once.
+   */
+  frequencies?(
+    visibility: Visibility,
+    terms: Uint32Array<ArrayBuffer>,
+    signal?: AbortSignal,
+  ): Promise<Uint32Array>
   /** The keys of all vectors held, ascending. */
   vectorKeys(): Promise<Uint32Array>
   /** All keys held, ascending; compared with the document store at start-up. */

@@ -1,6 +1,7 @@
 import { tokenise } from '@agent-server/lib/text/tokenise.ts'
 import { joinTermBatches, type QueryTerms, type TermBatch } from '../term-batch.ts'
 import type { AnalyserLanguage } from './languages.ts'
+import { respellingsOf } from './respellings.ts'
 import { createVocabulary } from './vocabulary.ts'
 
 /** The fields of a chunk that search looks at. */
@@ -20,6 +21,11 @@ export interface Analyser {
   batch(chunks: Iterable<ChunkText>): TermBatch
   /** Empty if `text` contains nothing searchable. Only the first 1,000 distinct terms count. */
   query(text: string): QueryTerms
+  /**
+   * The words from which one typing error makes `word`, with their terms; several words may have one term. Empty if one
+   * of them is a stop word with the same first letter.
+   */
+  respellings(word: string): { word: string; term: number }[]
 }
 
 /** Increase a language's version, or the default, whenever a change makes texts yield different terms. */
@@ -32,7 +38,7 @@ const MAX_QUERY_TERMS = 1_000
 const MAX_OCCURRENCES = 255
 
 export function createAnalyser(language: AnalyserLanguage): Analyser {
-  const termsOf = createVocabulary(language)
+  const { termsOf, wordTerms } = createVocabulary(language)
   const lowerCase =
     language === 'turkish'
       ? (text: string) => text.toLocaleLowerCase('tr')
@@ -76,6 +82,18 @@ export function createAnalyser(language: AnalyserLanguage): Analyser {
         terms: Uint32Array.from(counts.keys()),
         counts: Float32Array.from(counts.values()),
       }
+    },
+
+    respellings(word) {
+      const typed = lowerCase(word)
+      const respellings: { word: string; term: number }[] = []
+      for (const respelling of respellingsOf(typed, language)) {
+        const [term] = wordTerms(respelling)
+        if (term !== undefined) respellings.push({ word: respelling, term })
+        // The first letter is the one that is seldom wrong.
+        else if (respelling.charAt(0) === typed.charAt(0)) return []
+      }
+      return respellings
     },
   }
 }

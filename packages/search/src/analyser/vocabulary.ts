@@ -16,19 +16,23 @@ const NOTHING: readonly number[] = []
 /** Returns the hashed terms of the token `text.slice(start, end)`. */
 type TermsOf = (text: string, start: number, end: number) => readonly number[]
 
-/** Maps tokens to hashed terms: none for a stop word, several for a word with apostrophes. */
-export function createVocabulary(language: AnalyserLanguage): TermsOf {
+export function createVocabulary(language: AnalyserLanguage) {
   const stopWords = new Set(stopWordsOf(language))
   const stem = stemmerOf(language)
 
   const wordTerms = (word: string) => (stopWords.has(word) ? NOTHING : [crc32(stem(word))])
 
-  return rememberTerms((token) => {
-    if (token.search(APOSTROPHES) < 0) return wordTerms(token)
-    const word = token.replace(APOSTROPHES, "'")
-    if (stopWords.has(word)) return NOTHING
-    return meaningfulPieces(word.split("'"), language).flatMap(wordTerms)
-  })
+  return {
+    /** Maps tokens to hashed terms: none for a stop word, several for a word with apostrophes. */
+    termsOf: rememberTerms((token) => {
+      if (token.search(APOSTROPHES) < 0) return wordTerms(token)
+      const word = token.replace(APOSTROPHES, "'")
+      if (stopWords.has(word)) return NOTHING
+      return meaningfulPieces(word.split("'"), language).flatMap(wordTerms)
+    }),
+    /** Those of a lower-case word without apostrophes that is not worth remembering. */
+    wordTerms,
+  }
 }
 
 function stemmerOf(language: AnalyserLanguage): (word: string) => string {

@@ -2,6 +2,7 @@ import { settlesWithin, untilAborted } from '@agent-server/lib/abort.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
+import { isBroad } from '@agent-server/lib/visibility.ts'
 import type { ChunkIndex, IndexSource, LexicalMatch } from '../chunk-index.ts'
 import { toMatches, toRanking } from '../ranking.ts'
 import { createSearch, type Stages } from '../staged-search.ts'
@@ -44,6 +45,8 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
     opened = true
   })
   void ignore(marked, 'every call to the thread is rejected then')
+  const scopeOf = createScopes(thread)
+  const stages = stagesOf(thread, source, scopeOf)
   let closing: Promise<void> | undefined
 
   return {
@@ -57,7 +60,12 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
     // The document store knows what is visible, and is cheap to ask as both are in this process.
     refreshLabels: async () => undefined,
     remove: (keys) => thread.call('remove', keys),
-    search: createSearch(stagesOf(thread, source)),
+    search: createSearch(stages),
+    async frequencies(visibility, terms, signal) {
+      const { only } = isBroad(visibility) ? {} : await stages.scopeOf(visibility, signal)
+      const query = { terms, scope: scopeOf(only) }
+      return answered(thread.call('frequencies', query), signal)
+    },
 
     vectorKeys: () => thread.call('vectorKeys', undefined),
 
@@ -69,8 +77,11 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
   }
 }
 
-function stagesOf(thread: Thread<IndexMethods>, source: Pick<IndexSource, 'visibleKeys'>): Stages {
-  const scopeOf = createScopes(thread)
+function stagesOf(
+  thread: Thread<IndexMethods>,
+  source: Pick<IndexSource, 'visibleKeys'>,
+  scopeOf: ReturnType<typeof createScopes>,
+): Stages {
   return {
     scopeOf: async (visibility, signal) => ({
       only: await source.visibleKeys(visibility, signal),

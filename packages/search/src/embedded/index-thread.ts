@@ -88,6 +88,11 @@ const methods = {
     return transferring({ columns, shares, exhausted }, [...buffersOf(columns), shares.buffer])
   },
 
+  frequencies({ terms, scope }: Scoped<{ terms: Uint32Array<ArrayBuffer> }>) {
+    const frequencies = index.frequencies(terms, scopes.find(scope))
+    return transferring(frequencies, [frequencies.buffer])
+  },
+
   vectorKeys() {
     const keys = vectors.keys()
     return transferring(keys, [keys.buffer])

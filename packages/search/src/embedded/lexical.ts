@@ -45,6 +45,13 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
 
     search: (query: QueryTerms, limit: number, scope?: Scope) =>
       searchSegments(segments, query, limit, scope),
+    frequencies: (terms: Uint32Array, scope?: Scope) =>
+      terms.map((term) =>
+        segments.reduce((sum, segment) => {
+          const removed = scope ? scope.excludedIn(segment) : segment.removed
+          return sum + liveHolders({ ...segment, removed }, findTerm(segment, term))
+        }, 0),
+      ),
     sharesOf: (query: QueryTerms, keys: Uint32Array) => sharesIn(segments, query, keys),
 
     keys(): Uint32Array<ArrayBuffer> {

@@ -78,11 +78,11 @@ export function describeSeen(current: () => Case): void {
   }
 
   describe('what is visible', () => {
-    it('is asked of the search alone, as no other method answers a caller', () => {
+    it('is asked of what answers a caller, as no other method does', () => {
       const { index } = current()
       const methods = Object.entries(index).filter(([, part]) => typeof part === 'function')
       const names = methods.map(([name]) => name).filter((name) => !NEEDS_NONE.includes(name))
-      expect(names).toEqual(['search'])
+      expect(names).toEqual(index.frequencies ? ['search', 'frequencies'] : ['search'])
     })
 
     it.each([
@@ -111,6 +111,9 @@ export function describeSeen(current: () => Case): void {
       const expected = Object.entries(LABELS).filter(([, labels]) => sees(visibility, labels))
       const found = candidates.map(({ key }) => key).toSorted((a, b) => a - b)
       expect(found).toEqual(expected.map(([key]) => Number(key)))
+      const { terms } = queryOf(['all', 'other'])
+      const frequencies = await index.frequencies?.(visibility, terms)
+      if (index.frequencies) expect([...(frequencies ?? [])]).toEqual([found.length, 0])
     })
 
     it('is found whatever a filter says, where it is of the conversation', async () => {
