@@ -1,6 +1,6 @@
 import type { OpenedStore } from '@agent-server/stores'
 import type { Services } from '../app.ts'
-import { createAnswers } from '../conversations/answers.ts'
+import { Answers } from '../conversations/answers.ts'
 import { createConversations } from '../conversations/conversations.ts'
 import { createFeedback } from '../conversations/feedback.ts'
 import { createWithholding } from '../conversations/withheld.ts'
@@ -37,7 +37,7 @@ export function composeConversations({
   return {
     conversations,
     storedResponses,
-    answers: createAnswers({
+    answers: new Answers({
       agent,
       corpusFor,
       readFiles,

@@ -55,43 +55,87 @@ export interface Question {
 /** With whoever reads it. */
 type FollowedItem = ItemRef & { caller: Caller }
 
-export type Answers = ReturnType<typeof createAnswers>
-
 /** The answers of stored conversations; any number of clients can follow one, on any server. */
-export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Dependencies) {
-  const { conversationStore: store, itemForm, withholding } = parts
+export class Answers {
+  readonly #parts: Dependencies
   /** Those that this server generates. */
-  const running = new Map<string, AnswerRun>()
+  readonly #running = new Map<string, AnswerRun>()
+
+  constructor(parts: Dependencies) {
+    this.#parts = parts
+  }
+
+  /** Answers a question; what fails before it is stored is thrown. */
+  async *ask(question: Question, failures: Failures, signal: AbortSignal): Frames {
+    const { agent, corpusFor, readFiles, conversationStore: store, itemForm } = this.#parts
+    const { caller, request, includeSteps } = question
+    const turn = await (request.resume ? resume : begin)(this.#parts, question)
+    const { ref, record, history } = turn
+    const attached = await listAttached(corpusFor(caller).documents, ref.id)
+    const run = startAnswer({
+      agent: readingFirst(agent, readFiles, itemForm.toFiles(history)),
+      store,
+      ref,
+      record,
+      failures,
+      request: {
+        ...request,
+        sessionId: request.sessionId ?? ref.id,
+        conversationId: ref.id,
+        answerItemId: ref.item,
+        attached: [...(request.attached ?? []), ...attached],
+        messages: [...itemForm.toMessages(history), ...request.messages],
+      },
+    })
+    this.#running.set(ref.item, run)
+    void run.ended.then(() => this.#running.delete(ref.item))
+    const ids = { conversationId: ref.id, questionId: turn.question, answerId: ref.item }
+    yield [{ type: 'turn-start', ...ids }]
+    yield* run.follow({ includeSteps, onlyNew: true }, signal)
+  }
+
+  /** Streams an answer from its beginning, and follows it while it is generated. Throws `item_not_found`. */
+  async *follow(ref: FollowedItem, includeSteps: boolean, signal: AbortSignal): Frames {
+    await this.#find(ref)
+    const run = forCaller(ref.caller).rights === 'all' ? this.#running.get(ref.item) : undefined
+    yield* run?.follow({ includeSteps }, signal) ?? this.#followWithheld(ref, includeSteps, signal)
+  }
+
+  /** Stops an answer, wherever it is generated; one that has ended stays as it is. Throws `item_not_found`. */
+  async cancel(ref: ItemRef): Promise<void> {
+    const { answer, isOpen } = await this.#find(ref)
+    const run = this.#running.get(ref.item)
+    run?.stop('cancelled')
+    if (run) await settlesWithin(run.ended, CLOSE_MS)
+    // The server that generates it notices when it writes again.
+    else if (isOpen) await this.#parts.conversationStore.end(ref, asItem(cancelled(answer)))
+  }
+
+  /** Ends all answers that this server generates. */
+  async close(): Promise<void> {
+    const runs = [...this.#running.values()]
+    for (const { stop } of runs) stop('interrupted')
+    await settlesWithin(Promise.all(runs.map(({ ended }) => ended)), CLOSE_MS)
+  }
 
   /** Throws `item_not_found`. */
-  const find = async (ref: ItemRef) => {
-    const item = await store.item(ref)
+  async #find(ref: ItemRef) {
+    const item = await this.#parts.conversationStore.item(ref)
     const answer = item && readAnswer(item)
     if (answer) return { answer, isOpen: item.silentMs !== undefined }
     const message = `The conversation has no answer "${ref.item}"`
     throw new AppError('item_not_found', message, { param: 'item' })
   }
 
-  /** An answer each time that something was added to it, which is looked at again and again. */
-  async function* additions(ref: ItemRef, signal: AbortSignal) {
-    for (let last: StoredAnswer | undefined; ; ) {
-      const run = running.get(ref.item)
-      const stored = run?.answer() ?? (await find(ref)).answer
-      if (!last || !isSame(stored, last)) yield stored
-      last = stored
-      await pause(run ? LIVE_POLL_MS : POLL_MS, signal)
-    }
-  }
-
   /** Follows an answer in what its reader may read of it, which may change meanwhile. */
-  async function* followWithheld(
+  async *#followWithheld(
     { caller, ...ref }: FollowedItem,
     includeSteps: boolean,
     signal: AbortSignal,
   ): Frames {
     let previous: StoredAnswer | undefined
-    for await (const stored of additions(ref, signal)) {
-      const answer = await withholding.answer(stored, { caller, isOwner: true })
+    for await (const stored of this.#additions(ref, signal)) {
+      const answer = await this.#parts.withholding.answer(stored, { caller, isOwner: true })
       const ending = endOf(answer)
       const frames = framesFor([...framesOf(answer, previous), ...ending], includeSteps)
       if (frames.length > 0) yield frames
@@ -100,56 +144,15 @@ export function createAnswers({ agent, corpusFor, readFiles, ...parts }: Depende
     }
   }
 
-  return {
-    /** Answers a question; what fails before it is stored is thrown. */
-    async *ask(question: Question, failures: Failures, signal: AbortSignal): Frames {
-      const { caller, request, includeSteps } = question
-      const turn = await (request.resume ? resume : begin)(parts, question)
-      const { ref, record, history } = turn
-      const { messages } = request
-      const attached = await listAttached(corpusFor(caller).documents, ref.id)
-      const run = startAnswer({
-        agent: readingFirst(agent, readFiles, itemForm.toFiles(history)),
-        store,
-        ref,
-        record,
-        failures,
-        request: {
-          ...request,
-          sessionId: request.sessionId ?? ref.id,
-          conversationId: ref.id,
-          answerItemId: ref.item,
-          attached: [...(request.attached ?? []), ...attached],
-          messages: [...itemForm.toMessages(history), ...messages],
-        },
-      })
-      running.set(ref.item, run)
-      void run.ended.then(() => running.delete(ref.item))
-      const ids = { conversationId: ref.id, questionId: turn.question, answerId: ref.item }
-      yield [{ type: 'turn-start', ...ids }]
-      yield* run.follow({ includeSteps, onlyNew: true }, signal)
-    },
-    /** Streams an answer from its beginning, and follows it while it is generated. Throws `item_not_found`. */
-    async *follow(ref: FollowedItem, includeSteps: boolean, signal: AbortSignal): Frames {
-      await find(ref)
-      const run = forCaller(ref.caller).rights === 'all' ? running.get(ref.item) : undefined
-      yield* run?.follow({ includeSteps }, signal) ?? followWithheld(ref, includeSteps, signal)
-    },
-    /** Stops an answer, wherever it is generated; one that has ended stays as it is. Throws `item_not_found`. */
-    async cancel(ref: ItemRef): Promise<void> {
-      const { answer, isOpen } = await find(ref)
-      const run = running.get(ref.item)
-      run?.stop('cancelled')
-      if (run) await settlesWithin(run.ended, CLOSE_MS)
-      // The server that generates it notices when it writes again.
-      else if (isOpen) await store.end(ref, asItem(cancelled(answer)))
-    },
-    /** Ends all answers that this server generates. */
-    async close(): Promise<void> {
-      const runs = [...running.values()]
-      for (const { stop } of runs) stop('interrupted')
-      await settlesWithin(Promise.all(runs.map(({ ended }) => ended)), CLOSE_MS)
-    },
+  /** An answer each time that something was added to it, which is looked at again and again. */
+  async *#additions(ref: ItemRef, signal: AbortSignal) {
+    for (let last: StoredAnswer | undefined; ; ) {
+      const run = this.#running.get(ref.item)
+      const stored = run?.answer() ?? (await this.#find(ref)).answer
+      if (!last || !isSame(stored, last)) yield stored
+      last = stored
+      await pause(run ? LIVE_POLL_MS : POLL_MS, signal)
+    }
   }
 }
 

@@ -81,7 +81,7 @@ export function createIngestion(options: IngestionOptions) {
   }
   const roomForOthers = () =>
     pauseMs() > 0 || watched.isDown() ? { limit: 0, except: [] } : inFlight.roomForOthers()
-  const claims = createClaimLoop({ store, room, roomForOthers, take: inFlight.take, now, log })
+  const claims = new ClaimLoop({ store, room, roomForOthers, take: inFlight.take, now, log })
   let resumeTimer: NodeJS.Timeout | undefined
   const resumeLater = () => {
     resumeTimer ??= setTimeout(() => {
@@ -243,85 +243,92 @@ interface ClaimOptions {
 }
 
 /** Keeps claiming jobs; retries with a growing delay while the document store does not answer. */
-export function createClaimLoop(options: ClaimOptions) {
-  const { store, room, roomForOthers, take, now, log } = options
-  const notifier = createNotifier()
-  const stopped = new AbortController()
-  let drained = false
-  let foundNothing = false
-  let dueAt = Number.POSITIVE_INFINITY
-  let outages = 0
-  let claimedAt = performance.now()
+export class ClaimLoop {
+  readonly #parts: ClaimOptions
+  readonly #notifier = createNotifier()
+  readonly #stopped = new AbortController()
+  #drained = false
+  #foundNothing = false
+  #dueAt = Number.POSITIVE_INFINITY
+  #outages = 0
+  #claimedAt = performance.now()
+  /** Signals that there may be room for more jobs. */
+  readonly notifyCapacity = this.#notifier.notify
 
-  const claimForOthers = async () => {
-    const { limit, except } = roomForOthers()
-    claimedAt = performance.now()
-    if (limit === 0) return
-    for (const job of await store.claimJobs(limit, except)) take(job)
-    outages = 0
+  constructor(parts: ClaimOptions) {
+    this.#parts = parts
   }
 
-  const claim = async () => {
-    // Claims that end in the same turn of the event loop then free their slots together.
-    await nextTurn()
-    const limit = room()
-    claimedAt = performance.now()
-    drained = true
-    const jobs = await store.claimJobs(limit)
-    foundNothing = jobs.length === 0
-    for (const job of jobs) take(job)
-    if (jobs.length === limit) drained = false
-    else dueAt = (await store.nextJobAt()) ?? Number.POSITIVE_INFINITY
-    outages = 0
-  }
-
-  const sleep = async () => {
-    const least = foundNothing ? MIN_PAUSE_MS : 0
-    const untilDue = drained ? Math.max(least, dueAt - now()) : IDLE_POLL_MS
-    const isNotified = await notifier.wait(Math.min(untilDue, IDLE_POLL_MS))
-    if (!isNotified) drained = false
-  }
-
-  const waitForRoom = async () => {
-    const left = claimedAt + FULL_MS - performance.now()
-    if (left > 0) await notifier.wait(left)
-    else await orWait(claimForOthers)
-  }
-
-  const orWait = async (claiming: () => Promise<void>) => {
+  /** Claims jobs while there are any and there is room for them, until stopped. */
+  async run(): Promise<void> {
     try {
-      await claiming()
+      while (!this.#stopped.signal.aborted) {
+        if (this.#drained) await this.#sleep()
+        else if (this.#parts.room() <= 0) await this.#waitForRoom()
+        else await this.#orWait(() => this.#claim())
+      }
     } catch (error) {
-      outages++
-      drained = false
-      log.warn({ err: error, outages }, 'claiming documents for ingestion failed; retrying')
-      await pause(backoffMs(outages, OUTAGE_BACKOFF), stopped.signal)
+      if (!this.#stopped.signal.aborted) throw error
     }
   }
 
-  return {
-    /** Claims jobs while there are any and there is room for them, until stopped. */
-    async run() {
-      try {
-        while (!stopped.signal.aborted) {
-          if (drained) await sleep()
-          else if (room() <= 0) await waitForRoom()
-          else await orWait(claim)
-        }
-      } catch (error) {
-        if (!stopped.signal.aborted) throw error
-      }
-    },
-    /** Signals that there may be a new job. */
-    notifyJob() {
-      drained = false
-      notifier.notify()
-    },
-    /** Signals that there may be room for more jobs. */
-    notifyCapacity: notifier.notify,
-    stop() {
-      stopped.abort(new Error('stopped'))
-      notifier.notify()
-    },
+  /** Signals that there may be a new job. */
+  readonly notifyJob = (): void => {
+    this.#drained = false
+    this.#notifier.notify()
+  }
+
+  stop(): void {
+    this.#stopped.abort(new Error('stopped'))
+    this.#notifier.notify()
+  }
+
+  async #claim(): Promise<void> {
+    const { store, room, take } = this.#parts
+    // Claims that end in the same turn of the event loop then free their slots together.
+    await nextTurn()
+    const limit = room()
+    this.#claimedAt = performance.now()
+    this.#drained = true
+    const jobs = await store.claimJobs(limit)
+    this.#foundNothing = jobs.length === 0
+    for (const job of jobs) take(job)
+    if (jobs.length === limit) this.#drained = false
+    else this.#dueAt = (await store.nextJobAt()) ?? Number.POSITIVE_INFINITY
+    this.#outages = 0
+  }
+
+  async #claimForOthers(): Promise<void> {
+    const { store, roomForOthers, take } = this.#parts
+    const { limit, except } = roomForOthers()
+    this.#claimedAt = performance.now()
+    if (limit === 0) return
+    for (const job of await store.claimJobs(limit, except)) take(job)
+    this.#outages = 0
+  }
+
+  async #sleep(): Promise<void> {
+    const least = this.#foundNothing ? MIN_PAUSE_MS : 0
+    const untilDue = this.#drained ? Math.max(least, this.#dueAt - this.#parts.now()) : IDLE_POLL_MS
+    const isNotified = await this.#notifier.wait(Math.min(untilDue, IDLE_POLL_MS))
+    if (!isNotified) this.#drained = false
+  }
+
+  async #waitForRoom(): Promise<void> {
+    const left = this.#claimedAt + FULL_MS - performance.now()
+    if (left > 0) await this.#notifier.wait(left)
+    else await this.#orWait(() => this.#claimForOthers())
+  }
+
+  async #orWait(claiming: () => Promise<void>): Promise<void> {
+    try {
+      await claiming()
+    } catch (error) {
+      this.#outages++
+      this.#drained = false
+      const state = { err: error, outages: this.#outages }
+      this.#parts.log.warn(state, 'claiming documents for ingestion failed; retrying')
+      await pause(backoffMs(this.#outages, OUTAGE_BACKOFF), this.#stopped.signal)
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { everything } from '@agent-server/lib/visibility.ts'
 import type { IngestionJob } from '@agent-server/stores'
 import { describe, expect, it, vi } from 'vitest'
-import { createClaimLoop } from '../../../src/documents/ingestion/worker.ts'
+import { ClaimLoop } from '../../../src/documents/ingestion/worker.ts'
 import {
   createGate,
   createRunning,
@@ -290,9 +290,9 @@ const job = (documentId: string): IngestionJob => ({
 })
 
 /** A loop over a document store of two functions. */
-function run(store: Parameters<typeof createClaimLoop>[0]['store']) {
+function run(store: ConstructorParameters<typeof ClaimLoop>[0]['store']) {
   const taken: string[] = []
-  const loop = createClaimLoop({
+  const loop = new ClaimLoop({
     store,
     room: () => 4,
     roomForOthers: () => ({ limit: 0, except: [] }),
