@@ -1,6 +1,7 @@
 import { repeat } from '@agent-server/lib/abort.ts'
 import type { Owner } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
+import { WriteBehind } from '@agent-server/lib/write-behind.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type {
   AuditEntry,
@@ -37,11 +38,13 @@ export class Audit {
   readonly #days: number
   readonly #log: Dependencies['log']
   readonly #now: () => number
-  #notes: NewAuditEntry[] = []
+  readonly #notes = new WriteBehind<NewAuditEntry>({
+    store: (batch) => this.#storeNotes(batch),
+    batch: BATCH,
+    most: MAX_NOTES,
+    delayMs: NOTE_MS,
+  })
   #lost = 0
-  #timer: NodeJS.Timeout | undefined
-  #storing = Promise.resolve()
-  #next: Promise<void> | undefined
 
   constructor({ store, days, log, now = Date.now }: Dependencies) {
     this.#store = store
@@ -54,7 +57,7 @@ export class Audit {
   async record(event: Event): Promise<void> {
     const entry = { ...event, at: this.#now() }
     // What was noted before has a smaller number.
-    await this.#flush()
+    await this.#notes.flush()
     try {
       await this.#store.append([entry])
     } catch (error) {
@@ -67,16 +70,13 @@ export class Audit {
   /** For what is too frequent to wait for: durable within half a second, and when the server closes. */
   note(event: Event): void {
     const entry = { ...event, at: this.#now() }
-    if (this.#notes.length < MAX_NOTES) this.#notes.push(entry)
-    else {
-      this.#lost += 1
-      this.#logUnstored(entry, new Error('Too many entries wait to be stored'))
-    }
-    this.#timer ??= setTimeout(() => void this.#flush(), NOTE_MS).unref()
+    if (this.#notes.add(entry)) return
+    this.#lost += 1
+    this.#logUnstored(entry, new Error('Too many entries wait to be stored'))
   }
 
   async list({ cursor, limit, ...query }: AuditQuery, reader: Owner): Promise<AuditPage> {
-    await this.#flush()
+    await this.#notes.flush()
     const before = cursor === undefined ? undefined : Number(cursor)
     const entries = await this.#store.list({ ...filterOf(query), before, limit: limit + 1, reader })
     const page = entries.slice(0, limit)
@@ -90,7 +90,7 @@ export class Audit {
     reader: Owner,
     signal: AbortSignal,
   ): AsyncGenerator<AuditEntry[]> {
-    await this.#flush()
+    await this.#notes.flush()
     let before: number | undefined
     do {
       signal.throwIfAborted()
@@ -115,38 +115,23 @@ export class Audit {
 
   /** Stores what is noted. */
   async close(): Promise<void> {
-    await this.#flush()
-    for (const entry of this.#notes) this.#logUnstored(entry, new Error('The server has closed'))
+    await this.#notes.flush()
+    for (const entry of this.#notes.waiting)
+      this.#logUnstored(entry, new Error('The server has closed'))
   }
 
-  #flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    // Whoever comes while others are being stored waits for one more round, all for the same.
-    this.#next ??= this.#storing.then(() => {
-      this.#next = undefined
-      this.#storing = this.#storeNotes()
-      return this.#storing
-    })
-    return this.#next
-  }
-
-  /** Of what is noted meanwhile, the next round: while many read, no change would be acknowledged otherwise. */
-  async #storeNotes(): Promise<void> {
-    for (let left = this.#notes.length; left > 0; left -= BATCH) {
-      const batch = this.#notes.slice(0, Math.min(left, BATCH))
-      try {
-        await this.#store.append(batch)
-      } catch (error) {
-        const waiting = { err: error, waiting: this.#notes.length, lost: this.#lost }
-        this.#log.warn(waiting, 'the audit log cannot be written; tried again with the next entry')
-        return
-      }
-      this.#notes.splice(0, batch.length)
-      for (const entry of batch) this.#toLog(entry)
+  async #storeNotes(batch: readonly NewAuditEntry[]): Promise<number> {
+    try {
+      await this.#store.append(batch)
+    } catch (error) {
+      const waiting = { err: error, waiting: this.#notes.waiting.length, lost: this.#lost }
+      this.#log.warn(waiting, 'the audit log cannot be written; tried again with the next entry')
+      return 0
     }
+    for (const entry of batch) this.#toLog(entry)
     if (this.#lost > 0) this.#log.warn({ lost: this.#lost }, 'the audit log has lost entries')
     this.#lost = 0
+    return batch.length
   }
 
   #logUnstored(entry: NewAuditEntry, error: unknown): void {

@@ -3,6 +3,7 @@ import { backoffMs } from '@agent-server/lib/backoff.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { newId } from '@agent-server/lib/new-id.ts'
+import { WriteBehind } from '@agent-server/lib/write-behind.ts'
 import {
   type BegunCall,
   BYTES_PER_TOKEN,
@@ -59,11 +60,13 @@ type Waiting = UsageEntry & { hold?: string | undefined }
 export class UsageLedger implements Payment {
   readonly #parts: Dependencies
   readonly #now: () => number
-  #waiting: Waiting[] = []
+  readonly #queue = new WriteBehind<Waiting>({
+    store: (batch) => this.#store(batch),
+    batch: BATCH,
+    most: MAX_WAITING,
+    delayMs: STORE_MS,
+  })
   #lost = 0
-  #timer: NodeJS.Timeout | undefined
-  #storing = Promise.resolve()
-  #next: Promise<void> | undefined
 
   constructor({ now = Date.now, ...parts }: Dependencies) {
     this.#parts = parts
@@ -101,7 +104,7 @@ export class UsageLedger implements Payment {
   async tokensOfKeys(): Promise<ReadonlyMap<string, number>> {
     await this.flush()
     const tokens = new Map(await this.#parts.store.tokensOfKeys(this.today()))
-    for (const { day, key, payer, inputTokens, outputTokens } of this.#waiting) {
+    for (const { day, key, payer, inputTokens, outputTokens } of this.#queue.waiting) {
       for (const id of day === this.today() ? [key, payer] : []) {
         tokens.set(id, (tokens.get(id) ?? 0) + inputTokens + outputTokens)
       }
@@ -121,21 +124,13 @@ export class UsageLedger implements Payment {
 
   /** Stores what waits. */
   flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    // Whoever comes while others are being stored waits for one more round, all for the same.
-    this.#next ??= this.#storing.then(() => {
-      this.#next = undefined
-      this.#storing = this.#store()
-      return this.#storing
-    })
-    return this.#next
+    return this.#queue.flush()
   }
 
   /** What waits may have been used before there was a limit. */
   async #limitsOf(caller: Caller): Promise<OwnerLimits[]> {
     const limits = await this.#parts.limits(caller)
-    if (limits.length > 0 && this.#waiting.length > 0) await this.flush()
+    if (limits.length > 0 && this.#queue.waiting.length > 0) await this.flush()
     return limits
   }
 
@@ -167,10 +162,8 @@ export class UsageLedger implements Payment {
   async #settle(place: Place, call: EndedCall | undefined, hold?: string): Promise<void> {
     if (!call && hold === undefined) return
     const entry = call ? this.#entry(place, usageOf(call)) : { ...place, ...NO_AMOUNTS }
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push({ ...entry, hold })
-    else this.#lost += 1
-    if (hold !== undefined) return this.flush()
-    this.#timer ??= setTimeout(() => void this.flush(), STORE_MS).unref()
+    if (!this.#queue.add({ ...entry, hold })) this.#lost += 1
+    if (hold !== undefined) await this.flush()
   }
 
   #entry(place: Place, usage: ModelUsage): UsageEntry {
@@ -186,33 +179,30 @@ export class UsageLedger implements Payment {
     }
   }
 
-  /** Of what comes meanwhile, the next round: nobody waits for as long as models are called. */
-  async #store(): Promise<void> {
+  async #store(batch: readonly Waiting[]): Promise<number> {
     const { store, log } = this.#parts
-    let left = this.#waiting.length
-    /** How many are stored one by one, since one of them cannot be. */
-    let alone = 0
-    while (left > 0) {
-      const batch = this.#waiting.slice(0, alone > 0 ? 1 : Math.min(left, BATCH))
-      try {
-        await store.add(batch)
-      } catch (error) {
-        const state = { err: error, waiting: this.#waiting.length, lost: this.#lost }
-        if (error instanceof AppError) {
-          log.warn(state, 'the usage of models cannot be stored; tried again later')
-          this.#timer ??= setTimeout(() => void this.flush(), STORE_MS).unref()
-          return
-        }
-        if (batch.length > 1) {
-          alone = batch.length
-          continue
-        }
-        log.warn({ ...state, dropped: batch }, 'the usage of a call cannot be stored, and is lost')
+    try {
+      await store.add(batch)
+      return batch.length
+    } catch (error) {
+      const state = { err: error, waiting: this.#queue.waiting.length, lost: this.#lost }
+      if (error instanceof AppError) {
+        log.warn(state, 'the usage of models cannot be stored; tried again later')
+        this.#queue.later()
+        return 0
       }
-      this.#waiting = this.#waiting.slice(batch.length)
-      left -= batch.length
-      alone = Math.max(0, alone - batch.length)
+      if (batch.length > 1) return this.#storeEach(batch)
+      log.warn({ ...state, dropped: batch }, 'the usage of a call cannot be stored, and is lost')
+      return 1
     }
+  }
+
+  /** One by one, since one of them cannot be stored. */
+  async #storeEach(batch: readonly Waiting[]): Promise<number> {
+    for (const [place, entry] of batch.entries()) {
+      if ((await this.#store([entry])) === 0) return place
+    }
+    return batch.length
   }
 }
 
