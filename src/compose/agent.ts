@@ -61,20 +61,7 @@ export async function openAgentSide({
   const { config, log, store, model } = parts
   const artifactLinks = createArtifactLinks(config.SERVER_API_KEY)
   const artifacts = artifactLinks.withLinks(store.artifacts)
-  const directory = join(config.DATA_DIR, 'tables')
-  const documents = documentsWithTables({ store, lookup: store.lookup })
-  const tables = createTables({ directory, documents })
-  const window = createWindow({ model, contextTokens: config.CHAT_CONTEXT_TOKENS, log })
-  const stopWords = new Set(stopWordsOf(config.SEARCH_LANGUAGE))
-  const shared = {
-    ...parts,
-    artifacts,
-    tables,
-    window,
-    isStopWord: (word: string) => stopWords.has(word),
-    pauses: createPauses(store.runs, createHiddenDocuments(store)),
-    sentQuestions: createSentQuestions(store),
-  }
+  const shared = openShared({ ...parts, artifacts })
   const calls = openMcpCalls(config)
   const observer = logRuns(metrics.runs, log)
   const newLimiter = () => createRunLimiter({ maxRuns: config.CHAT_CONCURRENCY, observer })
@@ -114,7 +101,7 @@ export async function openAgentSide({
     model,
     artifacts,
     artifactLinks,
-    window,
+    window: shared.window,
     dialects: dialectsOf(shared, () => host.current),
     start() {
       host.current.mcp.start()
@@ -146,8 +133,25 @@ export async function openAgentSide({
     async close() {
       await host.close()
       await calls.close()
-      tables.close()
+      shared.tables.close()
     },
+  }
+}
+
+function openShared(
+  parts: Omit<HostParts, keyof Setup | 'metrics' | 'runs'> & Pick<Shared, 'artifacts'>,
+): Shared {
+  const { config, log, store, model } = parts
+  const directory = join(config.DATA_DIR, 'tables')
+  const documents = documentsWithTables({ store, lookup: store.lookup })
+  const stopWords = new Set(stopWordsOf(config.SEARCH_LANGUAGE))
+  return {
+    ...parts,
+    tables: createTables({ directory, documents }),
+    window: createWindow({ model, contextTokens: config.CHAT_CONTEXT_TOKENS, log }),
+    isStopWord: (word) => stopWords.has(word),
+    pauses: createPauses(store.runs, createHiddenDocuments(store)),
+    sentQuestions: createSentQuestions(store),
   }
 }
 

@@ -41,7 +41,7 @@ export interface PromptOptions {
   catalogue?: (() => string) | undefined
 }
 
-interface PromptParts
+export interface PromptParts
   extends PromptOptions,
     Pick<AgentRequest, 'messages' | 'instructions' | 'attached' | 'files'> {
   /** Whether the model is shown how to answer; one that only quotes is not. */

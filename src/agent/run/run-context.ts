@@ -1,4 +1,4 @@
-import type { ChatModel, ModelTool } from '@agent-server/models'
+import type { ChatModel, ModelMessage, ModelTool } from '@agent-server/models'
 import type { CitationCheck } from '@agent-server/schemas/citation.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { accountOwner, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
@@ -16,7 +16,7 @@ import {
 import { createArtifacts } from '../tools/artifacts.ts'
 import type { Tool, ToolContext } from '../tools/define-tool.ts'
 import { toModelTool } from '../tools/discover-tools.ts'
-import type { ToolCall, ToolRegistry } from '../tools/registry.ts'
+import type { RunTools, ToolCall, ToolRegistry } from '../tools/registry.ts'
 import { readWaitedCalls } from './answered-calls.ts'
 import type { RunLimits } from './budget.ts'
 import { findChunks, scopeOf } from './find-chunks.ts'
@@ -25,7 +25,7 @@ import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filt
 import { AnswerText } from './model-turn.ts'
 import type { OpenRun } from './open-run.ts'
 import type { Pauses } from './pause.ts'
-import { type FittedPrompt, fitPrompt, type PromptOptions } from './prompt.ts'
+import { type FittedPrompt, fitPrompt, type PromptOptions, type PromptParts } from './prompt.ts'
 import type { RunLimiter } from './run-limiter.ts'
 import type { RunTraces } from './run-trace.ts'
 import type { SentQuestions } from './sent-questions.ts'
@@ -72,7 +72,7 @@ export async function* begin(
   start: OpenRun,
   signal: AbortSignal,
 ) {
-  const { instructions, attached, clientTools, sampling, topK, isPlain } = request
+  const { topK, isPlain } = request
   const { sessionId, budget, paused, trace } = start
   checkEffort(request.effort ?? 'low', parts.model)
   checkCitationCheck(request, parts.model)
@@ -98,42 +98,20 @@ export async function* begin(
     searched,
     meter: budget.meter,
   })
-  const added = [...(paused?.added ?? [])]
-  let numbered: NumberedHit[] = []
-  const fit = (replacementMessage?: string): FittedPrompt => {
-    // Whether the model calls tools may be known only after the first request.
-    const { supportsTools } = parts.model
-    const fitted = fitPrompt(
-      {
-        ...parts.prompt,
-        messages,
-        instructions,
-        attached,
-        files: request.files,
-        hasExample: parts.model.generates,
-        chunks: topK > 0 ? numbered : undefined,
-        replacementMessage,
-        citations,
-        added,
-        clientTools: supportsTools ? clientTools : [],
-        sampling,
-        recalled,
-        offered: (tokens) =>
-          supportsTools && !isPlain ? tools.offered(tokens).map(toModelTool) : [],
-      },
-      parts.window,
-    )
-    if (supportsTools && !isPlain)
-      parts.window.warnAboutOmittedTools(leftOut(tools.offered(), fitted.tools))
-    return fitted
-  }
   await parts.window.learn(signal)
-  const recalled = await parts.sentQuestions.recall(request)
-  const messages = await withoutMarks(request.messages, signal)
+  const state: PromptState = {
+    citations,
+    tools,
+    recalled: await parts.sentQuestions.recall(request),
+    messages: await withoutMarks(request.messages, signal),
+    numbered: [],
+    added: [...(paused?.added ?? [])],
+  }
+  const fit = (replacementMessage?: string) => fitRun(parts, request, state, replacementMessage)
   const passages = paused
     ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
     : yield* findChunks(parts, request, { meter: budget.meter, promptFor: fit }, signal)
-  numbered = citations.add(passages.hits.map(withoutStages))
+  state.numbered = citations.add(passages.hits.map(withoutStages))
   const fitted = fit()
   if (!paused && topK > 0) searched(passages.query, fitted.chunks, passages.hits)
   const waited = readWaitedCalls(paused, request.resume)
@@ -155,11 +133,48 @@ export async function* begin(
      * The first prompt, and how it is fitted again with the model's answers and the tool results of this run, which
      * follow the question.
      */
-    prompt: { first: fitted, fit, added },
+    prompt: { first: fitted, fit, added: state.added },
     /** The calls of the round that the pause interrupted. */
     waited,
     isRefused: (call: ToolCall) => tools.needsApproval(call.name) && !approved.includes(call),
   }
+}
+
+/** What a prompt is fitted from, besides the request. */
+interface PromptState extends Pick<PromptParts, 'citations' | 'messages' | 'recalled'> {
+  tools: Pick<RunTools, 'offered'>
+  numbered: readonly NumberedHit[]
+  /** The messages that the run adds. */
+  added: ModelMessage[]
+}
+
+function fitRun(
+  { model, prompt, window }: Dependencies,
+  { instructions, attached, files, sampling, clientTools, topK, isPlain }: AgentRequest,
+  { tools, numbered, ...state }: PromptState,
+  replacementMessage: string | undefined,
+): FittedPrompt {
+  // Whether the model calls tools may be known only after the first request.
+  const { supportsTools, generates: hasExample } = model
+  const hasTools = supportsTools && !isPlain
+  const fitted = fitPrompt(
+    {
+      ...prompt,
+      ...state,
+      instructions,
+      attached,
+      files,
+      sampling,
+      hasExample,
+      chunks: topK > 0 ? numbered : undefined,
+      replacementMessage,
+      clientTools: supportsTools ? clientTools : [],
+      offered: (tokens) => (hasTools ? tools.offered(tokens).map(toModelTool) : []),
+    },
+    window,
+  )
+  if (hasTools) window.warnAboutOmittedTools(leftOut(tools.offered(), fitted.tools))
+  return fitted
 }
 
 function checkCitationCheck({ citationCheck }: AgentRequest, { generates }: ChatModel): void {

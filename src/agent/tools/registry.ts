@@ -221,7 +221,6 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
   }
 }
 
-/** The context of a call that resumes after a question, or that of the whole run. */
 /** What a tool that threw asks, or its failure. */
 function toResult(error: unknown, tool: Tool, log: Dependencies['log']): ToolResult {
   if (!(error instanceof ElicitationRequired)) return failed(explain(error, tool, log))

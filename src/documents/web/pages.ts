@@ -49,7 +49,6 @@ interface Dependencies {
   /** Notifies ingestion that there is work. */
   wake: () => void
   log: Pick<Log, 'warn'>
-  pollMs?: number
 }
 
 interface WebSettings {
@@ -201,7 +200,7 @@ function createPagesOf({ store, documents, fetchPage, refresh: refreshDue }: Pag
 }
 
 async function runDue(
-  { store, log, pollMs = POLL_MS }: Omit<Dependencies, 'fetchPage'>,
+  { store, log }: Omit<Dependencies, 'fetchPage'>,
   refresh: Refresh,
   signal: AbortSignal,
 ) {
@@ -215,7 +214,7 @@ async function runDue(
       return []
     })
     await Promise.all(ids.map(refreshDue))
-    if (ids.length < MAX_REFRESHES) await ignore(pause(pollMs, signal), 'only the signal ends it')
+    if (ids.length < MAX_REFRESHES) await ignore(pause(POLL_MS, signal), 'only the signal ends it')
   }
 }
 

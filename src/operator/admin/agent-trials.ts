@@ -42,33 +42,18 @@ export function createAgentTrials({ openMcp, openSandbox, openSkills, openAgent 
   const drafts = createLimiter({ name: 'drafts of agents', capacity: MAX_DRAFTS })
 
   return {
-    async mcp({ mcpServers }: AgentConfiguration, name: string, signal: AbortSignal) {
+    mcp({ mcpServers }: AgentConfiguration, name: string, signal: AbortSignal) {
       const tried = mcpServers[name]
-      const mcp = await openMcp(tried ? { [name]: { ...tried, enabled: true } } : {})
-      try {
-        return await mcp.test(name, { accept: false, arguments: {} }, signal, undefined)
-      } finally {
-        await mcp.close()
-      }
+      const opening = openMcp(tried ? { [name]: { ...tried, enabled: true } } : {})
+      const request = { accept: false, arguments: {} }
+      return useOnce(opening, (mcp) => mcp.test(name, request, signal, undefined))
     },
 
-    async sandbox({ sandbox: section }: AgentConfiguration, signal: AbortSignal) {
-      const sandbox = await openSandbox(section)
-      try {
-        return await sandbox.verify(signal)
-      } finally {
-        await sandbox.close()
-      }
-    },
+    sandbox: ({ sandbox: section }: AgentConfiguration, signal: AbortSignal) =>
+      useOnce(openSandbox(section), (sandbox) => sandbox.verify(signal)),
 
-    async skills({ skills: settings }: AgentConfiguration, signal: AbortSignal) {
-      const skills = await openSkills(settings)
-      try {
-        return await skills.reload({ accept: false }, signal)
-      } finally {
-        await skills.close()
-      }
-    },
+    skills: ({ skills: settings }: AgentConfiguration, signal: AbortSignal) =>
+      useOnce(openSkills(settings), (skills) => skills.reload({ accept: false }, signal)),
 
     /** Opens an agent for one question. Throws AppError `not_launched`, `too_many_runs`. */
     async draft(
@@ -88,6 +73,18 @@ export function createAgentTrials({ openMcp, openSandbox, openSkills, openAgent 
       const closing = opened.move()
       return { ...draft, [Symbol.asyncDispose]: () => closing.disposeAsync() }
     },
+  }
+}
+
+async function useOnce<Part extends { close(): Promise<void> }, Result>(
+  opening: Promise<Part>,
+  use: (part: Part) => Promise<Result>,
+): Promise<Result> {
+  const part = await opening
+  try {
+    return await use(part)
+  } finally {
+    await part.close()
   }
 }
 

@@ -22,14 +22,13 @@ interface Dependencies {
   ledger: Pick<UsageLedger, 'flush' | 'today'>
   limits: Limits
   prices: () => AgentConfiguration['prices']
-  now?: () => number
 }
 
 export type UsageReports = ReturnType<typeof createUsageReports>
 
 /** Tells what was used by whom, and each what is theirs. */
 export function createUsageReports(dependencies: Dependencies) {
-  const { store, ledger, limits, prices, now = Date.now } = dependencies
+  const { store, ledger, limits, prices } = dependencies
 
   const sums = async ({ by, since, until, limit, ...filters }: UsageQuery, reader: Owner) => {
     const last = until === undefined ? ledger.today() : dayOf(until)
@@ -90,7 +89,11 @@ export function createUsageReports(dependencies: Dependencies) {
     owned: Awaited<ReturnType<Limits>>[number],
   ): Promise<OwnUsage['limits'][number]> {
     const { kind, id, tokensPerDay, costPerDay } = owned
-    const { tokens, cost, heldTokens, heldCost } = await store.used(owned, ledger.today(), now())
+    const { tokens, cost, heldTokens, heldCost } = await store.used(
+      owned,
+      ledger.today(),
+      Date.now(),
+    )
     return {
       of: kind,
       id,
