@@ -82,7 +82,7 @@ export class Answers {
         ...request,
         sessionId: request.sessionId ?? ref.id,
         conversationId: ref.id,
-        answerItemId: ref.item,
+        answerId: ref.item,
         attached: [...(request.attached ?? []), ...attached],
         messages: [...itemForm.toMessages(history), ...request.messages],
       },

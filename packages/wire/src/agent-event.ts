@@ -111,7 +111,7 @@ export interface AgentRequest {
   /** The text of files that the messages bring, which are not kept. */
   files?: readonly AttachedText[] | undefined
   /** The item that the stored conversation holds the answer in, by which the run is found later. */
-  answerItemId?: string | undefined
+  answerId?: string | undefined
   /** One of the further agents of the configuration, by its name; absent for the first. */
   agent?: string | undefined
   /** Whether the model answers alone, without the server's tools and documents, as for tasks of front ends. */

@@ -47,59 +47,27 @@ export interface ReadDependencies {
 
 /** What clients read of documents. */
 export function createDocumentReads(dependencies: ReadDependencies) {
-  const { store, lookup, backlog, pictures } = dependencies
+  const { store, pictures } = dependencies
   const cursors = sealedCursors(dependencies.cursors)
-  const embeddingProgress = async (id: string): Promise<Pick<Document, 'embeddings'>> => {
-    if (!backlog) return {}
-    const missing = await backlog.missingOf(id)
-    const { seconds } = backlog.progress()
-    return { embeddings: { missing, ...(missing > 0 && seconds !== undefined && { seconds }) } }
-  }
-
-  const warningsOf = async (id: string): Promise<DocumentWarning[]> => {
-    const refused = await backlog?.refusedOf(id)
-    if (!refused) return []
-    const passages = refused === 1 ? 'A passage is' : `${refused} passages are`
-    const message = `${passages} found by words alone, because the embedding model cannot read such text`
-    return [{ code: 'not_embedded', message }]
-  }
-
-  const text: ReadText = async (visibility, id, { start = 0, end }, signal) => {
-    for (;;) {
-      const {
-        servedRevision: revision,
-        status,
-        ...document
-      } = await getExisting(store, visibility, id)
-      if (revision === undefined) {
-        const message = `The document "${id}" cannot be read: it is ${status} and has no text yet`
-        throw new AppError('document_not_ready', message, { param: 'id' })
-      }
-      const part = await lookup.readPart(visibility, { documentId: id, start, end }, signal)
-      const after = await store.get(visibility, id)
-      // Replaced in the meantime: it is unclear which of the two texts this is, so read again.
-      if (part && after?.servedRevision === revision) {
-        return { ...document, revision, ...part }
-      }
-    }
-  }
+  const embeddings = createEmbeddingNotes(dependencies.backlog)
+  const text: ReadText = (...reading) => readText(dependencies, ...reading)
 
   const find = async (visibility: Visibility, id: string): Promise<Document | undefined> => {
     const document = await store.get(visibility, id)
     if (!document) return undefined
     const described = await pictures?.picturesOf(id)
     const shown = toDocument(document)
-    const warnings = [...(shown.warnings ?? []), ...(await warningsOf(id))]
+    const warnings = [...(shown.warnings ?? []), ...(await embeddings.warnings(id))]
     return {
       ...shown,
       ...(warnings.length > 0 && { warnings }),
-      ...(await embeddingProgress(id)),
+      ...(await embeddings.progress(id)),
       ...(described && { pictures: described }),
     }
   }
 
   return {
-    embeddingProgress,
+    embeddingProgress: embeddings.progress,
     find,
     /** The served text, or the part at a hit's offsets. Throws `document_not_found`, and `document_not_ready` if there is no text yet. */
     text,
@@ -144,6 +112,25 @@ export function createDocumentReads(dependencies: ReadDependencies) {
   }
 }
 
+/** What a document lacks of its vectors. */
+function createEmbeddingNotes(backlog: ReadDependencies['backlog']) {
+  return {
+    async progress(id: string): Promise<Pick<Document, 'embeddings'>> {
+      if (!backlog) return {}
+      const missing = await backlog.missingOf(id)
+      const { seconds } = backlog.progress()
+      return { embeddings: { missing, ...(missing > 0 && seconds !== undefined && { seconds }) } }
+    },
+    async warnings(id: string): Promise<DocumentWarning[]> {
+      const refused = await backlog?.refusedOf(id)
+      if (!refused) return []
+      const passages = refused === 1 ? 'A passage is' : `${refused} passages are`
+      const message = `${passages} found by words alone, because the embedding model cannot read such text`
+      return [{ code: 'not_embedded', message }]
+    },
+  }
+}
+
 /** A place in a list counts all rows, so that it would tell a reader how many they may not see. */
 function sealedCursors(encryption: Encryption) {
   return {
@@ -181,6 +168,27 @@ type ReadText = (
   range: TextQuery,
   signal: AbortSignal,
 ) => Promise<DocumentText>
+
+async function readText(
+  { store, lookup }: Pick<ReadDependencies, 'store' | 'lookup'>,
+  ...[visibility, id, { start = 0, end }, signal]: Parameters<ReadText>
+): Promise<DocumentText> {
+  for (;;) {
+    const {
+      servedRevision: revision,
+      status,
+      ...document
+    } = await getExisting(store, visibility, id)
+    if (revision === undefined) {
+      const message = `The document "${id}" cannot be read: it is ${status} and has no text yet`
+      throw new AppError('document_not_ready', message, { param: 'id' })
+    }
+    const part = await lookup.readPart(visibility, { documentId: id, start, end }, signal)
+    const after = await store.get(visibility, id)
+    // Replaced in the meantime: it is unclear which of the two texts this is, so read again.
+    if (part && after?.servedRevision === revision) return { ...document, revision, ...part }
+  }
+}
 
 /** A text whose size is known before it is read. */
 interface OpenText {

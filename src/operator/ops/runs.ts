@@ -123,7 +123,7 @@ function excerpt(text: string, maximum: number, length = text.length): string {
 function createTrace(request: AgentRequest, take: Texts, keep: (run: Run) => void): RunTrace {
   const id = newId('run')
   const startedAt = new Date().toISOString()
-  const { conversationId, answerItemId: answerId, caller, messages } = request
+  const { conversationId, answerId, caller, messages } = request
   const lastQuestion = messages.findLast(({ role }) => role === 'user')
   const question = take(lastQuestion?.content ?? '')
   const searches: Run['searches'] = []
