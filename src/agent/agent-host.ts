@@ -8,16 +8,11 @@ const GRACE_MS = 120_000
 /** Replaced agents that stay open for their runs; one more closes the first. */
 const MAX_REPLACED = 4
 
-/** Something open: a connection, a sandbox. */
-interface Part {
-  close(): unknown
-}
-
 /** What a host needs to know of an agent. */
 interface HostedAgent {
   users: Users
-  /** Closed with the agent, unless another open agent has them, too. */
-  parts: readonly Part[]
+  /** Connections and sandboxes: closed with the agent, unless another open agent has them, too. */
+  parts: readonly { close(): unknown }[]
   configuration: { limits: { seconds: number } }
 }
 

@@ -92,7 +92,9 @@ export function createMcp(dependencies: Dependencies) {
       owner: string | undefined,
     ): Promise<McpTestResult> {
       const server = all.find((server) => server.name === name)
-      if (!server) throw notFound(`There is no MCP connection "${name}"`)
+      if (!server) {
+        throw new AppError('connection_not_found', `There is no MCP connection "${name}"`)
+      }
       const candidate = server.settings.enabled ? server : create(name, server.settings)
       try {
         const tested = await usableBy(owner, candidate, accountParts.address)
@@ -107,8 +109,6 @@ export function createMcp(dependencies: Dependencies) {
     },
   }
 }
-
-const notFound = (message: string) => new AppError('connection_not_found', message)
 
 /** The server as who tests it uses it, or the result of a test that ends there. */
 async function usableBy(

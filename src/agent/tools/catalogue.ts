@@ -27,11 +27,6 @@ interface ToolServices {
   tables: DocumentTables
 }
 
-interface ToolSwitch {
-  description: string
-  create(services: ToolServices): readonly Tool[]
-}
-
 /** The built-in tools, under the names of their switches in `tools` of agent.json. */
 const CATALOGUE = {
   semantic_search: {
@@ -73,7 +68,7 @@ const CATALOGUE = {
       fillForm({ forms: createForms(), store, lookup: store.lookup, artifacts }),
     ],
   },
-} satisfies Record<string, ToolSwitch>
+} satisfies Record<string, { description: string; create(services: ToolServices): readonly Tool[] }>
 
 type SwitchName = keyof typeof CATALOGUE
 
