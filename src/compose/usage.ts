@@ -4,7 +4,7 @@ import type { AgentConfiguration } from '../agent/configuration.ts'
 import type { Config } from '../config.ts'
 import { UsageLedger } from '../operator/usage/ledger.ts'
 import { createLimits } from '../operator/usage/limits.ts'
-import { createUsageReports } from '../operator/usage/report.ts'
+import { UsageReports } from '../operator/usage/report.ts'
 
 /** Prices and limits, which may change while the server runs. */
 export type Terms = () => Pick<AgentConfiguration, 'prices' | 'budgets'>
@@ -21,6 +21,6 @@ export function openUsage(
   const ledger = new UsageLedger({ store, limits, prices, days, log })
   return {
     ledger,
-    reports: createUsageReports({ store, ledger, limits, prices }),
+    reports: new UsageReports({ store, ledger, limits, prices }),
   }
 }

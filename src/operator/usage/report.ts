@@ -4,6 +4,7 @@ import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import type { OwnUsage, UsageQuery, UsageReport } from '@agent-server/schemas/operator/usage.ts'
 import {
   type Amounts,
+  type OwnerLimits,
   USAGE_DIMENSIONS,
   type UsageDimension,
   type UsageStore,
@@ -24,86 +25,81 @@ interface Dependencies {
   prices: () => AgentConfiguration['prices']
 }
 
-export type UsageReports = ReturnType<typeof createUsageReports>
-
 /** Tells what was used by whom, and each what is theirs. */
-export function createUsageReports(dependencies: Dependencies) {
-  const { store, ledger, limits, prices } = dependencies
+export class UsageReports {
+  readonly #parts: Dependencies
 
-  const sums = async ({ by, since, until, limit, ...filters }: UsageQuery, reader: Owner) => {
+  constructor(parts: Dependencies) {
+    this.#parts = parts
+  }
+
+  async report(query: UsageQuery, reader: Owner): Promise<UsageReport> {
+    const { rows, range } = await this.#sums(query, reader)
+    const [total = NO_AMOUNTS] = await this.#parts.store.sum({ ...range, by: [], limit: 1 })
+    return {
+      currency: this.#parts.prices().currency,
+      rows: rows.slice(0, query.limit).map(toRow),
+      hasMore: rows.length > query.limit,
+      total: toAmounts(total),
+    }
+  }
+
+  /** The same as comma-separated values, with all rows. Throws `invalid_request` if they are too many. */
+  async csv(query: Omit<UsageQuery, 'limit'>, reader: Owner): Promise<string> {
+    const { dimensions, rows } = await this.#sums({ ...query, limit: MAX_ROWS }, reader)
+    if (rows.length > MAX_ROWS) {
+      throw refusal('since', 'has more than 10,000 rows: ask for fewer days')
+    }
+    return toCsv(dimensions, rows, this.#parts.prices().currency)
+  }
+
+  /** What a caller has used, and has left for today. */
+  async own(caller: Caller): Promise<OwnUsage> {
+    const { store, ledger, limits, prices } = this.#parts
+    const { person, key } = ownersOf(caller)
+    const [since, until] = [ledger.today() - DAYS + 1, ledger.today()]
+    const range = { since, until, reader: shareOf(caller) }
+    // A program that speaks for somebody shows them what is theirs; a key, all that its limit counts.
+    const ofKey = key === '' ? { person, key } : { key }
+    const whose = person === '' ? ofKey : { person }
+    await ledger.flush()
+    const days = await store.sum({ ...range, ...whose, by: ['day'], limit: DAYS })
+    const today = days.find(({ day }) => day === ledger.today()) ?? NO_AMOUNTS
+    return {
+      currency: prices().currency,
+      limits: await Promise.all((await limits(caller)).map((owned) => this.#left(owned))),
+      today: toAmounts(today),
+      days: days.map(toRow),
+    }
+  }
+
+  async #sums({ by, since, until, limit, ...filters }: UsageQuery, reader: Owner) {
+    const { store, ledger } = this.#parts
     const last = until === undefined ? ledger.today() : dayOf(until)
     const first = since === undefined ? last - DAYS + 1 : dayOf(since)
     if (first > last) throw refusal('since', 'must not be after until')
     const dimensions = USAGE_DIMENSIONS.filter((each) => by.split(',').includes(each))
     await ledger.flush()
     const range = { ...filters, since: first, until: last, reader }
-    return {
-      dimensions,
-      rows: await store.sum({ ...range, by: dimensions, limit: limit + 1 }),
-      range,
-    }
+    const rows = await store.sum({ ...range, by: dimensions, limit: limit + 1 })
+    return { dimensions, rows, range }
   }
 
-  return {
-    async report(query: UsageQuery, reader: Owner): Promise<UsageReport> {
-      const { rows, range } = await sums(query, reader)
-      const [total = NO_AMOUNTS] = await store.sum({ ...range, by: [], limit: 1 })
-      return {
-        currency: prices().currency,
-        rows: rows.slice(0, query.limit).map(toRow),
-        hasMore: rows.length > query.limit,
-        total: toAmounts(total),
-      }
-    },
-
-    /** The same as comma-separated values, with all rows. Throws `invalid_request` if they are too many. */
-    async csv(query: Omit<UsageQuery, 'limit'>, reader: Owner): Promise<string> {
-      const { dimensions, rows } = await sums({ ...query, limit: MAX_ROWS }, reader)
-      if (rows.length > MAX_ROWS) {
-        throw refusal('since', 'has more than 10,000 rows: ask for fewer days')
-      }
-      return toCsv(dimensions, rows, prices().currency)
-    },
-
-    /** What a caller has used, and has left for today. */
-    async own(caller: Caller): Promise<OwnUsage> {
-      const { person, key } = ownersOf(caller)
-      const [since, until] = [ledger.today() - DAYS + 1, ledger.today()]
-      const range = { since, until, reader: shareOf(caller) }
-      // A program that speaks for somebody shows them what is theirs; a key, all that its limit counts.
-      const ofKey = key === '' ? { person, key } : { key }
-      const whose = person === '' ? ofKey : { person }
-      await ledger.flush()
-      const days = await store.sum({ ...range, ...whose, by: ['day'], limit: DAYS })
-      const today = days.find(({ day }) => day === ledger.today()) ?? NO_AMOUNTS
-      return {
-        currency: prices().currency,
-        limits: await Promise.all((await limits(caller)).map(left)),
-        today: toAmounts(today),
-        days: days.map(toRow),
-      }
-    },
-  }
-
-  async function left(
-    owned: Awaited<ReturnType<Limits>>[number],
-  ): Promise<OwnUsage['limits'][number]> {
+  async #left(owned: OwnerLimits): Promise<OwnUsage['limits'][number]> {
+    const { store, ledger } = this.#parts
     const { kind, id, tokensPerDay, costPerDay } = owned
-    const { tokens, cost, heldTokens, heldCost } = await store.used(
-      owned,
-      ledger.today(),
-      Date.now(),
-    )
+    const used = await store.used(owned, ledger.today(), Date.now())
+    const left = (most: number, amount: number, held: number) => Math.max(0, most - amount - held)
     return {
       of: kind,
       id,
       ...(tokensPerDay !== undefined && {
         tokensPerDay,
-        tokensLeft: Math.max(0, tokensPerDay - tokens - heldTokens),
+        tokensLeft: left(tokensPerDay, used.tokens, used.heldTokens),
       }),
       ...(costPerDay !== undefined && {
         costPerDay,
-        costLeft: Math.max(0, costPerDay - cost - heldCost),
+        costLeft: left(costPerDay, used.cost, used.heldCost),
       }),
     }
   }

@@ -114,6 +114,8 @@ describe('the queue', () => {
 
   it('never has more documents under way than allowed', async () => {
     const parts = await openParts()
+    // Where all slots are taken for a second, others get more: the thread that prepares has to run by then.
+    await parts.preparer.prepare({ title: undefined, text: 'Some text.', context: undefined })
     const ids = await addMany(parts, 40)
     const seen: number[] = []
     const running = createRunning(parts, {
