@@ -1,7 +1,7 @@
 import type { OpenedStore } from '@agent-server/stores'
 import type { Services } from '../app.ts'
 import { Answers } from '../conversations/answers.ts'
-import { createConversations } from '../conversations/conversations.ts'
+import { Conversations } from '../conversations/conversations.ts'
 import { createFeedback } from '../conversations/feedback.ts'
 import { createWithholding } from '../conversations/withheld.ts'
 import { ITEM_FORM } from '../dialects/responses/items.ts'
@@ -32,7 +32,7 @@ export function composeConversations({
   const { conversations: conversationStore, feedback: feedbackStore } = store
   const hiddenDocuments = createHiddenDocuments(store)
   const withholding = createWithholding(hiddenDocuments, linkFor)
-  const conversations = createConversations(conversationStore, withholding, conversationDeleted)
+  const conversations = new Conversations(conversationStore, withholding, conversationDeleted)
   const storedResponses = new StoredResponses(store.responses, hiddenDocuments)
   return {
     conversations,

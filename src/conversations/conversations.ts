@@ -17,8 +17,6 @@ import { type PageQuery, pageOf, toList } from '@agent-server/wire'
 import { readAnswer, textOfAnswer } from './answer-record.ts'
 import type { Withholding } from './withheld.ts'
 
-export type Conversations = ReturnType<typeof createConversations>
-
 /** Items to add, and their question: searchable, and the title of a conversation without one. */
 export interface NewItems {
   items: readonly NewItem[]
@@ -43,77 +41,170 @@ interface ListQuery {
   shared?: boolean
 }
 
-/** The conversations of callers: each key and person has their own, which people can share. `onDeleted` receives the id. */
-export function createConversations(
-  store: ConversationStore,
-  withholding: Pick<Withholding, 'items'>,
-  onDeleted: (id: string) => Promise<void>,
-) {
-  /** Throws AppError `conversation_not_found`. */
-  const get = async (id: string, caller: Caller): Promise<StoredConversation> => {
-    const conversation = await store.find(refOf(id, caller))
-    return conversation ?? missing(id)
+/** The conversations of callers: each key and person has their own, which people can share. */
+export class Conversations {
+  readonly #store: ConversationStore
+  readonly #withholding: Pick<Withholding, 'items'>
+  readonly #onDeleted: (id: string) => Promise<void>
+
+  /** `onDeleted` receives the id. */
+  constructor(
+    store: ConversationStore,
+    withholding: Pick<Withholding, 'items'>,
+    onDeleted: (id: string) => Promise<void>,
+  ) {
+    this.#store = store
+    this.#withholding = withholding
+    this.#onDeleted = onDeleted
   }
+
+  /** Throws AppError `conversation_not_found`. */
+  async get(id: string, caller: Caller): Promise<StoredConversation> {
+    return (await this.#store.find(refOf(id, caller))) ?? missing(id)
+  }
+
+  /** Without what concerns its owner alone, if it is somebody else's. Throws like `get`. */
+  async read(id: string, caller: Caller): Promise<ReadConversation> {
+    const { conversation, ref } = await this.#getReadable(id, caller)
+    return ref.owner === ownerIdOf(caller) ? conversation : toReader(conversation)
+  }
+
+  async create(
+    { title, metadata, first }: NewConversation,
+    caller: Caller,
+  ): Promise<StoredConversation> {
+    const id = newId('conv')
+    await this.#store.create({ ...refOf(id, caller), metadata, title })
+    if (first?.items.length) await this.append(id, first, caller)
+    return this.get(id, caller)
+  }
+
+  /** A page, and whether there is another. Throws `invalid_request` if `after` is not one of them. */
+  async list(
+    { after, limit, search, shared = false }: ListQuery,
+    caller: Caller,
+  ): Promise<{ page: ReadConversation[]; hasMore: boolean }> {
+    const store = this.#store
+    const owner = ownerIdOf(caller)
+    const principals = caller.person ? principalsOf(caller.person) : []
+    const isListed = (id: string) =>
+      shared ? store.findShared(id, principals) : store.find({ id, owner })
+    if (after !== undefined && !(await isListed(after))) {
+      throw refusal('after', 'is not one of the conversations')
+    }
+    const query = { search, after, limit: limit + 1 }
+    const rows = shared
+      ? (await store.listShared({ owner, principals }, query)).map(toReader)
+      : await store.list(owner, query)
+    return { page: rows.slice(0, limit), hasMore: rows.length > limit }
+  }
+
+  async change(
+    id: string,
+    change: Parameters<ConversationStore['change']>[1],
+    caller: Caller,
+    expected?: Parameters<ConversationStore['change']>[2],
+  ): Promise<StoredConversation> {
+    await this.#store.change(refOf(id, caller), change, expected)
+    return this.get(id, caller)
+  }
+
+  async remove(id: string, caller: Caller): Promise<void> {
+    await this.get(id, caller)
+    await this.#store.remove(refOf(id, caller))
+    await this.#onDeleted(id)
+  }
+
+  /** Adds items at the end of the current branch. Throws `conversation_not_found` and `conversation_full`. */
+  async append(id: string, { items, question }: NewItems, caller: Caller): Promise<void> {
+    await this.#store.add(refOf(id, caller), { items, question: question || undefined })
+  }
+
+  /** Like `append`; returns the new items. */
+  async addItems(id: string, newItems: NewItems, caller: Caller): Promise<StoredItem[]> {
+    await this.append(id, newItems, caller)
+    const ref = refOf(id, caller)
+    const stored: (StoredItem | undefined)[] = []
+    for (const { id: item } of newItems.items) {
+      stored.push(await this.#store.item({ ...ref, item }))
+      // They may have 10 MB together.
+      await nextTurn()
+    }
+    return stored.flatMap((item) => item ?? [])
+  }
+
+  /** A page of the items of the current branch or, with `branches`, of all, in the order in which they were added. */
+  async listItems(id: string, { branches, ...query }: ItemsQuery, caller: Caller) {
+    const { conversation, ref } = await this.#getReadable(id, caller)
+    const last = conversation.lastItem ?? ''
+    const outline = await (branches ? this.#store.outline(ref) : this.#store.branch(ref, last))
+    const { data, has_more } = pageOf(outline, query)
+    const shown = data.slice(0, Math.max(1, countWithin(data, PAGE_BYTES)))
+    const items = await this.#readItems(ref, shown)
+    const page = query.order === 'asc' ? items : items.toReversed()
+    const readable = await this.#withholding.items(page, readerOf(ref, caller))
+    return toList(readable, has_more || shown.length < data.length)
+  }
+
+  /** Throws `conversation_not_found`, and `item_not_found`. */
+  async getItem(id: string, itemId: string, caller: Caller): Promise<StoredItem> {
+    const { ref } = await this.#getReadable(id, caller)
+    const item = await this.#store.item({ ...ref, item: itemId })
+    const [shown] = item ? await this.#withholding.items([item], readerOf(ref, caller)) : []
+    if (!shown) throw itemNotFound(itemId)
+    return shown
+  }
+
+  async removeItem(id: string, item: string, caller: Caller): Promise<StoredConversation> {
+    await this.get(id, caller)
+    const isGone = await this.#store.removeItem({ ...refOf(id, caller), item })
+    if (!isGone) throw itemNotFound(item)
+    return this.get(id, caller)
+  }
+
+  /**
+   * The latest messages of the current branch or up to the item `last`, without unanswered questions: null stands for
+   * the start. Throws `conversation_not_found`, and `invalid_request` for an unknown item.
+   */
+  async history(id: string, caller: Caller, last?: string | null): Promise<StoredItem[]> {
+    const { lastItem = null } = await this.get(id, caller)
+    const end = last === undefined ? lastItem : last
+    if (end === null) return []
+    const ref = refOf(id, caller)
+    const branch = await this.#store.branch(ref, end)
+    if (branch.length === 0)
+      throw refusal('conversation.parent', 'is not an item of the conversation')
+    return withoutFailures(await this.#latest(ref, branch))
+  }
+
   /** Also one that somebody has shared with the caller. Throws like `get`. */
-  const getReadable: Readable = async (id, caller) => {
+  async #getReadable(id: string, caller: Caller): Promise<SharedConversation> {
     const { person } = caller
     const ref = refOf(id, caller)
-    const own = await store.find(ref)
+    const own = await this.#store.find(ref)
     if (own) return { conversation: own, ref }
-    return (person && (await store.findShared(id, principalsOf(person)))) ?? missing(id)
+    return (person && (await this.#store.findShared(id, principalsOf(person)))) ?? missing(id)
   }
-  const items = createItems(store, withholding, { get, getReadable })
 
-  return {
-    get,
-    /** Without what concerns its owner alone, if it is somebody else's. Throws like `get`. */
-    async read(id: string, caller: Caller): Promise<ReadConversation> {
-      const { conversation, ref } = await getReadable(id, caller)
-      if (ref.owner === ownerIdOf(caller)) return conversation
-      return toReader(conversation)
-    },
-    ...items,
-    async create(
-      { title, metadata, first }: NewConversation,
-      caller: Caller,
-    ): Promise<StoredConversation> {
-      const id = newId('conv')
-      await store.create({ ...refOf(id, caller), metadata, title })
-      if (first?.items.length) await items.append(id, first, caller)
-      return get(id, caller)
-    },
-    /** A page, and whether there is another. Throws `invalid_request` if `after` is not one of them. */
-    async list(
-      { after, limit, search, shared = false }: ListQuery,
-      caller: Caller,
-    ): Promise<{ page: ReadConversation[]; hasMore: boolean }> {
-      const owner = ownerIdOf(caller)
-      const principals = caller.person ? principalsOf(caller.person) : []
-      const isListed = (id: string) =>
-        shared ? store.findShared(id, principals) : store.find({ id, owner })
-      if (after !== undefined && !(await isListed(after))) {
-        throw refusal('after', 'is not one of the conversations')
-      }
-      const query = { search, after, limit: limit + 1 }
-      const rows = shared
-        ? (await store.listShared({ owner, principals }, query)).map(toReader)
-        : await store.list(owner, query)
-      return { page: rows.slice(0, limit), hasMore: rows.length > limit }
-    },
-    async change(
-      id: string,
-      change: Parameters<ConversationStore['change']>[1],
-      caller: Caller,
-      expected?: Parameters<ConversationStore['change']>[2],
-    ): Promise<StoredConversation> {
-      await store.change(refOf(id, caller), change, expected)
-      return get(id, caller)
-    },
-    async remove(id: string, caller: Caller): Promise<void> {
-      await get(id, caller)
-      await store.remove(refOf(id, caller))
-      await onDeleted(id)
-    },
+  async #readItems(ref: ConversationRef, items: readonly ItemOutline[]): Promise<StoredItem[]> {
+    const ids = items.map(({ id }) => id)
+    return ids.length === 0 ? [] : this.#store.items(ref, ids)
+  }
+
+  /** The latest items of a branch, with the latest question, and the instructions with which it begins. */
+  async #latest(ref: ConversationRef, branch: readonly ItemOutline[]): Promise<StoredItem[]> {
+    let start = branch.length - countWithin(branch.toReversed(), HISTORY_BYTES)
+    let items = await this.#readItems(ref, branch.slice(start))
+    if (start === 0) return items
+    // However large the question is, or what came of it.
+    while (start > 0 && !items.some(isQuestion)) {
+      const before = Math.max(0, start - AT_A_TIME)
+      items = [...(await this.#readItems(ref, branch.slice(before, start))), ...items]
+      start = before
+    }
+    const first = await this.#readItems(ref, branch.slice(0, Math.min(AT_A_TIME, start)))
+    const end = first.findIndex((item) => !isInstruction(item))
+    return [...(end === -1 ? first : first.slice(0, end)), ...fromQuestion(items)]
   }
 }
 
@@ -126,98 +217,6 @@ const toReader = (conversation: StoredConversation): ReadConversation => ({
   access: undefined,
   isShared: true,
 })
-
-type Get = (id: string, caller: Caller) => Promise<StoredConversation>
-type Readable = (id: string, caller: Caller) => Promise<SharedConversation>
-
-/** The items of conversations; `get` throws `conversation_not_found`. */
-function createItems(
-  store: ConversationStore,
-  withholding: Pick<Withholding, 'items'>,
-  { get, getReadable }: { get: Get; getReadable: Readable },
-) {
-  /** Adds items at the end of the current branch. Throws `conversation_not_found` and `conversation_full`. */
-  const append = async (id: string, { items, question }: NewItems, caller: Caller) => {
-    await store.add(refOf(id, caller), { items, question: question || undefined })
-  }
-  const read = async (ref: ConversationRef, items: readonly ItemOutline[]) =>
-    items.length === 0
-      ? []
-      : store.items(
-          ref,
-          items.map(({ id }) => id),
-        )
-  /** The latest items of a branch, with the latest question, and the instructions with which it begins. */
-  const latest = async (ref: ConversationRef, branch: readonly ItemOutline[]) => {
-    let start = branch.length - countWithin(branch.toReversed(), HISTORY_BYTES)
-    let items = await read(ref, branch.slice(start))
-    if (start === 0) return items
-    // However large the question is, or what came of it.
-    while (start > 0 && !items.some(isQuestion)) {
-      const before = Math.max(0, start - AT_A_TIME)
-      items = [...(await read(ref, branch.slice(before, start))), ...items]
-      start = before
-    }
-    const first = await read(ref, branch.slice(0, Math.min(AT_A_TIME, start)))
-    const end = first.findIndex((item) => !isInstruction(item))
-    return [...(end === -1 ? first : first.slice(0, end)), ...fromQuestion(items)]
-  }
-  return {
-    append,
-    /** Like `append`; returns the new items. */
-    async addItems(id: string, newItems: NewItems, caller: Caller): Promise<StoredItem[]> {
-      await append(id, newItems, caller)
-      const ref = refOf(id, caller)
-      const stored: (StoredItem | undefined)[] = []
-      for (const { id: item } of newItems.items) {
-        stored.push(await store.item({ ...ref, item }))
-        // They may have 10 MB together.
-        await nextTurn()
-      }
-      return stored.flatMap((item) => item ?? [])
-    },
-    /** A page of the items of the current branch or, with `branches`, of all, in the order in which they were added. */
-    async listItems(id: string, { branches, ...query }: ItemsQuery, caller: Caller) {
-      const { conversation, ref } = await getReadable(id, caller)
-      const last = conversation.lastItem ?? ''
-      const outline = await (branches ? store.outline(ref) : store.branch(ref, last))
-      const { data, has_more } = pageOf(outline, query)
-      const shown = data.slice(0, Math.max(1, countWithin(data, PAGE_BYTES)))
-      const items = await read(ref, shown)
-      const page = query.order === 'asc' ? items : items.toReversed()
-      const readable = await withholding.items(page, readerOf(ref, caller))
-      return toList(readable, has_more || shown.length < data.length)
-    },
-    /** Throws `conversation_not_found`, and `item_not_found`. */
-    async getItem(id: string, itemId: string, caller: Caller): Promise<StoredItem> {
-      const { ref } = await getReadable(id, caller)
-      const item = await store.item({ ...ref, item: itemId })
-      const [shown] = item ? await withholding.items([item], readerOf(ref, caller)) : []
-      if (!shown) throw itemNotFound(itemId)
-      return shown
-    },
-    async removeItem(id: string, item: string, caller: Caller): Promise<StoredConversation> {
-      await get(id, caller)
-      if (!(await store.removeItem({ ...refOf(id, caller), item }))) throw itemNotFound(item)
-      return get(id, caller)
-    },
-
-    /**
-     * The latest messages of the current branch or up to the item `last`, without unanswered questions: null stands for
-     * the start. Throws `conversation_not_found`, and `invalid_request` for an unknown item.
-     */
-    async history(id: string, caller: Caller, last?: string | null): Promise<StoredItem[]> {
-      const { lastItem = null } = await get(id, caller)
-      const end = last === undefined ? lastItem : last
-      if (end === null) return []
-      const ref = refOf(id, caller)
-      const branch = await store.branch(ref, end)
-      if (branch.length === 0)
-        throw refusal('conversation.parent', 'is not an item of the conversation')
-      return withoutFailures(await latest(ref, branch))
-    },
-  }
-}
 
 /** Of a page; it has one item at least. */
 const PAGE_BYTES = 4_000_000
