@@ -1,5 +1,6 @@
 import type { Citation } from '@agent-server/schemas/citation.ts'
 import type { Hit } from '@agent-server/schemas/query.ts'
+import { saysNothing } from './abstention.ts'
 
 /** The search terms of a text, e.g. its stemmed words. */
 export type TermsOf = (text: string) => Iterable<number>
@@ -41,7 +42,7 @@ const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]$/u
  * shares at most half as much as the source with the text before it, and the source was not cited there first: what a
  * model says in words of its own, or in another language than the passage, keeps its mark. A mark before its sentence
  * stays; if it is wrong by this measure, the right one follows the sentence. Headings, also where a fragment repeats
- * one of the source, tables, questions and code get no marks.
+ * one of the source, tables, questions, code, and sentences that say that the passages do not say something get no marks.
  *
  * Nothing is held back but white space and punctuation, until the next word or mark.
  */
@@ -197,8 +198,9 @@ class Sentence {
     const claim = this.#claim
     const ending = pause.replace(/\n.*/s, '')
     if (this.#following.size > 0 || UNCITED.test((claim + ending).trimEnd())) return ''
-    const { source, rightNumber, isHeading } = this.#compare(claim)
+    const { source, rightNumber, isHeading, isCopied } = this.#compare(claim)
     if (source === undefined || (!STOP.test(ending) && isHeading())) return ''
+    if (!isCopied && saysNothing(claim)) return ''
     if (this.#leading.some((number) => rightNumber(number) === number)) return ''
     this.#onMark(source, 'server')
     return `${UNSPACED.test(claim) ? '' : ' '}[${source}]`
@@ -248,6 +250,8 @@ function createComparison(hits: readonly Hit[], termsOf: TermsOf) {
       size: terms.length,
       /** The number of its source, if it has one. */
       source,
+      /** Whether it has all of its terms, as a copied sentence does. */
+      isCopied: most === terms.length,
       /** Whether the text says no more than the heading of its source. */
       isHeading(): boolean {
         const { title = '', heading = '' } = hits[(source ?? 0) - 1] ?? {}

@@ -1,0 +1,46 @@
+import { createAnalyser } from '@agent-server/search'
+import { describe, expect, it } from 'vitest'
+import { createCitations } from '../../../src/agent/citations/citations.ts'
+import { hitOf } from '../../support/hit.ts'
+
+const PASSAGES = [
+  'A library card costs €15 a year. The ferry Marit sails to Skarholm four times a day.',
+  'The contract says nothing of a deposit, and the documents do not mention a date.',
+  'Der Bibliotheksausweis kostet 15 Euro im Jahr. Das Schiff Marit fährt viermal am Tag.',
+  'El ferry Marit navega a Skarholm cuatro veces al día, salvo con viento fuerte.',
+  'Le bateau Marit part pour Skarholm quatre fois par jour, sauf en cas de vent fort.',
+]
+
+function shown(answer: string): string {
+  const analyser = createAnalyser('english')
+  const citations = createCitations()
+  citations.add(PASSAGES.map((text, index) => ({ ...hitOf(`${index}`), title: '', text })))
+  const check = citations.check(false, (text) => analyser.query(text).terms)
+  return check.write(answer) + check.end()
+}
+
+describe('A sentence that says that the passages do not say something', () => {
+  it.each([
+    'The passages do not say whether a library card costs a child €15 a year.',
+    "The documents don't mention what a library card costs for a child a year.",
+    'None of the passages states how fast the ferry Marit sails to Skarholm.',
+    'There is no information in the text about the library card of the ferry Marit.',
+    'What a lost library card costs is not mentioned in the passages.',
+    'Die Dokumente sagen nicht, ob der Bibliotheksausweis 15 Euro im Jahr kostet.',
+    'Ob der Bibliotheksausweis 15 Euro im Jahr kostet, steht nicht in den Textstellen.',
+    'Los documentos no dicen cuándo el ferry Marit navega a Skarholm con viento fuerte.',
+    'Les passages ne disent pas si le bateau Marit part pour Skarholm en cas de vent fort.',
+  ])('gets no mark: %s', (answer) => {
+    expect(shown(answer)).toBe(answer)
+  })
+
+  it.each([
+    ['A library card costs €15 a year.', 1],
+    ['A library card does not cost more than €15 a year.', 1],
+    ['The documents say that a library card costs €15 a year.', 1],
+    ['The documents do not mention a date.', 2],
+    ['Der Bibliotheksausweis kostet 15 Euro im Jahr.', 3],
+  ])('is not this one: %s', (answer, source) => {
+    expect(shown(answer)).toBe(`${answer.slice(0, -1)} [${source}].`)
+  })
+})
