@@ -6,11 +6,17 @@
  * number or name of another one of its sentences.
  *
  *     node scripts/eval-citations.ts <xquad.en.json> [english]
+ *     node scripts/eval-citations.ts <xquad.en.json> english http://127.0.0.1:8080/v1 20
+ *
+ * The second form lets the model of a server judge as well, as CITATION_CHECK=model does, each kind's so many pairs of the
+ * second half that lie evenly apart.
  */
 import { readFileSync } from 'node:fs'
+import { type Reader, UNMETERED } from '@agent-server/models'
 import { ANALYSER_LANGUAGES, createAnalyser } from '@agent-server/search'
 import { z } from 'zod'
 import { checkStatements } from '../src/agent/citations/cited-statements.ts'
+import { judgeStatements } from '../src/agent/citations/judge-statements.ts'
 import { sentencesOf } from '../src/agent/citations/sentences.ts'
 
 const Question = z.object({
@@ -20,6 +26,10 @@ const Question = z.object({
 const Paragraph = z.object({ context: z.string(), qas: z.array(Question) })
 const Article = z.object({ title: z.string().default(''), paragraphs: z.array(Paragraph).min(1) })
 type Article = z.output<typeof Article>
+
+const Completion = z.object({
+  choices: z.array(z.object({ message: z.object({ content: z.string() }) })).min(1),
+})
 
 const QUESTION_WORDS = {
   english:
@@ -55,7 +65,7 @@ const KINDS = [
 ] as const
 type Pair = { kind: (typeof KINDS)[number]; statement: string; passage: string; title: string }
 
-const [file, language = 'english'] = process.argv.slice(2)
+const [file, language = 'english', url, judgedPairs = '20'] = process.argv.slice(2)
 const analyserLanguage = z.enum(['english', 'german', 'spanish', 'french']).parse(language)
 if (file === undefined) throw new Error('Name a file in the format of SQuAD.')
 const { data } = z.object({ data: z.array(Article) }).parse(JSON.parse(readFileSync(file, 'utf8')))
@@ -63,7 +73,7 @@ const analyser = createAnalyser(z.enum(ANALYSER_LANGUAGES).parse(language))
 const termsOf = (text: string) => analyser.query(text).terms
 
 // The second half was looked at only for the table.
-for (const half of [0, 1]) {
+for (const half of url === undefined ? [0, 1] : []) {
   const pairs = data.flatMap((article, place) =>
     place % 2 === half ? pairsOf(article, place) : [],
   )
@@ -78,12 +88,72 @@ for (const half of [0, 1]) {
   console.table(rows)
 }
 
-async function verdictOf({ statement, passage: text, title }: Pair): Promise<boolean | undefined> {
-  const hit = { id: '', score: 1, documentId: '', start: 0, end: text.length, title, text }
+if (url !== undefined) {
+  const pairs = data.flatMap((article, place) => (place % 2 === 1 ? pairsOf(article, place) : []))
+  const rows = []
+  for (const kind of KINDS) {
+    const all = pairs.filter((pair) => pair.kind === kind)
+    const step = Math.max(1, Math.floor(all.length / Number(judgedPairs)))
+    const some = all.filter((_, place) => place % step === 0).slice(0, Number(judgedPairs))
+    let [judged, byModel, byWords] = [0, 0, 0]
+    for (const pair of some) {
+      const { words, model } = await judgedBy(pair, modelAt(url))
+      if (model !== undefined) judged++
+      if (model === false) byModel++
+      if (words === false) byWords++
+    }
+    rows.push({ kind, pairs: some.length, judged, 'not, model': byModel, 'not, words': byWords })
+    console.table(rows)
+  }
+}
+
+async function verdictOf(pair: Pair): Promise<boolean | undefined> {
+  const [cited] = (await checked(pair)).cited
+  return cited?.citation.supported
+}
+
+/** What the words say of a pair, and what the model says, if its verdict can be read. */
+async function judgedBy(pair: Pair, model: Reader['model']) {
+  const { cited, hits } = await checked(pair)
+  const { signal } = new AbortController()
+  const reader = { model, meter: UNMETERED, hits, termsOf, room: Number.POSITIVE_INFINITY }
+  const { citations, check } = await judgeStatements(cited, reader, signal)
+  return {
+    words: cited[0]?.citation.supported,
+    model: check.statements > 0 ? citations[0]?.supported : undefined,
+  }
+}
+
+async function checked({ statement, passage: text, title }: Pair) {
+  const hits = [{ id: '', score: 1, documentId: '', start: 0, end: text.length, title, text }]
   const options = { termsOf, isJsonAsked: false, writerOf: () => 'model' as const }
   const { signal } = new AbortController()
-  const [cited] = await checkStatements(`${statement} [1]`, [hit], options, signal)
-  return cited?.citation.supported
+  return { hits, cited: await checkStatements(`${statement} [1]`, hits, options, signal) }
+}
+
+/** A model behind `/chat/completions`, asked for JSON of a schema at temperature 0. */
+function modelAt(base: string): Reader['model'] {
+  return {
+    name: 'model',
+    async *stream({ messages, sampling }, signal) {
+      const { format, maxTokens } = sampling
+      const schema = format?.type === 'json-schema' && { name: format.name, schema: format.schema }
+      const response = await fetch(`${base}/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        signal,
+        body: JSON.stringify({
+          model: 'model',
+          messages,
+          temperature: 0,
+          max_tokens: maxTokens,
+          ...(schema && { response_format: { type: 'json_schema', json_schema: schema } }),
+        }),
+      })
+      const { choices } = Completion.parse(await response.json())
+      yield [{ type: 'text-delta', text: choices[0]?.message.content ?? '' }]
+    },
+  }
 }
 
 function pairsOf({ title, paragraphs }: Article, place: number): Pair[] {
