@@ -1,6 +1,7 @@
 // Loaded before src/main.ts, in JavaScript that every Node.js reads: older ones could not even read that file to say why.
 const { enableCompileCache } = require('node:module')
 const { join } = require('node:path')
+const { isMainThread } = require('node:worker_threads')
 const { engines } = require('../package.json')
 
 const [wanted] = /[\d.]+/.exec(engines.node)
@@ -13,6 +14,21 @@ if (major < least || (major === least && minor < leastMinor)) {
       'Install a newer one from https://nodejs.org, or run npm ci without --omit=dev, which brings one along.\n',
   )
   process.exit(1)
+}
+// Settings of glibc's allocator, which it reads once, when a process begins: all threads share one heap, and freed memory
+// goes back to the system. The operator's own values win. A process that its parent has a channel to would lose it.
+const allocator = { MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '1' }
+const isTold = Object.keys(allocator).every((name) => process.env[name] !== undefined)
+if (
+  process.platform === 'linux' &&
+  process.execve &&
+  isMainThread &&
+  !isTold &&
+  !process.connected
+) {
+  const [program, ...command] = process.argv
+  const environment = { ...allocator, ...process.env }
+  process.execve(program, [program, ...process.execArgv, ...command], environment)
 }
 // Compiled code is kept, which halves the next start; NODE_COMPILE_CACHE names another place.
 enableCompileCache(join(__dirname, '../node_modules/.cache/agent-server'))

@@ -36,3 +36,27 @@ it('npm start serves, without what only fetch needs, and ends at a signal', asyn
   // An `import` of node:http loads it: 3 MB, and a tenth of the start.
   expect(modules).not.toContain('undici')
 })
+
+it.skipIf(process.platform !== 'linux')(
+  'the allocator shares one heap among threads, unless the operator says otherwise',
+  async () => {
+    const folder = await temporaryDirectory()
+    const main = join(folder, 'main.cjs')
+    await writeFile(
+      main,
+      `const { MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ } = process.env
+       console.log(JSON.stringify([MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, process.argv.slice(2)]))`,
+    )
+    const tell = (environment: Record<string, string>) => {
+      const command = [...parameters.slice(0, -1), main, 'with', 'arguments']
+      const { PATH = '' } = process.env
+      const { stdout } = spawnSync(program, command, {
+        encoding: 'utf8',
+        env: { PATH, ...environment },
+      })
+      return JSON.parse(stdout)
+    }
+    expect(tell({})).toEqual(['1', '131072', ['with', 'arguments']])
+    expect(tell({ MALLOC_ARENA_MAX: '4' })).toEqual(['4', '131072', ['with', 'arguments']])
+  },
+)
