@@ -1,6 +1,14 @@
 import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
+import {
+  context,
+  DiagLogLevel,
+  diag,
+  logs,
+  metrics,
+  propagation,
+  trace,
+} from '@agent-server/lib/telemetry-api.ts'
 import { showContent } from '@agent-server/lib/tracing.ts'
-import { context, DiagLogLevel, diag, logs, metrics, propagation, trace } from '@opentelemetry/api'
 import type { FastifyBaseLogger } from 'fastify'
 import { z } from 'zod'
 

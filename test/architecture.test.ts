@@ -155,7 +155,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   'ipaddr.js': ['lib'],
   jose: ['oidc'],
   'openid-client': ['oidc'],
-  '@opentelemetry/api': ['lib', 'telemetry'],
+  '@opentelemetry/api': ['lib'],
   '@opentelemetry/sdk-node': ['telemetry'],
 }
 

@@ -18,13 +18,21 @@ it.each(['20.20.2', '26.8.2'])('npm start on Node.js %s says which it needs', as
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^Agent Server needs Node.js 26\.9/)])
 })
 
-it('npm start serves, without what only fetch needs, and ends at a signal', async () => {
+/** Files, also those of packages, since each costs a start about a millisecond, and memory for good. There were 1,041 at the end of November. */
+const MOST_FILES = 1_070
+
+it('npm start serves, without what only fetch needs or what few servers use, and ends at a signal', async () => {
   const folder = await temporaryDirectory()
   const [teller, list] = [join(folder, 'teller.cjs'), join(folder, 'modules.txt')]
   await writeFile(
     teller,
-    `const tell = () => require('node:fs').writeFileSync(${JSON.stringify(list)}, process.moduleLoadList.join('\\n'))
-     if (require('node:worker_threads').isMainThread) process.once('exit', tell)`,
+    `const loaded = []
+     const tell = () =>
+       require('node:fs').writeFileSync(${JSON.stringify(list)}, [...process.moduleLoadList, ...loaded].join('\\n'))
+     if (require('node:worker_threads').isMainThread) {
+       process.once('exit', tell)
+       require('node:module').registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+     }`,
   )
   const server = await startServerProcess(
     { NODE_OPTIONS: `--require ${teller}` },
@@ -35,6 +43,10 @@ it('npm start serves, without what only fetch needs, and ends at a signal', asyn
   expect(modules).toContain('NativeModule http\n')
   // An `import` of node:http loads it: 3 MB, and a tenth of the start.
   expect(modules).not.toContain('undici')
+  expect(modules).not.toMatch(/opentelemetry.*\.mjs|anthropic|sdk-node/)
+  const files = modules.split('\n').filter((name) => name.startsWith('file:'))
+  expect(files.length).toBeGreaterThan(500)
+  expect(files.length).toBeLessThan(MOST_FILES)
 })
 
 it.skipIf(process.platform !== 'linux')(

@@ -1,15 +1,14 @@
+import type { Attributes, Span } from '@opentelemetry/api'
+import { codeOf } from './system-error.ts'
 import {
-  type Attributes,
   context,
   metrics,
   propagation,
   ROOT_CONTEXT,
-  type Span,
   SpanKind,
   SpanStatusCode,
   trace,
-} from '@opentelemetry/api'
-import { codeOf } from './system-error.ts'
+} from './telemetry-api.ts'
 
 /** Without an exporter, its spans are the API's no-op spans, which record nothing and cost next to nothing. */
 const tracer = () => trace.getTracer('agent-server')
@@ -83,7 +82,7 @@ export function openSpan(name: string, { attributes, isRemote }: SpanOptions) {
   }
 }
 
-function kindOf(isRemote = false): SpanKind {
+function kindOf(isRemote = false) {
   return isRemote ? SpanKind.CLIENT : SpanKind.INTERNAL
 }
 

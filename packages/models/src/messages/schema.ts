@@ -1,6 +1,10 @@
+import { createRequire } from 'node:module'
 import { isObject } from '@agent-server/lib/text/json.ts'
-import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema'
 import type { AnswerFormat } from '../chat-model.ts'
+
+type Transform = typeof import('@anthropic-ai/sdk/lib/transform-json-schema')
+
+const require = createRequire(import.meta.url)
 
 /**
  * The schema of an answer in the subset that is accepted: what else it says becomes part of its descriptions. Undefined
@@ -8,6 +12,8 @@ import type { AnswerFormat } from '../chat-model.ts'
  */
 export function toSchema(format: AnswerFormat | undefined): Record<string, unknown> | undefined {
   if (!format || !('schema' in format) || hasOpenObject(format.schema)) return undefined
+  // Loads 15 modules, which few servers need.
+  const { transformJSONSchema }: Transform = require('@anthropic-ai/sdk/lib/transform-json-schema')
   try {
     return transformJSONSchema(format.schema)
   } catch {
