@@ -82,6 +82,9 @@ function as(text: string) {
   return { length: text.length, shown: text }
 }
 
+/** Text of which only the last character matters, unless it stands at the beginning of a line. */
+const WITHIN_LINE = /^[^\n`]+$/
+
 /** Remembers the part of the output that decides how following text is parsed. */
 class ShownText {
   /** The last character of the line; empty at its beginning. */
@@ -96,6 +99,15 @@ class ShownText {
   }
 
   add(text: string): void {
+    if (this.#isBlank || !WITHIN_LINE.test(text)) {
+      this.#addEach(text)
+      return
+    }
+    this.#run = 0
+    this.last = Array.from(text.slice(-2)).at(-1) ?? ''
+  }
+
+  #addEach(text: string): void {
     for (const character of text) {
       if (character === '\n' && this.#isBlank) this.#longestRun = 0
       this.#isBlank = character === '\n' || (this.#isBlank && character.trim() === '')

@@ -8,15 +8,18 @@ const PIECE = 65_536
 export const SHORT_PIECE = 4_096
 const MAX_BACK = 1_000
 
-/** To be awaited between the pieces of long work: lets others have a turn. Throws the reason of `signal`. */
+/**
+ * To be awaited between the pieces of long work: lets others have a turn. Undefined if it is too early for that, as to
+ * await nothing costs more than a small piece of work. Throws the reason of `signal`.
+ */
 export function createRest(signal: AbortSignal) {
   let began = performance.now()
-  return async () => {
-    if (performance.now() - began < SLICE_MS) return
+  const rest = async () => {
     await setImmediate()
     signal.throwIfAborted()
     began = performance.now()
   }
+  return () => (performance.now() - began < SLICE_MS ? undefined : rest())
 }
 
 /**

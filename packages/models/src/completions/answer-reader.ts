@@ -33,7 +33,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   }
 
   return {
-    *read(chunk: unknown) {
+    read(chunk: unknown) {
       const whole = objectOf(chunk)
       if (isError(whole)) throw failureInStream(chunk)
       const [first = {}] = Array.isArray(whole.choices) ? whole.choices : []
@@ -46,8 +46,8 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       const delta = objectOf(first.delta ?? first.message ?? { content: first.text })
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
       reasoning.keep(delta)
-      yield* readProgress(whole)
-      yield* text.read({ thought: thoughtOf(delta), text: textOf(delta) })
+      const said = text.read({ thought: thoughtOf(delta), text: textOf(delta) })
+      return inOrder(readProgress(whole), said)
     },
     get finished() {
       return finishReason !== undefined
@@ -106,6 +106,10 @@ function readProgress({ prompt_progress }: JsonObject): ModelEvent[] {
   if (typeof processed !== 'number' || typeof total !== 'number') return []
   return [{ type: 'progress', phase: 'prefill', processed, total }]
 }
+
+/** Without a generator of its own, as it is asked for each delta. */
+const inOrder = (first: readonly ModelEvent[], then: Iterable<ModelEvent>) =>
+  first.length === 0 ? then : [...first, ...then]
 
 function toolEntries({ tool_calls, function_call }: JsonObject): readonly unknown[] {
   const entries = objectsIn(tool_calls)

@@ -52,7 +52,7 @@ export class ModelCall implements Disposable {
   #learned: Learned | undefined
   /** What is left of a long text: whoever reads it is to leave others their turn. */
   #pieces: ModelEvent[][] = []
-  readonly #rest: () => Promise<void>
+  readonly #rest: ReturnType<typeof createRest>
 
   constructor(server: ChatServer, options: ModelCallOptions, signal: AbortSignal) {
     const { protocol, request, isThinkingOpen } = options
@@ -131,8 +131,10 @@ export class ModelCall implements Disposable {
     for (const event of sent) {
       this.#hasEndMark = isEnd(event.data)
       if (this.#hasEndMark) return
-      for (const part of this.#answer.read(jsonOf(event)))
-        if (events.push(part) > 1) await this.#rest()
+      for (const part of this.#answer.read(jsonOf(event))) {
+        const rest = events.push(part) > 1 && this.#rest()
+        if (rest) await rest
+      }
     }
   }
 
@@ -188,7 +190,7 @@ function joined(events: readonly ModelEvent[]): ModelEvent[] {
     const last = result.at(-1)
     const isText = event.type === 'text-delta' || event.type === 'reasoning-delta'
     if (isText && last?.type === event.type) {
-      result.splice(-1, 1, { ...event, text: last.text + event.text })
+      result[result.length - 1] = { ...event, text: last.text + event.text }
     } else {
       result.push(event)
     }

@@ -29,9 +29,11 @@ export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderO
   return {
     /** Reads the next reasoning and text, as the protocol tells them apart; of a long text a piece at each step. */
     *read({ thought = '', text = '' }: { thought?: string; text?: string }): Generator<ModelEvent> {
-      if (thought !== '') thinking.noteThinkingApart()
-      yield* toEvents(thought, '')
-      for (const piece of piecesOf(text, SHORT_PIECE)) {
+      if (thought !== '') {
+        thinking.noteThinkingApart()
+        yield* toEvents(thought, '')
+      }
+      for (const piece of text.length > SHORT_PIECE ? piecesOf(text, SHORT_PIECE) : [text]) {
         const parts = thinking.write(piece)
         yield* toEvents(parts.reasoning, cutter.write(written.write(parts.text)))
       }
