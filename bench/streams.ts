@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Bench, type Findings, verdict } from './support/bench.ts'
 import { type Prepared, prepare, type Streamed, stream } from './support/http-client.ts'
 import { type Found, interleave } from './support/interleave.ts'
@@ -7,6 +8,8 @@ import { modelAt, startUpstream, type Upstream } from './support/upstream-proces
 
 const CHUNKS = 10_000
 const MEMORY_SAMPLE_MS = 100
+/** Between two requests of `/health`, which must not wait for the streams. */
+const HEALTH_MS = 50
 /** Chats that only warm up, some at a time, because V8 is still compiling until then. */
 const WARM_UP = { chats: 480, atOnce: 16, pace: { delayMs: 0, deltas: 20, intervalMs: 0 } }
 
@@ -14,6 +17,7 @@ const WARM_UP = { chats: 480, atOnce: 16, pace: { delayMs: 0, deltas: 20, interv
 const LOADS = [
   { streams: 32, pace: { delayMs: 50, deltas: 100, intervalMs: 20 } },
   { streams: 32, pace: { delayMs: 50, deltas: 2_000, intervalMs: 0 } },
+  { streams: 200, pace: { delayMs: 50, deltas: 300, intervalMs: 33 } },
   { streams: 1_000, pace: { delayMs: 50, deltas: 150, intervalMs: 100 } },
   { streams: 1_000, pace: { delayMs: 50, deltas: 100, intervalMs: 0 } },
 ]
@@ -27,6 +31,8 @@ interface Flood {
   /** For each stream, the milliseconds from its first delta to its end. */
   lengths: number[]
   failed: number
+  /** Milliseconds that each `/health` took meanwhile. */
+  health: number[]
   /** The peak growth of the server's memory, in bytes. */
   growth: number
 }
@@ -98,10 +104,13 @@ async function flood(
     highest = Math.max(highest, (await server?.memory()) ?? 0)
   }
   const sampling = setInterval(() => void sample(), MEMORY_SAMPLE_MS)
+  const ended = new AbortController()
+  const probing = server ? probe(`${server.url}/health`, ended.signal) : []
   const started = performance.now()
   const answers = await Promise.all(requests.map(stream))
   const seconds = (performance.now() - started) / 1_000
   clearInterval(sampling)
+  ended.abort()
   const deltas = answers.reduce((sum, answer) => sum + answer.deltas, 0)
   return {
     deltasPerSecond: deltas / seconds,
@@ -109,8 +118,21 @@ async function flood(
     firstDeltas: answers.map(({ firstDelta }) => firstDelta),
     lengths: answers.map(({ milliseconds, firstDelta }) => milliseconds - firstDelta),
     failed: answers.filter((answer) => !isWhole(answer, pace.deltas)).length,
+    health: await probing,
     growth: highest - before,
   }
+}
+
+/** How long each answer takes, until the signal. */
+async function probe(url: string, until: AbortSignal): Promise<number[]> {
+  const times: number[] = []
+  while (!until.aborted) {
+    const started = performance.now()
+    await (await fetch(url)).arrayBuffer()
+    times.push(performance.now() - started)
+    await pause(HEALTH_MS)
+  }
+  return times
 }
 
 function isWhole({ status, deltas, tail }: Streamed, expected: number): boolean {
@@ -133,6 +155,7 @@ function toRow(label: string, load: Load, found: Found<'direct' | 'chat', Flood>
     )
   const length = (floods: readonly Flood[]) =>
     round(median(floods.flatMap(({ lengths }) => lengths)) / 1_000)
+  const health = chat.flatMap((flood) => flood.health)
   const failed = chat.reduce((sum, flood) => sum + flood.failed, 0)
   return {
     load: label,
@@ -143,6 +166,7 @@ function toRow(label: string, load: Load, found: Found<'direct' | 'chat', Flood>
     'gap p50/p99 ms direct': `${gap(direct, 0.5)} / ${gap(direct, 0.99)}`,
     'gap p50/p99 ms /chat': `${gap(chat, 0.5)} / ${gap(chat, 0.99)}`,
     'first delta to the end p50 s direct / chat': `${length(direct)} / ${length(chat)}`,
+    '/health p50/p99 ms': `${round(percentile(health, 0.5), 0)} / ${round(percentile(health, 0.99), 0)}`,
     'kB/stream': round(Math.max(...chat.map(({ growth }) => growth)) / load.streams / 1_024, 0),
     'no error': verdict(failed === 0),
   }
