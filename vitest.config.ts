@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { CLIENTS, clientsAreInstalled } from './test/support/clients.ts'
 import { isLong, ONLY_LONG } from './test/support/long.ts'
+import { isLeftOut, longFiles } from './test/support/long-files.ts'
 
 /** Suites that need a program of the machine: a container engine, a browser, PostgreSQL. */
 const SYSTEM = 'test/system/**/*.test.ts'
@@ -66,6 +67,7 @@ export default defineConfig({
             '**/node_modules',
             SYSTEM,
             MODEL,
+            ...(isLeftOut ? longFiles() : []),
             ...(clientsAreInstalled() ? [] : [`${CLIENTS}/**`]),
           ],
         },

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { CLIENTS, clientsAreInstalled } from '../test/support/clients.ts'
+import { leavesOut, longFiles, namesFiles } from '../test/support/long-files.ts'
 import { CHECK_NAMES, runChecks } from './check.ts'
 import { closingLine, type Outcome, readReport } from './read-report.ts'
 import { runToolWith } from './run-tool.ts'
@@ -12,6 +13,9 @@ const EVERYWHERE = ['--project=everywhere']
 
 /** An in-memory file system, where a store does not wait for a disk; used if it has room for all test data. */
 const MEMORY = { directory: '/dev/shm', bytes: 2 ** 32 }
+
+/** How long all of it should take on two cores without other work, in seconds. */
+const GOAL = { wall: 240, processor: 420 }
 
 /** Of processor time, on every Linux that Node.js is built for. */
 const TICKS_PER_SECOND = 100
@@ -38,6 +42,7 @@ if (selection.length === 0) {
   console.log(
     `left to .ci/run: ${outcome.longOnly} tests of the long form and what else is tagged \`long\`, see test/support/long.ts`,
   )
+  console.log(`left to .ci/run: ${longFiles().join(', ')}`)
   console.log(
     'left to .ci/run: test/system/ (container engine, browser, PostgreSQL), see npm run test:system',
   )
@@ -47,7 +52,14 @@ if (selection.length === 0) {
 }
 for (const test of outcome.unsteady) console.log(`passed when run again: ${test}`)
 for (const failure of [...failedChecks, ...outcome.failures]) console.log(`failed: ${failure}`)
-console.log(`took ${timeOf(process.uptime())}${processorTime()}`)
+const seconds = { wall: process.uptime(), processor: processorSeconds() }
+const processor = seconds.processor > 0 ? `, ${timeOf(seconds.processor)} of processor time` : ''
+console.log(`took ${timeOf(seconds.wall)}${processor}`)
+if (selection.length === 0 && seconds.processor > GOAL.processor) {
+  console.log(
+    `above the goal of ${timeOf(GOAL.wall)} and ${timeOf(GOAL.processor)} of processor time: see "Tests" in AGENTS.md`,
+  )
+}
 const total = {
   ...outcome,
   passed: outcome.passed + checks.length - failedChecks.length,
@@ -62,7 +74,7 @@ async function runSuites(parameters: readonly string[]): Promise<Outcome> {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   try {
     const passed = await runToolWith(
-      await place(parameters),
+      { ...(await place(parameters)), ...(!namesFiles(parameters) && leavesOut) },
       'vitest',
       'run',
       ...reporters,
@@ -95,17 +107,16 @@ async function place(parameters: readonly string[]): Promise<Record<string, stri
   return bavail * bsize < MEMORY.bytes ? {} : { TMPDIR: MEMORY.directory }
 }
 
-/** Of this process and of all that it has started, as soon as that has ended; Linux alone tells it. */
-function processorTime(): string {
-  if (process.platform !== 'linux') return ''
+/** Of this process and of all that it has started, as soon as that has ended; 0 where it is not Linux, which alone tells it. */
+function processorSeconds(): number {
+  if (process.platform !== 'linux') return 0
   const stat = readFileSync('/proc/self/stat', 'utf8')
   // What follows the name in parentheses, which may contain spaces; see proc_pid_stat(5).
   const ticks = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
     .slice(11, 15)
-  const seconds = ticks.reduce((sum, text) => sum + Number(text), 0) / TICKS_PER_SECOND
-  return `, ${timeOf(seconds)} of processor time`
+  return ticks.reduce((sum, text) => sum + Number(text), 0) / TICKS_PER_SECOND
 }
 
 function timeOf(seconds: number): string {

@@ -1,6 +1,7 @@
 import { ActivityEvent } from '@agent-server/schemas/operator/ops.ts'
 import { describe, expect, it } from 'vitest'
 import { readAllBlocks, readBlocks } from '../support/event-stream-reader.ts'
+import { onlyLong } from '../support/long.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, modelAt, TEST_KEY } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
@@ -67,7 +68,7 @@ describe('GET /admin/events', () => {
     await expect.poll(statuses).toEqual([502, 502])
   })
 
-  it('follows what happens, and does not hold back a stop', async () => {
+  it('follows what happens, and does not hold back a stop', onlyLong, async () => {
     const patient = await startServerProcess({ SHUTDOWN_GRACE: '60' })
     const seen: ActivityEvent[] = []
     const following = (async () => {

@@ -139,7 +139,7 @@ describe('A saved configuration', verifies('admin.agent.swap'), () => {
     expect(await connections(server)).toMatchObject([{ name: 'ours', state: 'on', tools: 1 }])
   })
 
-  it('keeps the sandbox of a conversation unless its settings change', async () => {
+  it('keeps the sandbox of a conversation unless its settings change', onlyLong, async () => {
     const { upstream, server } = await startWith({ sandbox: 'embedded' })
     const run = async (code: string) => {
       upstream.script(toolCallReply({ name: 'run_python', arguments: { code } }), textReply('Ok.'))

@@ -1,6 +1,7 @@
 import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { describe, expect, it } from 'vitest'
 import { Conversation, ConversationItemList } from '../../src/dialects/conversations/schema.ts'
+import { onlyLong } from '../support/long.ts'
 import { speakingFor } from '../support/people.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -56,21 +57,25 @@ const NOBODY = { field: 'name', equals: 'Nobody' }
 const ROWS = [{ region: 'north', amount: 1.5 }]
 
 describe('A file that a tool made', () => {
-  it('is for those with whom the conversation is shared while they may read what it was made from', async () => {
-    const document = await add({ ...SALES, access: ['user:bob'] })
-    const id = await askWith('make_chart', { ...CHART, sql: 'SELECT region, amount FROM sales' })
+  it(
+    'is for those with whom the conversation is shared while they may read what it was made from',
+    onlyLong,
+    async () => {
+      const document = await add({ ...SALES, access: ['user:bob'] })
+      const id = await askWith('make_chart', { ...CHART, sql: 'SELECT region, amount FROM sales' })
 
-    const { link = '', url = '' } = (await fileIn(bob, id)) ?? {}
-    expect(link).toContain('for=user%3Abob')
-    expect((await fetch(server.url + link)).status).toBe(200)
-    expect((await fetch(server.url + link.replace('bob', 'ada'))).status).toBe(401)
-    expect((await bob(url)).status).toBe(404)
+      const { link = '', url = '' } = (await fileIn(bob, id)) ?? {}
+      expect(link).toContain('for=user%3Abob')
+      expect((await fetch(server.url + link)).status).toBe(200)
+      expect((await fetch(server.url + link.replace('bob', 'ada'))).status).toBe(401)
+      expect((await bob(url)).status).toBe(404)
 
-    await share(document, [])
-    expect(await fileIn(bob, id)).toBeUndefined()
-    expect((await fileIn(ada, id))?.link).toContain('for=user%3Aada')
-    expect((await ada(url)).status).toBe(200)
-  })
+      await share(document, [])
+      expect(await fileIn(bob, id)).toBeUndefined()
+      expect((await fileIn(ada, id))?.link).toContain('for=user%3Aada')
+      expect((await ada(url)).status).toBe(200)
+    },
+  )
 
   it('of rows that the model wrote is for whoever asked: nobody knows where they are from', async () => {
     const id = await askWith('make_chart', { ...CHART, rows: ROWS })

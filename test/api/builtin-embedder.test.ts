@@ -3,6 +3,7 @@ import { Document } from '@agent-server/schemas/document.ts'
 import { ErrorBody } from '@agent-server/schemas/error.ts'
 import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
+import { onlyLong } from '../support/long.ts'
 import { startServer } from '../support/server.ts'
 
 const CHINESE = '图书馆每天早上九点开门,晚上六点关门。星期天不开放。请携带您的借书证。'
@@ -50,7 +51,7 @@ it('A question of 720,000 characters is answered, and the search of nobody is de
   expect((await search('birds of prey')).degraded).toBeUndefined()
 })
 
-it('A text of 200,000 characters is embedded by its beginning', async () => {
+it('A text of 200,000 characters is embedded by its beginning', onlyLong, async () => {
   const input = 'Owls hunt at night. '.repeat(10_000).slice(0, 199_999)
   const response = await server.request('/v1/embeddings', { body: { input } })
   expect(Embeddings.parse(await response.json()).data).toHaveLength(1)

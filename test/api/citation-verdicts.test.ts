@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ask, complete } from '../support/chat-reader.ts'
+import { long, someOf } from '../support/long.ts'
 import { answerReply } from '../support/messages-replies.ts'
 import { promptOf } from '../support/model-request.ts'
 import { speakingFor } from '../support/people.ts'
@@ -201,10 +202,15 @@ describe('A request for verdicts', () => {
     expect(response_format).toMatchObject({ type: 'json_schema', json_schema: { strict: true } })
   })
 
-  it.each([
-    ['messages', (text: string) => answerReply(text)],
-    ['responses', (text: string) => responseReply({ texts: [text] })],
-  ])('is met by a model that is asked in the protocol %s', async (api, replyOf) => {
+  it.each(
+    someOf(
+      [
+        ['messages', (text: string) => answerReply(text)],
+        ['responses', (text: string) => responseReply({ texts: [text] })],
+      ],
+      1,
+    ),
+  )('is met by a model that is asked in the protocol %s', long, async (api, replyOf) => {
     const other = await startScriptedUpstream()
     const asking = await startServer({ ...modelAt(other), CHAT_API: api })
     await asking.ingest({ title: 'Trams', text: TRAM })

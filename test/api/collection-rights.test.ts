@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { failureOf } from '../support/failure.ts'
+import { onlyLong } from '../support/long.ts'
 import { speakingFor } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -251,7 +252,7 @@ describe('The lists of a collection', () => {
 })
 
 describe('One person', () => {
-  it('cannot use up the collections of all', async () => {
+  it('cannot use up the collections of all', onlyLong, async () => {
     const greedy = speakingFor(server, { name: 'greedy' })
     const made = async () => (await create(greedy, { name: newName() })).status
     for (let i = 0; i < 200; i++) expect(await made()).toBe(201)

@@ -7,6 +7,7 @@ import { Completion, ModelList } from '../../src/dialects/completions/answer-sch
 import { failureOf } from '../support/failure.ts'
 import { sendFile } from '../support/forms.ts'
 import { listDocuments } from '../support/knowledge.ts'
+import { onlyLong } from '../support/long.ts'
 import { requester, startServer } from '../support/server.ts'
 
 const server = await startServer()
@@ -119,7 +120,7 @@ describe('Collections', () => {
   })
 })
 
-describe('a key with a small collection beside a hundred larger ones', () => {
+describe('a key with a small collection beside a hundred larger ones', onlyLong, () => {
   it('sees it as a model and as a store', async () => {
     const crowded = await startServer()
     const documents = Array.from({ length: 101 }, (_, place) => [

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SessionState } from '../../src/api/web-ui.ts'
 import { type CookieBrowser, openCookieBrowser, signInAtIssuer } from '../support/cookie-browser.ts'
 import { failureOf } from '../support/failure.ts'
+import { onlyLong } from '../support/long.ts'
 import { startOidcIssuer } from '../support/oidc-issuer.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 
@@ -282,7 +283,7 @@ it('A page of the sign-in that does not exist is not found, without a key as wel
   expect(await failureOf(response)).toMatchObject({ status: 404, code: 'route_not_found' })
 })
 
-it('Who sends many false sign-outs keeps nobody from signing in', async () => {
+it('Who sends many false sign-outs keeps nobody from signing in', onlyLong, async () => {
   const { url } = await startServer(issuer.settings)
   issuer.allow(url)
   const form = { method: 'POST', body: new URLSearchParams({ other: 'x' }) }

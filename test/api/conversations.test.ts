@@ -11,6 +11,7 @@ import {
 } from '../../src/dialects/conversations/schema.ts'
 import { type ReadChat, readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
+import { onlyLong } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, requester, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
@@ -375,21 +376,25 @@ describe('An answer of a stored conversation', () => {
     const followed = await readChat(await eventsOf(id, answer?.id ?? '', second))
     expect([followed.answer, followed.done?.finishReason]).toEqual(['Half.', 'interrupted'])
   })
-  it('is marked as interrupted, too, when the server dies in the middle of it', async () => {
-    const { directory, open } = await createSqliteData()
-    const { conversations, close } = await open()
-    const of = { id: 'conv_a', owner: undefined }
-    const record = new AnswerRecord()
-    record.take([{ type: 'text-delta', text: 'Half.' }])
-    const answer = { id: 'msg_a', json: JSON.stringify(record.answer) }
-    await conversations.create({ ...of, metadata: {} })
-    await conversations.add(of, { items: [answer], isOpen: true })
-    await close()
-    const second = await startServer({ DATA_DIR: directory })
-    // It may still be generated, by another server on the same database.
-    expect(await itemsOf('conv_a', '', second)).toMatchObject([{ status: 'in_progress' }])
-    const followed = await readChat(await eventsOf('conv_a', 'msg_a', second))
-    expect([followed.answer, followed.done?.finishReason]).toEqual(['Half.', 'interrupted'])
-    expect(await itemsOf('conv_a', '', second)).toMatchObject([{ status: 'incomplete' }])
-  })
+  it(
+    'is marked as interrupted, too, when the server dies in the middle of it',
+    onlyLong,
+    async () => {
+      const { directory, open } = await createSqliteData()
+      const { conversations, close } = await open()
+      const of = { id: 'conv_a', owner: undefined }
+      const record = new AnswerRecord()
+      record.take([{ type: 'text-delta', text: 'Half.' }])
+      const answer = { id: 'msg_a', json: JSON.stringify(record.answer) }
+      await conversations.create({ ...of, metadata: {} })
+      await conversations.add(of, { items: [answer], isOpen: true })
+      await close()
+      const second = await startServer({ DATA_DIR: directory })
+      // It may still be generated, by another server on the same database.
+      expect(await itemsOf('conv_a', '', second)).toMatchObject([{ status: 'in_progress' }])
+      const followed = await readChat(await eventsOf('conv_a', 'msg_a', second))
+      expect([followed.answer, followed.done?.finishReason]).toEqual(['Half.', 'interrupted'])
+      expect(await itemsOf('conv_a', '', second)).toMatchObject([{ status: 'incomplete' }])
+    },
+  )
 })

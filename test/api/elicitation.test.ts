@@ -2,6 +2,7 @@ import { McpTestResult } from '@agent-server/schemas/mcp.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ask, complete } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
+import { onlyLong } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startRestaurant } from '../support/restaurant.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -176,7 +177,7 @@ describe('What an MCP server asks before it goes on with a call', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('can be answered after a restart', async () => {
+  it('can be answered after a restart', onlyLong, async () => {
     const kept = { ...(await settings()), DATA_DIR: await temporaryDirectory() }
     const before = await startServer(kept)
     await connected(before)

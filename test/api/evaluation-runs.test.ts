@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSqliteData } from '../../packages/stores/test/sqlite/store-data.ts'
 import { endedEvaluation, evaluationsOf } from '../support/evaluations.ts'
 import { failureOf } from '../support/failure.ts'
+import { onlyLong } from '../support/long.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, requester, startServer, type TestServer } from '../support/server.ts'
 import {
@@ -82,7 +83,7 @@ describe('An evaluation', () => {
     expect(await evaluationsOf(empty)).toEqual([])
   })
 
-  it('measures search and answers, and tells what differs from another one', async () => {
+  it('measures search and answers, and tells what differs from another one', onlyLong, async () => {
     await judge([
       QUESTION,
       { id: 'b', question: 'Owls?', relevant: [{ documentId: larks }], collection: 'birds' },

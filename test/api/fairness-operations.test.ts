@@ -1,9 +1,10 @@
+// @module-tag long
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { type ContractOperation, operationsOf, readContract } from '../support/contract.ts'
 import { CALLS, OF_THE_SERVER, pathOf } from '../support/fairness/calls.ts'
 import { fillFairWorld, type Holder } from '../support/fairness/world.ts'
-import { isLong, long, onlyLong } from '../support/long.ts'
+import { isLong } from '../support/long.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import { requester } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
@@ -114,24 +115,20 @@ async function faultsOf(operation: ContractOperation): Promise<string[]> {
   ]
 }
 
-const LONG = all.filter(({ operationId = '' }) => !SHORT.includes(operationId))
-
-it.each(isLong ? LONG : named(SHORT))(
+it.each(isLong ? all : named(SHORT))(
   'A key with 64 connections holds up nobody: $operationId',
-  { ...long, timeout: 120_000 },
+  { timeout: 120_000 },
   async (operation) => {
     expect(await faultsOf(operation)).toEqual([])
   },
 )
 
 it('asks for every operation that does not change the server itself', () => {
-  expect(LONG.length + named(SHORT).length).toBe(all.length)
   expect(named(SHORT)).toHaveLength(SHORT.length)
   expect(named([...Object.keys(CALLS)])).toHaveLength(Object.keys(CALLS).length)
 })
 
 it('A key that reads no answer keeps nobody from theirs', {
-  ...onlyLong,
   timeout: 60_000,
 }, async () => {
   const connections = await Promise.all(

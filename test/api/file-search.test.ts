@@ -3,6 +3,7 @@ import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { ApiKeyCreated } from '@agent-server/schemas/operator/api-key.ts'
 import OpenAI, { NotFoundError, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
+import { onlyLong } from '../support/long.ts'
 import { type ScriptedEmbedder, startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 
@@ -90,7 +91,7 @@ describe('A vector store', () => {
     await expect(update).rejects.toMatchObject({ status: 400, param: 'id' })
   })
 
-  it('gives a long text in pages', async () => {
+  it('gives a long text in pages', onlyLong, async () => {
     const text = 'Long songs. '.repeat(90_000)
     const id = await server.ingest({ title: 'Songs', text })
     const path = `/v1/vector_stores/corpus/files/${id}/content`
@@ -267,23 +268,27 @@ describe('Embeddings', () => {
     await own.close()
     await embedder.close()
   })
-  it('are made of as many texts as OpenAI takes, within a bound for all of them', async () => {
-    const embedder = await startScriptedEmbedder()
-    const own = await startServer({
-      EMBEDDING_MODEL: 'scripted',
-      EMBEDDING_BASE_URL: embedder.url,
-      EMBEDDING_API_KEY: 'k',
-    })
-    const ask = (input: string[]) => own.request('/v1/embeddings', { body: { input } })
-    const many = await ask(Array.from({ length: 2_048 }, (_, place) => `Owl ${place % 7} hoots.`))
-    const vectors = Embeddings.parse(await many.json()).data.map(({ embedding }) => embedding)
-    expect(vectors).toHaveLength(2_048)
-    expect(vectors[2_044]).toEqual(vectors[0])
-    const tooMany = await ask(Array<string>(2_049).fill('Owls hoot.'))
-    const tooLong = await ask(Array<string>(11).fill('Owls hoot. '.repeat(18_180)))
-    for (const response of [tooMany, tooLong]) {
-      expect(response.status).toBe(400)
-      expect(await response.json()).toMatchObject({ error: { param: 'input' } })
-    }
-  })
+  it(
+    'are made of as many texts as OpenAI takes, within a bound for all of them',
+    onlyLong,
+    async () => {
+      const embedder = await startScriptedEmbedder()
+      const own = await startServer({
+        EMBEDDING_MODEL: 'scripted',
+        EMBEDDING_BASE_URL: embedder.url,
+        EMBEDDING_API_KEY: 'k',
+      })
+      const ask = (input: string[]) => own.request('/v1/embeddings', { body: { input } })
+      const many = await ask(Array.from({ length: 2_048 }, (_, place) => `Owl ${place % 7} hoots.`))
+      const vectors = Embeddings.parse(await many.json()).data.map(({ embedding }) => embedding)
+      expect(vectors).toHaveLength(2_048)
+      expect(vectors[2_044]).toEqual(vectors[0])
+      const tooMany = await ask(Array<string>(2_049).fill('Owls hoot.'))
+      const tooLong = await ask(Array<string>(11).fill('Owls hoot. '.repeat(18_180)))
+      for (const response of [tooMany, tooLong]) {
+        expect(response.status).toBe(400)
+        expect(await response.json()).toMatchObject({ error: { param: 'input' } })
+      }
+    },
+  )
 })

@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, it } from 'vitest'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { readContract } from '../support/contract.ts'
@@ -10,7 +11,7 @@ import {
 } from '../support/growth/operation-fields.ts'
 import { MAX_HELD_MS, startProbedServer } from '../support/growth/probed-server.ts'
 import { filled, SHAPES } from '../support/growth/shapes.ts'
-import { isLong, long } from '../support/long.ts'
+import { isLong } from '../support/long.ts'
 import { createRandom } from '../support/random.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { TEST_KEY } from '../support/server.ts'
@@ -109,7 +110,6 @@ async function tryAll(tries: readonly Try[]) {
 }
 
 it('The processor time of a request grows no faster than any text in it, and none holds up others', {
-  ...long,
   timeout: 290_000,
 }, async () => {
   const random = createRandom(SEED)

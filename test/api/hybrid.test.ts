@@ -7,6 +7,7 @@ import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { deleteDocuments } from '../support/knowledge.ts'
+import { onlyLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { settledDocument, startServer, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -242,7 +243,10 @@ describe('an embedder that is down', () => {
     },
   )
 
-  it('cannot hold up a question by keeping silent', verifies('hybrid.query.deadline'), async () => {
+  it('cannot hold up a question by keeping silent', {
+    ...verifies('hybrid.query.deadline'),
+    ...onlyLong,
+  }, async () => {
     const { server, embedder } = await startHybrid()
     await server.ingest(CAR)
     embedder.reply = () => 'hang'
@@ -252,7 +256,7 @@ describe('an embedder that is down', () => {
     expect(await query(server, { query: 'a car' })).toMatchObject({ degraded: true })
   })
 
-  it('does not keep a server from starting', async () => {
+  it('does not keep a server from starting', onlyLong, async () => {
     const embedder = await startScriptedEmbedder()
     await embedder.close()
     const server = await startServer({

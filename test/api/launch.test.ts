@@ -64,38 +64,42 @@ describe('A server', verifies('admin.launch.stopped', 'admin.launch.failed'), ()
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 
-  it('whose configuration is wrong names every mistake, and is launched once they are mended', async () => {
-    const directory = await temporaryDirectory()
-    const port = await freePort()
-    await writeFile(join(directory, 'agent.json'), '{"nmae": "x", "prompt": 3}')
-    await writeFile(join(directory, '.env'), 'TOP_K=0\nLOG_LEVEL=info\n')
-    const server = await startServerProcess({ PORT: port }, { directory, until: 'listening' })
-    await expect.poll(() => server.stderr).toMatch(/TOP_K must be at least 1/)
-    const state = await readState(server)
-    expect(state).toMatchObject({ state: 'failed', reason: expect.stringContaining('TOP_K') })
-    expect(state.mistakes.settings).toEqual([{ field: 'TOP_K', message: 'must be at least 1' }])
-    expect(state.mistakes.agent.map(({ field }) => field)).toContain('prompt')
-    const readiness = await (await server.request('/readiness')).text()
-    expect(readiness).toContain('TOP_K')
-    const forStrangers = await (await fetch(`${server.url}/readiness`)).text()
-    expect(forStrangers).toMatch(/^(?!.*(?:TOP_K|agent\.json)).*not_ready/)
-    expect(await failureOf(await post(server, '/admin/launch'))).toMatchObject({
-      code: 'not_startable',
-    })
+  it(
+    'whose configuration is wrong names every mistake, and is launched once they are mended',
+    onlyLong,
+    async () => {
+      const directory = await temporaryDirectory()
+      const port = await freePort()
+      await writeFile(join(directory, 'agent.json'), '{"nmae": "x", "prompt": 3}')
+      await writeFile(join(directory, '.env'), 'TOP_K=0\nLOG_LEVEL=info\n')
+      const server = await startServerProcess({ PORT: port }, { directory, until: 'listening' })
+      await expect.poll(() => server.stderr).toMatch(/TOP_K must be at least 1/)
+      const state = await readState(server)
+      expect(state).toMatchObject({ state: 'failed', reason: expect.stringContaining('TOP_K') })
+      expect(state.mistakes.settings).toEqual([{ field: 'TOP_K', message: 'must be at least 1' }])
+      expect(state.mistakes.agent.map(({ field }) => field)).toContain('prompt')
+      const readiness = await (await server.request('/readiness')).text()
+      expect(readiness).toContain('TOP_K')
+      const forStrangers = await (await fetch(`${server.url}/readiness`)).text()
+      expect(forStrangers).toMatch(/^(?!.*(?:TOP_K|agent\.json)).*not_ready/)
+      expect(await failureOf(await post(server, '/admin/launch'))).toMatchObject({
+        code: 'not_startable',
+      })
 
-    const { digest } = Settings.parse(await (await server.request('/admin/settings')).json())
-    const set = { TOP_K: '7' }
-    await server.request('/admin/settings', { method: 'PATCH', body: { basedOn: digest, set } })
-    const file = AgentFile.parse(await (await server.request('/admin/agent')).json())
-    const body = { text: '{"name": "desk"}', basedOn: file.digest }
-    expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
-    expect((await readState(server)).mistakes).toEqual({ agent: [], settings: [] })
-    expect(await readFile(join(directory, '.env'), 'utf8')).toContain('TOP_K=7')
+      const { digest } = Settings.parse(await (await server.request('/admin/settings')).json())
+      const set = { TOP_K: '7' }
+      await server.request('/admin/settings', { method: 'PATCH', body: { basedOn: digest, set } })
+      const file = AgentFile.parse(await (await server.request('/admin/agent')).json())
+      const body = { text: '{"name": "desk"}', basedOn: file.digest }
+      expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
+      expect((await readState(server)).mistakes).toEqual({ agent: [], settings: [] })
+      expect(await readFile(join(directory, '.env'), 'utf8')).toContain('TOP_K=7')
 
-    expect((await post(server, '/admin/launch')).status).toBe(202)
-    await until(server, 'running')
-    expect(await (await server.request('/agent')).json()).toMatchObject({ name: 'desk' })
-  })
+      expect((await post(server, '/admin/launch')).status).toBe(202)
+      await until(server, 'running')
+      expect(await (await server.request('/agent')).json()).toMatchObject({ name: 'desk' })
+    },
+  )
 
   it(
     'that may not call its WEBHOOK_URL shows that, and is launched once it is changed',

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments } from '../support/knowledge.ts'
+import { onlyLong } from '../support/long.ts'
 import { settledDocument, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 
 const server = await startServer()
@@ -103,14 +104,20 @@ describe('POST /documents/batch with lines', () => {
     },
   )
 
-  it('waits for a queue that is full', verifies('documents.lines.full'), async () => {
+  it('waits for a queue that is full', {
+    ...verifies('documents.lines.full'),
+    ...onlyLong,
+  }, async () => {
     const busy = await startServer({ INGEST_QUEUE_LIMIT: '3' })
     const results = await resultsOf(await post(line({ text: 'Words.' }).repeat(40), busy))
     expect(results.filter((result) => 'error' in result)).toEqual([])
     expect(await countDocuments(busy)).toBe(40)
   })
 
-  it('outlasts the time that other requests have', verifies('documents.lines'), async () => {
+  it('outlasts the time that other requests have', {
+    ...verifies('documents.lines'),
+    ...onlyLong,
+  }, async () => {
     const patient = await startServer(
       {},
       {

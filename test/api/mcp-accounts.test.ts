@@ -4,6 +4,7 @@ import { AuditPage } from '@agent-server/schemas/operator/audit.ts'
 import { describe, expect, it } from 'vitest'
 import { type CookieBrowser, openCookieBrowser, signInAtIssuer } from '../support/cookie-browser.ts'
 import { failureOf } from '../support/failure.ts'
+import { onlyLong } from '../support/long.ts'
 import { startWith } from '../support/mcp-connections.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startOidcIssuer } from '../support/oidc-issuer.ts'
@@ -67,7 +68,7 @@ async function askWith(browser: CookieBrowser, tool: string) {
 }
 
 describe('A server at which each person has their own account', () => {
-  it('offers who has not connected one a tool that says where', async () => {
+  it('offers who has not connected one a tool that says where', onlyLong, async () => {
     const browser = await signIn('eve')
     expect(await accountsOf(browser)).toEqual([{ connection: 'tickets' }])
     const { offered, output } = await askWith(browser, 'mcp__tickets__connect_account')

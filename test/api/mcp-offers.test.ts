@@ -7,6 +7,7 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { folderOf, skillText } from '../agent/skills/skill-for-test.ts'
+import { onlyLong } from '../support/long.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, requester, settledDocument, startServer, TEST_KEY } from '../support/server.ts'
 import { startSite } from '../support/site.ts'
@@ -139,7 +140,7 @@ describe('add_document', () => {
     expect(again.document.id).toBe(kept.id)
   })
 
-  it('reads a document again that was added before and has failed', async () => {
+  it('reads a document again that was added before and has failed', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const idle = await startServer({ DATA_DIR: directory }, { begin: false })
     const input = { text: 'The numbat eats termites.' }

@@ -1,3 +1,4 @@
+// @module-tag long
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
@@ -6,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
 import { moveTimes } from '../support/age.ts'
-import { isLong, long } from '../support/long.ts'
+import { isLong } from '../support/long.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const DAY_MS = 86_400_000
@@ -78,7 +79,6 @@ const sizeOf = (directory: string) =>
   Number.parseInt(execFileSync('du', ['-sk', directory], { encoding: 'utf8' }), 10)
 
 it(`After five weeks of ${REQUESTS} requests, in which ${DOCUMENTS} documents are changed twice, data take a fifth more than a fresh import at most`, {
-  ...long,
   timeout: 600_000,
 }, async () => {
   const [used, fresh] = [await place(), await place()]

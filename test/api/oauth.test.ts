@@ -344,7 +344,7 @@ it('names PUBLIC_URL behind a proxy, limits wrong keys, and another server knows
   expect(statuses).toEqual([...Array(10).fill(401), 429])
 })
 
-it('goes on after a restart, which forgets no code and no refresh token', async () => {
+it('goes on after a restart, which forgets no code and no refresh token', onlyLong, async () => {
   const directory = join(tmpdir(), `agent-server-${randomUUID()}`)
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const { resource: _, ...asked } = ASKED

@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { failureOf } from '../support/failure.ts'
 import { sendForm } from '../support/forms.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
+import { onlyLong } from '../support/long.ts'
 import { speakingFor, type TestPerson } from '../support/people.ts'
 import {
   requester,
@@ -338,24 +339,28 @@ describe('A mistake', () => {
     expect((await list()).total).toBe(0)
   })
 
-  it('is a manifest of too many files or directories; that of a large source is none', async () => {
-    const { diffOf } = caller(server, 'large')
-    const entry = (index: number) => ({ path: `d${index}`, filename: 'f', checksum: '', size: 1 })
-    const entries = Array.from({ length: MAX_FILES }, (_, index) => entry(index))
-    const { added, mkdir } = SyncDiff.parse(await (await diffOf(entries)).json())
-    expect([added.length, mkdir.length]).toEqual([MAX_FILES, MAX_FILES])
-    const tooMany = [...entries, entry(MAX_FILES)]
-    const deep = Array.from({ length: 300 }, (_, index) => ({
-      ...entry(index),
-      path: `${index}${'/x'.repeat(400)}`,
-    }))
-    for (const manifest of [tooMany, deep]) {
-      expect(await failureOf(await diffOf(manifest))).toMatchObject({
-        status: 400,
-        param: 'manifest',
-      })
-    }
-  })
+  it(
+    'is a manifest of too many files or directories; that of a large source is none',
+    onlyLong,
+    async () => {
+      const { diffOf } = caller(server, 'large')
+      const entry = (index: number) => ({ path: `d${index}`, filename: 'f', checksum: '', size: 1 })
+      const entries = Array.from({ length: MAX_FILES }, (_, index) => entry(index))
+      const { added, mkdir } = SyncDiff.parse(await (await diffOf(entries)).json())
+      expect([added.length, mkdir.length]).toEqual([MAX_FILES, MAX_FILES])
+      const tooMany = [...entries, entry(MAX_FILES)]
+      const deep = Array.from({ length: 300 }, (_, index) => ({
+        ...entry(index),
+        path: `${index}${'/x'.repeat(400)}`,
+      }))
+      for (const manifest of [tooMany, deep]) {
+        expect(await failureOf(await diffOf(manifest))).toMatchObject({
+          status: 400,
+          param: 'manifest',
+        })
+      }
+    },
+  )
 })
 
 describe('A full queue', () => {

@@ -195,7 +195,7 @@ describe('A server with its index in Qdrant', () => {
     expect(qdrant.mistakes).toEqual([])
   })
 
-  it('writes the vectors of documents that wait for them together', async () => {
+  it('writes the vectors of documents that wait for them together', onlyLong, async () => {
     const embedder = await startScriptedEmbedder()
     embedder.reply = () => ({ status: 503, body: {} })
     const { server, qdrant } = await startShared({
@@ -289,20 +289,19 @@ describe('A server with its index in Qdrant', () => {
     },
   )
 
-  it(
-    'leaves chunks alone that another server may just be adding',
-    verifies('qdrant.replicas'),
-    async () => {
-      const directory = await temporaryDirectory()
-      const { qdrant, server, environment } = await startShared({ DATA_DIR: directory })
-      await server.ingest(OTTERS)
-      await server.close()
-      const [held] = qdrant.store.collections.values()
-      const point = { id: 4_000_000_000, vector: { terms: { indices: [1], values: [1] } } }
-      held?.put([point])
-      await startServer(environment)
-      await pause(100)
-      expect(held?.points.has(point.id)).toBe(true)
-    },
-  )
+  it('leaves chunks alone that another server may just be adding', {
+    ...verifies('qdrant.replicas'),
+    ...onlyLong,
+  }, async () => {
+    const directory = await temporaryDirectory()
+    const { qdrant, server, environment } = await startShared({ DATA_DIR: directory })
+    await server.ingest(OTTERS)
+    await server.close()
+    const [held] = qdrant.store.collections.values()
+    const point = { id: 4_000_000_000, vector: { terms: { indices: [1], values: [1] } } }
+    held?.put([point])
+    await startServer(environment)
+    await pause(100)
+    expect(held?.points.has(point.id)).toBe(true)
+  })
 })

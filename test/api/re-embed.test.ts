@@ -55,7 +55,7 @@ describe('a start', verifies('re-embed.refused'), () => {
     )
   })
 
-  it('with another dimension of the same model is refused', async () => {
+  it('with another dimension of the same model is refused', onlyLong, async () => {
     const { embedder, environment } = await prepare()
     await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
     embedder.dimension = 32
@@ -143,7 +143,7 @@ describe('a model to change to', verifies('re-embed.online'), () => {
     },
   )
 
-  it('that does not answer is told, and harms nobody', async () => {
+  it('that does not answer is told, and harms nobody', onlyLong, async () => {
     const { environment } = await prepare()
     await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
     const next = await startScriptedEmbedder()

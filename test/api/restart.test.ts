@@ -109,7 +109,7 @@ describe('POST /admin/restart', () => {
     })
   })
 
-  it('goes back to the settings that worked where the saved ones do not start, but to no other key', async () => {
+  it('goes back to settings that worked, but to no other key', onlyLong, async () => {
     const { server, startedAt, restartAfter } = await startRenewable()
     await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
     await save(server, 'DATA_DIR=./other', `SERVER_API_KEY=${NEW_KEY}`)
@@ -278,7 +278,7 @@ describe('A restart', verifies('admin.restart.checked'), () => {
     expect(begun).not.toHaveBeenCalled()
   })
 
-  it('is refused with a port that is taken, which cannot be saved, either', async () => {
+  it('is refused with a port that is taken, which cannot be saved, either', onlyLong, async () => {
     const holder = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void holder.close())
     await once(holder, 'listening')
@@ -322,7 +322,7 @@ describe('A restart', verifies('admin.restart.checked'), () => {
     expect(begun).not.toHaveBeenCalled()
   })
 
-  it('is not what a key saves for: another store that waits for a restart is left alone', async () => {
+  it('is not what a key saves for: another store is left alone', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const given = { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', EMBEDDING_MODEL: 'none' }
     const server = await startServer({ DATA_DIR: directory }, { restart: begun, given })
@@ -370,7 +370,7 @@ describe('A restart', verifies('admin.restart.checked'), () => {
     },
   )
 
-  it('is refused with another model than that of the vectors', async () => {
+  it('is refused with another model than that of the vectors', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const { url } = await startScriptedEmbedder()
     const model = { EMBEDDING_MODEL: 'old', EMBEDDING_BASE_URL: url, EMBEDDING_API_KEY: 'key' }

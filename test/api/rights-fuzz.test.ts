@@ -1,5 +1,6 @@
+// @module-tag long
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isLong, long } from '../support/long.ts'
+import { isLong } from '../support/long.ts'
 import { fuzzRights } from '../support/rights/fuzz.ts'
 import { callNamedTool } from '../support/rights/tools.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
@@ -19,7 +20,7 @@ const CHANGING_MS = isLong ? 240_000 : 40_000
 describe(`Rights that change at random while ${SIZE.clients} clients ask (RIGHTS_SEED=${SEED})`, () => {
   it.each(['answers out of passages', 'calls tools'])(
     'hold for whatever is asked after them, of a model that %s',
-    { ...long, timeout: LONG_MS },
+    { timeout: LONG_MS },
     async (kind) => {
       const tools = kind === 'calls tools'
       const upstream = await startScriptedUpstream({ forgets: true })

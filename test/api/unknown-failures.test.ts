@@ -5,7 +5,7 @@ import { ServerState } from '@agent-server/schemas/operator/admin.ts'
 import { expect, it } from 'vitest'
 import { onlyLong } from '../support/long.ts'
 import { TEST_KEY } from '../support/server.ts'
-import { MAIN, startServerProcess } from '../support/server-process.ts'
+import { freePort, MAIN, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const BREAKING = fileURLToPath(new URL('../support/breaking-start.ts', import.meta.url))
@@ -16,10 +16,11 @@ const RESTART = { timeout: 30_000 }
 /** Restarts a server with its key and these settings in its file, and waits for what follows. */
 async function restartWith(before: readonly string[], after: readonly string[]) {
   const directory = await temporaryDirectory()
+  const port = await freePort()
   const save = (...settings: readonly string[]) =>
     writeFile(
       join(directory, '.env'),
-      [`SERVER_API_KEY=${TEST_KEY}`, 'PORT=0', ...settings, ''].join('\n'),
+      [`SERVER_API_KEY=${TEST_KEY}`, `PORT=${port}`, ...settings, ''].join('\n'),
     )
   await save(...before)
   const environment = { NODE_ENV: 'production', UI: 'off' }

@@ -3,6 +3,7 @@ import { verifies } from '../requirements.ts'
 import { ask, readCompletion } from '../support/chat-reader.ts'
 import { readBlocks } from '../support/event-stream-reader.ts'
 import { failureOf } from '../support/failure.ts'
+import { long, someOf } from '../support/long.ts'
 import { allRunsEnded } from '../support/metrics.ts'
 import { type Reply, type Step, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, modelAt, startServer } from '../support/server.ts'
@@ -77,15 +78,18 @@ const BEFORE: [string, Reply, number, string, number][] = [
 ]
 
 describe('When the model fails before its first token', () => {
-  it.each(BEFORE)(
+  it.each(someOf(BEFORE, 6))(
     'the answer is a status: the model %s',
-    verifies(
-      'upstream.status',
-      'upstream.retry',
-      'upstream.secret',
-      'upstream.idle',
-      'upstream.incomplete',
-    ),
+    {
+      ...long,
+      ...verifies(
+        'upstream.status',
+        'upstream.retry',
+        'upstream.secret',
+        'upstream.idle',
+        'upstream.incomplete',
+      ),
+    },
     async (_case, reply, status, code, tries) => {
       upstream.always(reply)
       const asked = await triesDuring(async () => {

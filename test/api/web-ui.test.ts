@@ -5,6 +5,7 @@ import { version } from 'pdfjs-dist'
 import { describe, expect, it } from 'vitest'
 import { SessionState } from '../../src/api/web-ui.ts'
 import { verifies } from '../requirements.ts'
+import { onlyLong } from '../support/long.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -61,29 +62,33 @@ describe('GET /', verifies('web-ui.page', 'web-ui.off'), () => {
     expect(bytes).toBeLessThan(150_000)
   })
 
-  it('gives the reader of PDFs its worker, decoders and character maps, and no other file', async () => {
-    const files = ['pdf.worker.mjs', 'openjpeg.wasm', 'jbig2.wasm', 'UniGB-UCS2-H.bcmap']
-    const ask = (name: string) => fetch(`${server.url}/ui/assets/${encodeURIComponent(name)}`)
-    for (const file of files) {
-      const response = await ask(`pdfjs-${version}-${file}`)
-      expect(response.status, file).toBe(200)
-      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1_000)
-      // It is that of the worker, which thereby can load nothing.
-      const policy = response.headers.get('content-security-policy')
-      expect(policy).toBe("default-src 'none'; script-src 'wasm-unsafe-eval'")
-    }
-    const [worker = ''] = files
-    const { headers } = await ask(`pdfjs-${version}-${worker}`)
-    expect(headers.get('content-type')).toMatch(/^text\/javascript/)
-    const wrong = [
-      `pdfjs-0.0.1-${worker}`,
-      worker,
-      `pdfjs-${version}-pdf.mjs`,
-      `pdfjs-${version}-../package.json`,
-      `pdfjs-${version}-missing.bcmap`,
-    ]
-    for (const name of wrong) expect((await ask(name)).status, name).toBe(404)
-  })
+  it(
+    'gives the reader of PDFs its worker, decoders and character maps, and no other file',
+    onlyLong,
+    async () => {
+      const files = ['pdf.worker.mjs', 'openjpeg.wasm', 'jbig2.wasm', 'UniGB-UCS2-H.bcmap']
+      const ask = (name: string) => fetch(`${server.url}/ui/assets/${encodeURIComponent(name)}`)
+      for (const file of files) {
+        const response = await ask(`pdfjs-${version}-${file}`)
+        expect(response.status, file).toBe(200)
+        expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1_000)
+        // It is that of the worker, which thereby can load nothing.
+        const policy = response.headers.get('content-security-policy')
+        expect(policy).toBe("default-src 'none'; script-src 'wasm-unsafe-eval'")
+      }
+      const [worker = ''] = files
+      const { headers } = await ask(`pdfjs-${version}-${worker}`)
+      expect(headers.get('content-type')).toMatch(/^text\/javascript/)
+      const wrong = [
+        `pdfjs-0.0.1-${worker}`,
+        worker,
+        `pdfjs-${version}-pdf.mjs`,
+        `pdfjs-${version}-../package.json`,
+        `pdfjs-${version}-missing.bcmap`,
+      ]
+      for (const name of wrong) expect((await ask(name)).status, name).toBe(404)
+    },
+  )
 
   it('keeps its answer for everybody else', async () => {
     expect((await fetch(`${server.url}/`)).status).toBe(401)
@@ -193,22 +198,26 @@ describe('A session', verifies('web-ui.session', 'web-ui.restart'), () => {
     expect((await fetch(`${server.url}/ui/api/agent`, { headers })).status).toBe(401)
   })
 
-  it('outlives a restart only with the same key, and leaves nothing on the disk that opens one', async () => {
-    const DATA_DIR = await temporaryDirectory()
-    // Cookies are named for the port.
-    const first = await startServer({ DATA_DIR })
-    const cookie = await openSession(first)
-    const [, value = ''] = cookie.split('=')
-    await first.close()
-    expect(await readFile(join(DATA_DIR, 'web-ui-sessions.json'), 'utf8')).not.toContain(value)
+  it(
+    'outlives a restart only with the same key, and leaves nothing on the disk that opens one',
+    onlyLong,
+    async () => {
+      const DATA_DIR = await temporaryDirectory()
+      // Cookies are named for the port.
+      const first = await startServer({ DATA_DIR })
+      const cookie = await openSession(first)
+      const [, value = ''] = cookie.split('=')
+      await first.close()
+      expect(await readFile(join(DATA_DIR, 'web-ui-sessions.json'), 'utf8')).not.toContain(value)
 
-    const cookieFor = ({ url }: TestServer) => `agent-server-${new URL(url).port}=${value}`
-    const second = await startServer({ DATA_DIR })
-    expect(await isSignedIn(second, cookieFor(second))).toBe(true)
-    await second.close()
-    const changed = await startServer({ DATA_DIR, SERVER_API_KEY: 'another-key-than-before' })
-    expect(await isSignedIn(changed, cookieFor(changed))).toBe(false)
-  })
+      const cookieFor = ({ url }: TestServer) => `agent-server-${new URL(url).port}=${value}`
+      const second = await startServer({ DATA_DIR })
+      expect(await isSignedIn(second, cookieFor(second))).toBe(true)
+      await second.close()
+      const changed = await startServer({ DATA_DIR, SERVER_API_KEY: 'another-key-than-before' })
+      expect(await isSignedIn(changed, cookieFor(changed))).toBe(false)
+    },
+  )
 
   it('shows the key to whoever is signed in, and to nobody else', async () => {
     const cookie = await openSession(server)

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { verifies } from '../requirements.ts'
+import { onlyLong } from '../support/long.ts'
 import { startServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -59,7 +60,10 @@ describe('A webhook', () => {
     },
   )
 
-  it('tells after a restart of what ended before it', verifies('webhook.durable'), async () => {
+  it('tells after a restart of what ended before it', {
+    ...verifies('webhook.durable'),
+    ...onlyLong,
+  }, async () => {
     const { messages, port } = await startReceiver()
     const DATA_DIR = await temporaryDirectory()
     const silent = await startReceiver('silent')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runAgentServer } from '../support/agent-server.ts'
 import { clientOf } from '../support/client.ts'
+import { onlyLong } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -64,7 +65,7 @@ describe('agent-server-client conversations and feedback', () => {
 })
 
 describe('agent-server-client', () => {
-  it('takes --url and --json before the command, too', async () => {
+  it('takes --url and --json before the command, too', onlyLong, async () => {
     const own = { environment: { AGENT_SERVER_KEY: TEST_KEY } }
     for (const url of [['--url', server.url], [`--url=${server.url}`]]) {
       const { code, stdout } = await runAgentServer([...url, '--json', 'query', 'owls'], own)
@@ -73,50 +74,58 @@ describe('agent-server-client', () => {
     expect(await run('--url', 'http://127.0.0.1:9', 'query', 'owls')).toMatchObject({ code: 3 })
   })
 
-  it('sends metadata as the numbers and booleans that it is written as, into a collection', async () => {
-    const folder = join(await temporaryDirectory(), 'lake')
-    await mkdir(folder)
-    await writeFile(join(folder, 'coots.md'), 'Coots swim on the lake.')
-    const pairs = ['year=2026', 'draft=true', 'version=1.10', 'code=007', 'label="2026"']
-    const metadata = pairs.flatMap((pair) => ['--metadata', pair])
-    const added = await run('add', folder, '--collection', 'lake', ...metadata)
-    expect(added.stdout).toBe('1 ready, 0 unchanged, 0 failed\n')
-    const [document] = (await client.documents.list({ collection: 'lake' })).items
-    const typed = { year: 2026, draft: true, version: '1.10', code: '007', label: '2026' }
-    expect(document?.metadata).toMatchObject(typed)
-    const listed = await run('documents', 'list', '--collection', 'lake', '--json')
-    expect(lines(listed.stdout)).toHaveLength(1)
-    const search = ['query', 'coots swim', '--effort', 'low', '--filter', 'year=2026', '--json']
-    const hitsIn = async (collection: string) =>
-      JSON.parse((await run(...search, '--collection', collection)).stdout).hits
-    expect(await hitsIn('lake')).toHaveLength(1)
-    expect(await hitsIn('default')).toEqual([])
-  })
+  it(
+    'sends metadata as the numbers and booleans that it is written as, into a collection',
+    onlyLong,
+    async () => {
+      const folder = join(await temporaryDirectory(), 'lake')
+      await mkdir(folder)
+      await writeFile(join(folder, 'coots.md'), 'Coots swim on the lake.')
+      const pairs = ['year=2026', 'draft=true', 'version=1.10', 'code=007', 'label="2026"']
+      const metadata = pairs.flatMap((pair) => ['--metadata', pair])
+      const added = await run('add', folder, '--collection', 'lake', ...metadata)
+      expect(added.stdout).toBe('1 ready, 0 unchanged, 0 failed\n')
+      const [document] = (await client.documents.list({ collection: 'lake' })).items
+      const typed = { year: 2026, draft: true, version: '1.10', code: '007', label: '2026' }
+      expect(document?.metadata).toMatchObject(typed)
+      const listed = await run('documents', 'list', '--collection', 'lake', '--json')
+      expect(lines(listed.stdout)).toHaveLength(1)
+      const search = ['query', 'coots swim', '--effort', 'low', '--filter', 'year=2026', '--json']
+      const hitsIn = async (collection: string) =>
+        JSON.parse((await run(...search, '--collection', collection)).stdout).hits
+      expect(await hitsIn('lake')).toHaveLength(1)
+      expect(await hitsIn('default')).toEqual([])
+    },
+  )
 
-  it('sends a key from the environment to the server of the login, unless another is named', async () => {
-    const directory = await temporaryDirectory()
-    const saved = { environment: { XDG_CONFIG_HOME: directory } }
-    const login = await runAgentServer(['login', server.url], { ...saved, input: TEST_KEY })
-    expect(login.code).toBe(0)
-    const withKey = (key: string, url?: string) => ({
-      environment: {
-        XDG_CONFIG_HOME: directory,
-        AGENT_SERVER_KEY: key,
-        ...(url && { AGENT_SERVER_URL: url }),
-      },
-    })
-    const other = await client.admin.keys.create({ name: 'other', scopes: ['query'] })
-    expect(await runAgentServer(['query', 'owls'], withKey(other.secret))).toMatchObject({
-      code: 0,
-    })
-    const several = ['conversations', 'rm', 'one', 'two']
-    const refused = await runAgentServer(several, withKey('wrong-key-of-somebody'))
-    expect(refused.code).toBe(4)
-    expect(lines(refused.stderr)).toHaveLength(1)
-    expect(await runAgentServer(['status'], withKey('wrong-key-of-somebody'))).toMatchObject({
-      code: 4,
-    })
-    const elsewhere = withKey(other.secret, 'http://127.0.0.1:9')
-    expect(await runAgentServer(['query', 'owls'], elsewhere)).toMatchObject({ code: 3 })
-  })
+  it(
+    'sends a key from the environment to the server of the login, unless another is named',
+    onlyLong,
+    async () => {
+      const directory = await temporaryDirectory()
+      const saved = { environment: { XDG_CONFIG_HOME: directory } }
+      const login = await runAgentServer(['login', server.url], { ...saved, input: TEST_KEY })
+      expect(login.code).toBe(0)
+      const withKey = (key: string, url?: string) => ({
+        environment: {
+          XDG_CONFIG_HOME: directory,
+          AGENT_SERVER_KEY: key,
+          ...(url && { AGENT_SERVER_URL: url }),
+        },
+      })
+      const other = await client.admin.keys.create({ name: 'other', scopes: ['query'] })
+      expect(await runAgentServer(['query', 'owls'], withKey(other.secret))).toMatchObject({
+        code: 0,
+      })
+      const several = ['conversations', 'rm', 'one', 'two']
+      const refused = await runAgentServer(several, withKey('wrong-key-of-somebody'))
+      expect(refused.code).toBe(4)
+      expect(lines(refused.stderr)).toHaveLength(1)
+      expect(await runAgentServer(['status'], withKey('wrong-key-of-somebody'))).toMatchObject({
+        code: 4,
+      })
+      const elsewhere = withKey(other.secret, 'http://127.0.0.1:9')
+      expect(await runAgentServer(['query', 'owls'], elsewhere)).toMatchObject({ code: 3 })
+    },
+  )
 })

@@ -142,7 +142,7 @@ describe('agent-server-client download', () => {
 })
 
 describe('agent-server-client status, agent, mcp and sandbox', () => {
-  it('say what works', async () => {
+  it('say what works', onlyLong, async () => {
     const { code, stdout } = await run(['status'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^server {2,}ready {2,}http:/)
@@ -154,7 +154,7 @@ describe('agent-server-client status, agent, mcp and sandbox', () => {
     )
   })
 
-  it('end with 1 where something does not', async () => {
+  it('end with 1 where something does not', onlyLong, async () => {
     expect(await run(['mcp', 'test', 'none'])).toMatchObject({ code: 1, stdout: '' })
     const none = await startServer({ AGENT_CONFIG: await writeAgentFile({ sandbox: 'none' }) })
     const environment = { AGENT_SERVER_URL: none.url, AGENT_SERVER_KEY: TEST_KEY }
@@ -276,7 +276,7 @@ describe('agent-server', () => {
     expect(stdout).toMatch(/--status|-l status/)
   })
 
-  it('adds what stands on standard input', async () => {
+  it('adds what stands on standard input', onlyLong, async () => {
     const parameters = ['add', '-', '--id', 'log', '--title', 'History']
     expect(await run(parameters, { input: 'Geese fly south.' })).toMatchObject({
       code: 0,

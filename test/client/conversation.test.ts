@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
+import { onlyLong } from '../support/long.ts'
 import { startRestaurant } from '../support/restaurant.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
@@ -49,6 +50,7 @@ it.skipIf(!hasProgram('script'))(
 
 it.skipIf(!hasProgram('script'))(
   'A conversation tells what can be typed, begins anew and ends by words of its own (needs script)',
+  onlyLong,
   async () => {
     const upstream = await startScriptedUpstream()
     upstream.script(textReply('At night.'), textReply('By day.'))
@@ -72,6 +74,7 @@ it.skipIf(!hasProgram('script'))(
 
 it.skipIf(!hasProgram('script'))(
   'An interruption ends an answer that waits for approval, and the conversation goes on (needs script)',
+  onlyLong,
   async () => {
     const upstream = await startScriptedUpstream()
     upstream.script(toolCallReply([{ name: 'semantic_search', arguments: { query: 'owls' } }]))
@@ -94,6 +97,7 @@ it.skipIf(!hasProgram('script'))(
 
 it.skipIf(!hasProgram('script'))(
   'What an MCP server asks is asked in the terminal, field by field (needs script)',
+  onlyLong,
   async () => {
     const upstream = await startScriptedUpstream()
     upstream.script(toolCallReply([{ name: 'mcp__table__book', arguments: {} }]))

@@ -10,6 +10,7 @@ import {
   UpstreamError,
 } from '../../packages/client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
+import { onlyLong } from '../support/long.ts'
 import { startServer } from '../support/server.ts'
 import { startSite } from '../support/site.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -53,7 +54,7 @@ it('A list is read page by page, and only as far as it is gone through', async (
   expect(second.nextCursor).toBeUndefined()
 })
 
-it('Each document of a batch, and a file, says who may read it', async () => {
+it('Each document of a batch, and a file, says who may read it', onlyLong, async () => {
   const { documents } = clientOf(await startServer())
   const each = [['group:hr'], ['user:ada'], []]
   const batch = each.map((access, n) => ({ id: `read-${n}`, text: `Pay ${n}.`, access }))
@@ -222,24 +223,28 @@ it('A collection is made, shared otherwise and deleted, but not while it has doc
   expect((await documents.collections()).map(({ name }) => name)).not.toContain('handbook')
 })
 
-it('The pages of a sitemap become documents, each with its result, and are refreshed the next time', async () => {
-  const { documents } = clientOf(await startServer({ OUTBOUND_ALLOW: '127.0.0.1' }))
-  const site = await startSite()
-  const pages = ['/herons', '/lost'].map((path) => `${site.url}${path}`)
-  const headers = { 'content-type': 'text/plain' }
-  site.serve('/sitemap.txt', { headers, body: pages.join('\n') })
-  site.serve('/herons', { body: '<html><body><p>Herons wait in the reeds.</p></body></html>' })
-  const add = async () => {
-    const url = `${site.url}/sitemap.txt`
-    return Array.fromAsync(documents.addSite({ url, collection: 'birds' }))
-  }
-  const [first, ...results] = await add()
-  expect(first).toEqual({ pages: 2, left: 0 })
-  const [herons, lost] = results.toSorted((a, b) => Object(a).page - Object(b).page)
-  expect(herons).toMatchObject({ url: pages[0], unchanged: false })
-  expect(lost).toMatchObject({ url: pages[1], error: { code: 'fetch_failed' } })
-  await documents.waitUntilReady(Object(herons).id)
-  expect(await add()).toContainEqual(expect.objectContaining({ url: pages[0], unchanged: true }))
-  const nowhere = documents.addSite({ url: `${site.url}/none.xml` })
-  await expect(nowhere.next()).rejects.toBeInstanceOf(UpstreamError)
-})
+it(
+  'The pages of a sitemap become documents, each with its result, and are refreshed the next time',
+  onlyLong,
+  async () => {
+    const { documents } = clientOf(await startServer({ OUTBOUND_ALLOW: '127.0.0.1' }))
+    const site = await startSite()
+    const pages = ['/herons', '/lost'].map((path) => `${site.url}${path}`)
+    const headers = { 'content-type': 'text/plain' }
+    site.serve('/sitemap.txt', { headers, body: pages.join('\n') })
+    site.serve('/herons', { body: '<html><body><p>Herons wait in the reeds.</p></body></html>' })
+    const add = async () => {
+      const url = `${site.url}/sitemap.txt`
+      return Array.fromAsync(documents.addSite({ url, collection: 'birds' }))
+    }
+    const [first, ...results] = await add()
+    expect(first).toEqual({ pages: 2, left: 0 })
+    const [herons, lost] = results.toSorted((a, b) => Object(a).page - Object(b).page)
+    expect(herons).toMatchObject({ url: pages[0], unchanged: false })
+    expect(lost).toMatchObject({ url: pages[1], error: { code: 'fetch_failed' } })
+    await documents.waitUntilReady(Object(herons).id)
+    expect(await add()).toContainEqual(expect.objectContaining({ url: pages[0], unchanged: true }))
+    const nowhere = documents.addSite({ url: `${site.url}/none.xml` })
+    await expect(nowhere.next()).rejects.toBeInstanceOf(UpstreamError)
+  },
+)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { isLong, long, onlyLong } from '../support/long.ts'
+import { isLong, onlyLong } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -63,7 +63,7 @@ it(`${DOCUMENTS} documents go through upload and list, and none of them stays in
   expect(measured.lists).toBeLessThan(GROWTH)
 })
 
-it('A large file is never in memory whole', { ...long, timeout: TIMEOUT_MS }, async () => {
+it('A large file is never in memory whole', { ...onlyLong, timeout: TIMEOUT_MS }, async () => {
   const server = await startServer({}, { begin: false })
   const path = join(await temporaryDirectory(), 'large.dat')
   const file = await open(path, 'w')

@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createSqliteData } from '../../packages/stores/test/sqlite/store-data.ts'
 import { runDoctor } from '../../src/commands/doctor.ts'
 import { loadConfig } from '../../src/config.ts'
+import { onlyLong } from '../support/long.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, modelAt, startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -48,7 +49,7 @@ it('finds all parts of a running server in order, and tells no secret', async ()
   expect(code).toBe(0)
 })
 
-it('says why the chat model does not answer, without its key', async () => {
+it('says why the chat model does not answer, without its key', onlyLong, async () => {
   const given = modelAt({ url: 'http://127.0.0.1:9/v1' }, { SERVER_API_KEY: TEST_KEY })
   const { url } = await startServer(given, { given })
   const { code, said } = await examine(await settings(Number(new URL(url).port)))
@@ -60,7 +61,7 @@ it('says why the chat model does not answer, without its key', async () => {
   expect(code).toBe(1)
 })
 
-it('describes the chat model, and warns of models that close soon', async () => {
+it('describes the chat model, and warns of models that close soon', onlyLong, async () => {
   const upstream = await startScriptedUpstream()
   const closesOn = new Date(Date.now() + 9 * 86_400_000).toISOString().slice(0, 10)
   upstream.tell({ '/v1/models': { data: [{ id: 'scripted', shutdown_date: closesOn }] } })
@@ -82,7 +83,7 @@ it('describes the chat model, and warns of models that close soon', async () => 
   expect(code).toBe(0)
 })
 
-it('says that no server runs, and what to do', async () => {
+it('says that no server runs, and what to do', onlyLong, async () => {
   const { url, close } = await startServer()
   await close()
   const { code, said } = await examine(await settings(Number(new URL(url).port)))
@@ -91,7 +92,7 @@ it('says that no server runs, and what to do', async () => {
   expect(code).toBe(1)
 })
 
-it('reads the whole database, and says what to do if it is damaged', async () => {
+it('reads the whole database, and says what to do if it is damaged', onlyLong, async () => {
   const data = await createSqliteData()
   const store = await data.open()
   for (let number = 0; number < 20; number += 1) {

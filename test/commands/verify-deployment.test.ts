@@ -26,7 +26,7 @@ describe('npm run deploy -- verify', () => {
     expect(await (await request('/documents')).json()).toMatchObject({ documents: [] })
   })
 
-  it('names what failed, tries the rest, and ends with 1', async () => {
+  it('names what failed, tries the rest, and ends with 1', onlyLong, async () => {
     const { url } = await startServer()
     const { code, said } = await verify(url, 'another-key-than-that')
     expect(code).toBe(1)

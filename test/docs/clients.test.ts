@@ -85,21 +85,25 @@ it.each(
   expect(await runBlock(whole, '.mts')).toMatch(printed)
 })
 
-it('The JavaScript of docs/reference/dialects.md works, and no block is left out', async () => {
-  expect(typescript).toHaveLength(5)
-  expect(javascript).toHaveLength(6)
-  const [openai = '', , , , responses = '', conversations = ''] = javascript
-  const asked = await runBlock(
-    `${openai}\nconsole.log(choices[0].message.content, agent.hits.length)`,
-    '.mjs',
-  )
-  expect(asked).toMatch(/The library opens at nine\. \[1\].* \d+\n$/s)
-  expect(await runBlock(responses, '.mjs')).toMatch(/Saturdays it opens at ten.*file_citation/s)
-  const [client = ''] = responses.split('\nconst first')
-  expect(await runBlock(`${client}\n${conversations}`, '.mjs')).toMatch(
-    /When does the library open\?.*And on Saturdays\?.*Saturdays it opens at ten/s,
-  )
-})
+it(
+  'The JavaScript of docs/reference/dialects.md works, and no block is left out',
+  onlyLong,
+  async () => {
+    expect(typescript).toHaveLength(5)
+    expect(javascript).toHaveLength(6)
+    const [openai = '', , , , responses = '', conversations = ''] = javascript
+    const asked = await runBlock(
+      `${openai}\nconsole.log(choices[0].message.content, agent.hits.length)`,
+      '.mjs',
+    )
+    expect(asked).toMatch(/The library opens at nine\. \[1\].* \d+\n$/s)
+    expect(await runBlock(responses, '.mjs')).toMatch(/Saturdays it opens at ten.*file_citation/s)
+    const [client = ''] = responses.split('\nconst first')
+    expect(await runBlock(`${client}\n${conversations}`, '.mjs')).toMatch(
+      /When does the library open\?.*And on Saturdays\?.*Saturdays it opens at ten/s,
+    )
+  },
+)
 
 describe.skipIf(!clientsAreInstalled())(
   'Clients of others (need npm ci in test/e2e/clients)',

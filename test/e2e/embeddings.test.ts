@@ -1,10 +1,11 @@
+// @module-tag long
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DocumentCreated } from '@agent-server/schemas/document.ts'
 import { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import { QueryResponse } from '@agent-server/schemas/query.ts'
 import { describe, expect, it } from 'vitest'
-import { isLong, long, onlyLong, someOf } from '../support/long.ts'
+import { isLong, onlyLong } from '../support/long.ts'
 import { multilingualInstalled } from '../support/multilingual-e5.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { settledDocument, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
@@ -71,9 +72,9 @@ describe('Documents that are being embedded', () => {
   })
 })
 
-it.each(someOf(['a', 'builtin'], 1))(
+it.each(['a', 'builtin'])(
   'Vectors of what is there already come behind its start, also after kill -9: %s',
-  { ...long, timeout: 120_000 },
+  { timeout: 120_000 },
   async (model) => {
     const { embedder, directory, environment } = await prepare()
     const before = await startServer({ DATA_DIR: join(directory, 'data') })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
-import { long, someOf } from '../support/long.ts'
+import { long, onlyLong, someOf } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { AGENT_SERVER, launch } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -46,7 +46,10 @@ describe('npm run ingest, which is agent-server-client add beside a server', () 
     },
   )
 
-  it('ends with 1 where a file failed, and says why', verifies('ingest.failed'), async () => {
+  it('ends with 1 where a file failed, and says why', {
+    ...verifies('ingest.failed'),
+    ...onlyLong,
+  }, async () => {
     const folder = await folderOf({ 'c.md': 'Cats nap.', 'half.pdf': '%PDF-1.4 ' })
     expect(await run([folder, '--server', server.url])).toEqual({
       code: 1,

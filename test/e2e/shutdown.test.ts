@@ -79,7 +79,7 @@ describe('A server that receives SIGTERM', () => {
 })
 
 describe('Documents that wait when the server stops', () => {
-  it('are kept, and ingested at the next start', async () => {
+  it('are kept, and ingested at the next start', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const first = await startServerProcess({ INGEST_CONCURRENCY: '1' }, { directory })
     const numbers = Array.from({ length: 20 }, (_, number) => number)

@@ -134,7 +134,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(said).toMatch(/Cannot make the data directory .+ Set DATA_DIR/)
   })
 
-  it('unless it is to be corrected in the browser: agent.json is a folder', async () => {
+  it('unless it is to be corrected in the browser: agent.json is a folder', onlyLong, async () => {
     const environment = { FAILED_START: 'web-ui', AGENT_CONFIG: await temporaryDirectory() }
     const server = await startServerProcess(environment, { until: 'listening' })
     expect(await (await server.request('/admin/server')).json()).toMatchObject({
@@ -259,7 +259,7 @@ describe('A start on a search index that is', () => {
     expect(server.stderr).toMatch(/EEXIST.+index/)
   })
 
-  it('not loaded yet answers within its deadlines, and stops in order', async () => {
+  it('not loaded yet answers within its deadlines, and stops in order', onlyLong, async () => {
     await writeFile(join(directory, 'hold-index'), '')
     const environment = { NODE_OPTIONS: `--import ${THREADS_ON_DEMAND}` }
     const server = await startServerProcess(environment, { directory, until: 'listening' })

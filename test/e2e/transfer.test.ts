@@ -1,3 +1,4 @@
+// @module-tag long
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -5,7 +6,7 @@ import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { checkBackupFile } from '../../src/documents/transfer/backup-file.ts'
 import { verifies } from '../requirements.ts'
-import { isLong, long, onlyLong } from '../support/long.ts'
+import { isLong, onlyLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt } from '../support/server.ts'
@@ -119,7 +120,6 @@ describe('npm run backup and npm run restore', () => {
   })
 
   it('carry everything from a server that is written to into an empty directory, also when they are killed, and embed nothing again', {
-    ...long,
     ...verifies('transfer.round-trip'),
     timeout: 180_000,
   }, async () => {

@@ -2,14 +2,20 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Settings } from '@agent-server/schemas/operator/admin.ts'
 import { expect, it } from 'vitest'
+import { long, someOf } from '../support/long.ts'
 import { TEST_KEY } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
-it.each<[string, (text: string) => Buffer]>([
-  ['in UTF-8 with a byte order mark', (text) => Buffer.from(`\ufeff${text}`)],
-  ['in UTF-16, as PowerShell writes it', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
-])('A server starts with .env and agent.json %s', async (_case, encode) => {
+it.each<[string, (text: string) => Buffer]>(
+  someOf(
+    [
+      ['in UTF-8 with a byte order mark', (text) => Buffer.from(`\ufeff${text}`)],
+      ['in UTF-16, as PowerShell writes it', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ],
+    1,
+  ),
+)('A server starts with .env and agent.json %s', long, async (_case, encode) => {
   const directory = await temporaryDirectory()
   await writeFile(join(directory, '.env'), encode(`SERVER_API_KEY=${TEST_KEY}\r\nTOP_K=3\r\n`))
   await writeFile(join(directory, 'agent.json'), encode('{"name": "Größe"}'))

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readText } from '../../../test/deploy/deployment-files.ts'
 import { createSeededRandom } from '../../../test/e2e/crash/seeded-random.ts'
+import { long, someOf } from '../../../test/support/long.ts'
 import { type Deployment, generate, TARGET_NAMES } from '../src/generate.ts'
 import { refusalsOf, warningsOf } from '../src/problems.ts'
 import { compose } from '../src/targets/compose.ts'
@@ -79,8 +80,9 @@ describe('Values of secrets', () => {
     return { settings, written: secrets.flatMap((one) => [one, JSON.stringify(one).slice(1, -1)]) }
   }
 
-  it.each(TARGET_NAMES)(
+  it.each(someOf(TARGET_NAMES, 3))(
     `are in no file, command, warning or refusal of %s, whatever they are (DEPLOY_SEED=${SEED})`,
+    long,
     (target) => {
       for (let round = 0; round < 40; round += 1) {
         const { settings, written } = invent()

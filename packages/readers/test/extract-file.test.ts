@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../test/support/forms.ts'
+import { onlyLong } from '../../../test/support/long.ts'
 import { pdfFile } from '../../../test/support/pdf-file.ts'
 import { zipFile } from '../../../test/support/zip-file.ts'
 import { extractFile, formatOf } from '../src/extract-file.ts'
@@ -76,7 +77,7 @@ describe('A file that cannot be read says why', () => {
   })
 })
 
-it('Of a table only the beginning is read', async () => {
+it('Of a table only the beginning is read', onlyLong, async () => {
   const row = 'one,two,three,four,five\n'
   const file = sourceFile('a.csv', `a,b,c,d,e\n${row.repeat(800_000)}`)
   const { text } = await extractFile(file)

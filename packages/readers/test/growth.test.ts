@@ -1,6 +1,6 @@
 import { type BookType, utils, write } from '@e965/xlsx'
 import { describe, expect, it } from 'vitest'
-import { long, someOf } from '../../../test/support/long.ts'
+import { long, onlyLong, someOf } from '../../../test/support/long.ts'
 import { processorMs } from '../../../test/support/processor-time.ts'
 import { zipFile } from '../../../test/support/zip-file.ts'
 import { extractFile } from '../src/extract-file.ts'
@@ -139,7 +139,7 @@ const PAIRS = SHAPES.flatMap((_, turn) =>
   ),
 )
 
-describe('The time of reading grows with the file, not with its square', () => {
+describe('The time of reading grows with the file, not with its square', onlyLong, () => {
   it.each(someOf(PAIRS, 15))('%s of many %j between its marks', long, async (name, shape) => {
     const make = FILES[name] ?? String
     const growth = await growthOf(name, (size) => make(repeated(shape, size)))

@@ -2,6 +2,7 @@ import { scanBlocks } from '@agent-server/lib/markdown/blocks.ts'
 import { isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { expect, it } from 'vitest'
+import { onlyLong } from '../../../test/support/long.ts'
 import {
   bookWith,
   openDocumentWith,
@@ -98,7 +99,7 @@ it('A page that was scanned and has its text has no mark', async () => {
   expect((await marked('a.pdf', pdf)).text).toBe('Birds.\n\n')
 })
 
-it('A large picture of a PDF is made smaller', async () => {
+it('A large picture of a PDF is made smaller', onlyLong, async () => {
   const large = scan(['Herons'], { height: 620, zoom: 4 }).asPng()
   const [picture] = await found(
     'a.pdf',

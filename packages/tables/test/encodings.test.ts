@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { onlyLong } from '../../../test/support/long.ts'
 import { readTables as read } from './read-tables.ts'
 
 const PORTS = Array.from({ length: 30 }, (_, n) => `Århus ${n};${n}`)
@@ -12,7 +13,7 @@ it('A table in UTF-8 with a damaged letter is read as UTF-8, as its text is', as
   expect(table?.values.at(-1)).toEqual(['Troms\ufffd', '99'])
 })
 
-it('The encoding of a table may show late', async () => {
+it('The encoding of a table may show late', onlyLong, async () => {
   const plain = Array.from({ length: 32_000 }, (_, n) => `A plain port without marks;${n}`)
   const damaged = await read(bytesOf('Port;Ships', ...PORTS, ...plain, DAMAGED))
   expect(damaged[0]?.values[3]).toEqual(['Århus 3', '3'])

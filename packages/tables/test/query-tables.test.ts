@@ -235,7 +235,7 @@ describe('a statement', () => {
     expect((await sales.query(sql)).rowCount).toBe(2)
   })
 
-  it('that takes all memory is refused', async () => {
+  it('that takes all memory is refused', onlyLong, async () => {
     const { query } = sales
     const bomb = "SELECT list(repeat('x', 1000) || a) FROM range(100000000) t(a)"
     await expect(query(bomb, { inItsProcess: true })).rejects.toThrow(/memory/i)

@@ -2,6 +2,7 @@ import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { hitOf } from '../../support/hit.ts'
+import { onlyLong } from '../../support/long.ts'
 
 const PASSAGES = [
   'The library opens at nine on weekdays and at ten on Saturdays.',
@@ -126,7 +127,7 @@ describe('A mark in an answer', () => {
     )
   })
 
-  it('is compared in time linear in the answer', () => {
+  it('is compared in time linear in the answer', onlyLong, () => {
     const text = `${'books [1] '.repeat(20_000)}${'. '.repeat(20_000)}${'...'.repeat(20_000)} x`
     expect(shown([text]).join('').length).toBeLessThanOrEqual(text.length)
   })

@@ -2,6 +2,7 @@ import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { checkStatements } from '../../../src/agent/citations/cited-statements.ts'
 import { hitOf } from '../../support/hit.ts'
+import { long, someOf } from '../../support/long.ts'
 import { processorMs } from '../../support/processor-time.ts'
 import { longestTurn } from '../../support/turn-probe.ts'
 
@@ -225,16 +226,21 @@ describe('A citation', () => {
     expect(checked.at(-1)).toEqual({ at: answer.length - 5, number: 2, by: 'model', quotes: [] })
   })
 
-  it.each([
-    ['a sentence without an end', 'Dogs wait outside and overdue books cost 20 pence [1] and '],
-    ['a sentence in each line', 'Dogs wait outside [1].\n'],
-    ['paragraphs', 'Dogs wait.\n\n'],
-    ['blank lines', '\n'],
-    ['blanks', ' '],
-    ['lines of a paragraph', 'a\n'],
-    ['rows of a table', '| dogs | wait [1] |\n'],
-    ['marks alone', '[1][2][3]'],
-  ])('is compared without holding others up, in an answer of %s', async (_, shape) => {
+  it.each(
+    someOf(
+      [
+        ['a sentence without an end', 'Dogs wait outside and overdue books cost 20 pence [1] and '],
+        ['a sentence in each line', 'Dogs wait outside [1].\n'],
+        ['paragraphs', 'Dogs wait.\n\n'],
+        ['blank lines', '\n'],
+        ['blanks', ' '],
+        ['lines of a paragraph', 'a\n'],
+        ['rows of a table', '| dogs | wait [1] |\n'],
+        ['marks alone', '[1][2][3]'],
+      ],
+      2,
+    ),
+  )('is compared without holding others up, in an answer of %s', long, async (_, shape) => {
     const answer = `${shape.repeat(1_000_000 / shape.length)} Dogs must wait outside [1].`
     expect(await longestTurn(() => check(answer))).toBeLessThan(50)
   })

@@ -2,12 +2,15 @@ import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { afterAll, expect, it, vi } from 'vitest'
-import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
+import { useSqliteStores } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { beginSignIn, finishSignIn } from '../../../src/agent/mcp/account-sign-in.ts'
 import { createMcpAccounts } from '../../../src/agent/mcp/accounts.ts'
 import { toSessionTarget } from '../../../src/agent/mcp/session.ts'
 import { McpServers } from '../../../src/agent/mcp/settings.ts'
+import { long, onlyLong, someOf } from '../../support/long.ts'
 import { startPersonalServer } from '../../support/personal-mcp-server.ts'
+
+const openSqliteStore = useSqliteStores()
 
 const ADA = { owner: 'user:ada', connection: 'tickets' }
 
@@ -65,7 +68,7 @@ function raise(): never {
   throw new Error('There is none')
 }
 
-it('Who leaves while this server registers itself takes nobody with them', async () => {
+it('Who leaves while this server registers itself takes nobody with them', onlyLong, async () => {
   const { server, at } = await open()
   const released = Promise.withResolvers<void>()
   server.hold(released.promise)
@@ -98,7 +101,7 @@ it('Tokens that expire are renewed once, however many calls of two servers need 
   expect(server.grants).toEqual(['authorization_code', 'refresh_token'])
 })
 
-it('An account without tokens that work is gone', async () => {
+it('An account without tokens that work is gone', onlyLong, async () => {
   const { server, one, at, connectedAt } = await open()
   server.revoke('ada')
   const source = one.sourceFor(at(), connectedAt)
@@ -106,10 +109,15 @@ it('An account without tokens that work is gone', async () => {
   expect(await one.connectedAt(at())).toBeUndefined()
 })
 
-it.each([
-  ['invalid_client', {}],
-  ['invalid_grant', { clientId: 'agent' }],
-])('An account is gone when its tokens will not work again: %s', async (error, oauth) => {
+it.each(
+  someOf(
+    [
+      ['invalid_client', {}],
+      ['invalid_grant', { clientId: 'agent' }],
+    ],
+    1,
+  ),
+)('An account is gone when its tokens will not work again: %s', long, async (error, oauth) => {
   const { server, one, at, connectedAt } = await open(oauth)
   server.refuseWith(error)
   await expect(one.sourceFor(at(), connectedAt).token()).rejects.toThrow('/there')

@@ -5,7 +5,7 @@ import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
-import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
+import { useSqliteStores } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { createMcp } from '../../../src/agent/mcp/mcp.ts'
 import { PersonalServer } from '../../../src/agent/mcp/personal-server.ts'
@@ -13,6 +13,8 @@ import { McpServers } from '../../../src/agent/mcp/settings.ts'
 import { createToolLock } from '../../../src/agent/mcp/tool-lock.ts'
 import { createArtifacts } from '../../../src/agent/tools/artifacts.ts'
 import { startPersonalServer } from '../../support/personal-mcp-server.ts'
+
+const openSqliteStore = useSqliteStores()
 
 const { signal } = new AbortController()
 const outbound = createGuardedFetch(createOutboundPolicy(['127.0.0.1']), {

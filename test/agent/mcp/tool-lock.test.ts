@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
+import { useSqliteStores } from '../../../packages/stores/test/sqlite/store-data.ts'
 import type { RemoteTool } from '../../../src/agent/mcp/session.ts'
 import { createToolLock } from '../../../src/agent/mcp/tool-lock.ts'
+
+const openSqliteStore = useSqliteStores()
 
 const URL = 'https://example.org/mcp'
 

@@ -6,6 +6,7 @@ import {
   type LinkPolicy,
 } from '../../../src/agent/run/link-filter.ts'
 import { hitOf } from '../../support/hit.ts'
+import { long, someOf } from '../../support/long.ts'
 import { processorMs } from '../../support/processor-time.ts'
 
 const KNOWN = 'example.org'
@@ -114,8 +115,9 @@ describe('The links of an answer', () => {
   })
 })
 
-it.each(['![', '](', 'h', '<', '<a', '![x](<a ](http://www.`` `a` \\[<b>]:w h f\n'])(
+it.each(someOf(['![', '](', 'h', '<', '<a', '![x](<a ](http://www.`` `a` \\[<b>]:w h f\n'], 1))(
   'An answer of %j, in one piece, is filtered at once',
+  long,
   (part) => {
     const text = part.repeat(600_000 / part.length)
     const started = processorMs()

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readChat } from '../../support/chat-reader.ts'
+import { onlyLong } from '../../support/long.ts'
 import { NO_TOOLS } from '../../support/model/agents.ts'
 import { HANDBOOK, ingestHandbook } from '../../support/model/handbook.ts'
 import { type RecordedRequest, startScriptedUpstream } from '../../support/scripted-upstream.ts'
@@ -79,7 +80,7 @@ it('A conversation in which tools are called begins each turn with the question 
   expect(sharesOf(await converse(started, 4))).toEqual([1, 1, 1])
 })
 
-it('A conversation past the window begins most turns as the turn before', async () => {
+it('A conversation past the window begins most turns as the turn before', onlyLong, async () => {
   const started = await start({}, { CHAT_CONTEXT_TOKENS: '8192' })
   started.upstream.always(textReply('So it says [1]. And so [2]. '.repeat(30)))
   const shares = sharesOf(await converse(started, 40))

@@ -1,9 +1,11 @@
 import { isRemoteSource } from '@agent-server/schemas/agent.ts'
 import { describe, expect, it } from 'vitest'
-import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
+import { useSqliteStores } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { SkillError } from '../../../src/agent/skills/read-skill.ts'
 import { createRemoteSkills, kindOfSource } from '../../../src/agent/skills/remote.ts'
 import { plainSkill } from './skill-for-test.ts'
+
+const openSqliteStore = useSqliteStores()
 
 describe('The kind of a source', () => {
   const GITHUB = 'https://codeload.github.com/owner/repo/tar.gz'

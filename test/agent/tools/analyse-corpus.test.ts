@@ -3,6 +3,7 @@ import { forCaller } from '@agent-server/schemas/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { analyseCorpus, countTerms } from '../../../src/agent/tools/analyse-corpus.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
+import { onlyLong } from '../../support/long.ts'
 import { longestTurn } from '../../support/turn-probe.ts'
 import { finish, toDelta } from '../run/scripted-model.ts'
 import { createContext } from './context-for-test.ts'
@@ -91,7 +92,7 @@ describe('analyse_corpus', () => {
     )
   })
 
-  it('counts words in bounded memory', () => {
+  it('counts words in bounded memory', onlyLong, () => {
     const letters = (n: number) =>
       n.toString(26).replaceAll(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? '')
     const counts: Parameters<typeof countTerms>[0] = new Map()
@@ -111,6 +112,7 @@ describe('analyse_corpus', () => {
 
   it.each(['terms', 'duplicates'])(
     'lets others have a turn during a long text (%s)',
+    onlyLong,
     async (task) => {
       const { run } = create([
         Array.from({ length: 300_000 }, (_, n) => `word${n % 50_000}`).join(' '),

@@ -6,7 +6,7 @@ import { qdrantOptionsAt } from '../../../packages/index-qdrant/test/qdrant-inde
 import { createSqliteData } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { completeIndex, replaceIndex } from '../../../src/documents/ingestion/replace-index.ts'
 import { openEmbeddedIndex } from '../../support/embedded-index.ts'
-import { isLong, long } from '../../support/long.ts'
+import { isLong, onlyLong } from '../../support/long.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { createRunning, openParts, type Parts, silent } from './ingestion-parts.ts'
 import { replaceWhilePublishing } from './replacement-schedule.ts'
@@ -188,17 +188,16 @@ async function findLoss(
 }
 
 it('a replaced index lacks nothing, however its steps and those of servers that publish fall', {
-  ...long,
+  ...onlyLong,
   timeout: TIMEOUT_MS,
 }, async () => {
   expect(await findLoss((store) => store)).toBeUndefined()
 })
 
-it(
-  'these schedules find what is lost where keys stay of use',
-  async () => {
-    const retireChunkKeys = async () => undefined
-    expect(await findLoss((store) => ({ ...store, retireChunkKeys }))).toBeGreaterThan(0)
-  },
-  TIMEOUT_MS,
-)
+it('these schedules find what is lost where keys stay of use', {
+  ...onlyLong,
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const retireChunkKeys = async () => undefined
+  expect(await findLoss((store) => ({ ...store, retireChunkKeys }))).toBeGreaterThan(0)
+})

@@ -2,6 +2,7 @@ import { everything } from '@agent-server/lib/visibility.ts'
 import type { IngestionJob } from '@agent-server/stores'
 import { describe, expect, it, vi } from 'vitest'
 import { ClaimLoop } from '../../../src/documents/ingestion/worker.ts'
+import { onlyLong } from '../../support/long.ts'
 import {
   createGate,
   createRunning,
@@ -130,7 +131,7 @@ describe('the queue', () => {
     expect(Math.max(...seen)).toBeLessThanOrEqual(3)
   })
 
-  it('gives long documents less company', async () => {
+  it('gives long documents less company', onlyLong, async () => {
     const parts = await openParts()
     const text = 'word '.repeat(200_000)
     const ids = Array.from({ length: 20 }, (_, i) => `document${i}`)

@@ -2,6 +2,7 @@ import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { createRobots, isAllowed, parseRobots } from '../../../src/documents/web/robots.ts'
+import { onlyLong } from '../../support/long.ts'
 import { processorMs } from '../../support/processor-time.ts'
 import { startSite } from '../../support/site.ts'
 
@@ -81,7 +82,7 @@ describe('The robots.txt of a site', () => {
     expect(site.requests).toEqual([])
   })
 
-  it('are kept of many sites as long as they take little room together', async () => {
+  it('are kept of many sites as long as they take little room together', onlyLong, async () => {
     const rules = Array.from({ length: 500 }, (_, i) => `Disallow: /${i}${'x'.repeat(1_000)}`).join(
       '\n',
     )

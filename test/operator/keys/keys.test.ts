@@ -3,10 +3,12 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { type Caller, MASTER, type NewApiKey } from '@agent-server/schemas/operator/api-key.ts'
 import type { UsageStore } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
+import { useSqliteStores } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { Keys } from '../../../src/operator/keys/keys.ts'
 import { UsageLedger } from '../../../src/operator/usage/ledger.ts'
 import { createLimits } from '../../../src/operator/usage/limits.ts'
+
+const openSqliteStore = useSqliteStores()
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 const HOUR = 3_600_000

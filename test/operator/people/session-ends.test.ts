@@ -2,9 +2,11 @@ import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { SignedIn } from '@agent-server/oidc'
 import { describe, expect, it } from 'vitest'
-import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
+import { useSqliteStores } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { createPeople } from '../../../src/operator/people/people.ts'
 import { createPersonSessions } from '../../../src/operator/people/person-sessions.ts'
+
+const openSqliteStore = useSqliteStores()
 
 const MINUTE = 60_000
 const HOUR = 3_600_000

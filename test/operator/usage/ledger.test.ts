@@ -2,8 +2,11 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { MASTER } from '@agent-server/schemas/operator/api-key.ts'
 import type { OwnerLimits, UsageEntry, UsageStore } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import { openSqliteStore } from '../../../packages/stores/test/sqlite/store-data.ts'
+import { useSqliteStores } from '../../../packages/stores/test/sqlite/store-data.ts'
 import { UsageLedger } from '../../../src/operator/usage/ledger.ts'
+import { onlyLong } from '../../support/long.ts'
+
+const openSqliteStore = useSqliteStores()
 
 const ALL = { by: ['model' as const], since: 0, until: 99_999, limit: 100 }
 
@@ -125,7 +128,7 @@ describe('A call while others hold what is left', () => {
     await expect(last).rejects.toThrow('has used its 5,000 tokens for today')
   })
 
-  it('is given up when its caller leaves, or after half a minute', async () => {
+  it('is given up when its caller leaves, or after half a minute', onlyLong, async () => {
     const { ledger, clock } = await open(undefined, [LIMIT])
     const { begin } = ledger.meter(MASTER)
     await begin(CALL)

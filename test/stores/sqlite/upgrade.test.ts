@@ -9,7 +9,7 @@ import { MIGRATIONS } from '../../../packages/stores/src/sqlite/migrate.ts'
 import { upgrade } from '../../../packages/stores/src/sqlite/upgrade.ts'
 import { DOCUMENTS, NEXT } from '../../../packages/stores/test/next-version.ts'
 import { createSqliteData, openDirectory } from '../../../packages/stores/test/sqlite/store-data.ts'
-import { isLong, long } from '../../support/long.ts'
+import { isLong, onlyLong } from '../../support/long.ts'
 import { launch } from '../../support/server-process.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
@@ -44,7 +44,7 @@ function read(file: string) {
 }
 
 it(`An upgrade that is killed at ${KILLS} moments loses nothing, and the next start goes on`, {
-  ...long,
+  ...onlyLong,
   timeout: 300_000,
 }, async () => {
   const { directory } = await filled(COUNT)

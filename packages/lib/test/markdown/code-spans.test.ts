@@ -1,5 +1,6 @@
 import { CodeScanner, type Span } from '@agent-server/lib/markdown/code-spans.ts'
 import { describe, expect, it } from 'vitest'
+import { long, someOf } from '../../../../test/support/long.ts'
 import { processorMs } from '../../../../test/support/processor-time.ts'
 
 const FENCE = '```'
@@ -77,8 +78,9 @@ describe('Code in a streamed text', () => {
   })
 })
 
-it.each(['\\(', '\\[\n', '\\(a\\[b\n', '$a ', '``a`', '<code>', '~~~\n', '> - `a\n'])(
+it.each(someOf(['\\(', '\\[\n', '\\(a\\[b\n', '$a ', '``a`', '<code>', '~~~\n', '> - `a\n'], 2))(
   'Time is linear in a text of nothing but %j',
+  long,
   (shape) => {
     const timeOf = (characters: number) => {
       const began = processorMs()

@@ -12,7 +12,7 @@ import {
 import { JobCrashed, JobExhausted } from '@agent-server/lib/processes/job.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { long, someOf } from '../../../../test/support/long.ts'
+import { long, onlyLong, someOf } from '../../../../test/support/long.ts'
 import { ROOT } from '../../../../test/support/source-tree.ts'
 import { temporaryDirectory } from '../../../../test/support/temporary-files.ts'
 
@@ -118,7 +118,7 @@ describe('A job', () => {
     },
   )
 
-  it('is ended for its memory even while this process is busy', async () => {
+  it('is ended for its memory even while this process is busy', onlyLong, async () => {
     const ended = run({ what: 'hoard at once' }).catch((error: unknown) => error)
     await setImmediate()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
@@ -203,7 +203,7 @@ it('A process of ours may read the program, and neither the settings nor the dat
   }
 })
 
-it('A process of ours may read packages behind a symbolic link', async () => {
+it('A process of ours may read packages behind a symbolic link', onlyLong, async () => {
   const copy = await temporaryDirectory()
   for (const name of ['src', 'packages', 'package.json']) {
     await cp(join(root, name), join(copy, name), { recursive: true })

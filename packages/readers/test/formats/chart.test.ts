@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { processorMs } from '../../../../test/support/processor-time.ts'
 import { chartToText, showChart } from '../../src/formats/chart.ts'
 import { parseChart } from '../../src/formats/parse-chart.ts'
@@ -63,7 +64,7 @@ describe('A chart is a table', () => {
     expect(await textOf(chart(plot))).not.toMatch(/Hidden|Label/)
   })
 
-  it('of at most 500 rows, however many values there are', async () => {
+  it('of at most 500 rows, however many values there are', onlyLong, async () => {
     const many = Array.from({ length: 100_000 }, (_, place) => String(place))
     const started = processorMs()
     const text = await textOf(

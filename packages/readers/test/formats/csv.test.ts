@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { processorMs } from '../../../../test/support/processor-time.ts'
 import { extractCsv } from '../../src/formats/csv.ts'
 
@@ -81,7 +82,7 @@ it('A warning says that another separator is as likely, or that quotation marks 
   expect(extractCsv('a,b\n"x, y",1\nz,2\n', false).warnings).toBeUndefined()
 })
 
-it('Many quotation marks take time in proportion to them', () => {
+it('Many quotation marks take time in proportion to them', onlyLong, () => {
   for (const shape of ['"a,', '"', '" ', '"\n', '\\"', "'", ',"a"b', ' ,', '"\t', '"a"\n']) {
     const [once = 0, twice = 0] = [100_000, 200_000].map((bytes) => {
       const text = shape.repeat(bytes / shape.length)

@@ -57,7 +57,7 @@ describe('A page', () => {
     expect(text).toContain('Herons stand still')
   })
 
-  it('is all of it but for its navigation, where it is very long', async () => {
+  it('is all of it but for its navigation, where it is very long', onlyLong, async () => {
     const sections = Array.from(
       { length: 5_000 },
       (_, i) => `<h2 id="s${i}">Section ${i}</h2><p class="body">${LONG}</p>`,
@@ -167,7 +167,7 @@ describe('A table becomes a table', () => {
     expect(await htmlToMarkdown(`<table>${rows(['One.'], ['Two.'])}</table>`)).toBe('One.\n\nTwo.')
   })
 
-  it('in a time that grows with its rows, and not with their square', async () => {
+  it('in a time that grows with its rows, and not with their square', onlyLong, async () => {
     const many = Array.from({ length: 4_000 }, (_, i) => [`name ${i}`, String(i), 'x'])
     const started = processorMs()
     expect(await htmlToMarkdown(`<table>${rows(...many)}</table>`)).toMatch(

@@ -4,6 +4,7 @@ import { drawObject, PDFDocument } from '@cantoo/pdf-lib'
 import type * as Tiff from 'utif2'
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { slidesWith, wordWith } from '../../../../test/support/office-pictures.ts'
 import { scan } from '../../../../test/support/scan.ts'
 import { extractFile } from '../../src/extract-file.ts'
@@ -30,7 +31,7 @@ describe('A picture of a page', () => {
     expect([pages, pageStarts]).toEqual([1, undefined])
   })
 
-  it('may be a TIFF or a GIF', async () => {
+  it('may be a TIFF or a GIF', onlyLong, async () => {
     const { pixels, width, height } = scan(LINES)
     const written = tiff.encodeImage(Uint8Array.from(pixels), width, height)
     const fromTiff = await read('a.tif', new Uint8Array(written), seen)
@@ -44,7 +45,7 @@ describe('A picture of a page', () => {
     expect(fromGif.text.trim()).toBe(LINES.join('\n'))
   })
 
-  it('without text is no document, nor is one that can hardly be read', async () => {
+  it('without text is no document, nor is one that can hardly be read', onlyLong, async () => {
     const torn = scan(['Herons stand in shallow water'], { height: 200, isTorn: true })
     for (const picture of [scan([], { height: 100 }), torn]) {
       await expect(read('a.png', picture.asPng(), seen)).rejects.toMatchObject({
@@ -112,21 +113,25 @@ describe('An invalid or too large picture fails alone', () => {
   })
 })
 
-it('Of a PDF only the pages that are pictures are recognised, and hits know their page', async () => {
-  const document = await PDFDocument.create()
-  document.addPage().drawText('Storks nest on roofs.')
-  const page = document.addPage([620, 620])
-  page.drawImage(await document.embedPng(scan(LINES).asPng()), { width: 620, height: 620 })
-  document.addPage().drawText('Terns dive.')
-  const bytes = await document.save()
-  let pages = 0
-  const { text, pageStarts } = await read('a.pdf', bytes, { onPage: () => pages++ })
-  expect(pages).toBe(1)
-  expect(text).toBe(`Storks nest on roofs.\n\n\f\n${LINES.join('\n')}\n\n\f\nTerns dive.\n\n`)
-  expect(pageStarts).toEqual([0, 25, 87])
-  const unread = 'Storks nest on roofs.\n\n\f\n\f\nTerns dive.\n\n'
-  expect((await read('a.pdf', bytes)).text).toBe(unread)
-})
+it(
+  'Of a PDF only the pages that are pictures are recognised, and hits know their page',
+  onlyLong,
+  async () => {
+    const document = await PDFDocument.create()
+    document.addPage().drawText('Storks nest on roofs.')
+    const page = document.addPage([620, 620])
+    page.drawImage(await document.embedPng(scan(LINES).asPng()), { width: 620, height: 620 })
+    document.addPage().drawText('Terns dive.')
+    const bytes = await document.save()
+    let pages = 0
+    const { text, pageStarts } = await read('a.pdf', bytes, { onPage: () => pages++ })
+    expect(pages).toBe(1)
+    expect(text).toBe(`Storks nest on roofs.\n\n\f\n${LINES.join('\n')}\n\n\f\nTerns dive.\n\n`)
+    expect(pageStarts).toEqual([0, 25, 87])
+    const unread = 'Storks nest on roofs.\n\n\f\n\f\nTerns dive.\n\n'
+    expect((await read('a.pdf', bytes)).text).toBe(unread)
+  },
+)
 
 describe('A picture in other encodings', () => {
   const HERON = 'Herons stand in shallow water'

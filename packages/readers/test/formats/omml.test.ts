@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { processorMs } from '../../../../test/support/processor-time.ts'
 import { createEquation } from '../../src/formats/omml.ts'
 import { readXml } from '../../src/formats/xml.ts'
@@ -90,7 +91,7 @@ describe('An equation of Word is LaTeX', () => {
     expect(latexOf(`${r('a')}<w:del>${r('b')}</w:del><w:ins>${r('c')}</w:ins>`)).toBe('ac')
   })
 
-  it('however wide or deep it is, in little time', () => {
+  it('however wide or deep it is, in little time', onlyLong, () => {
     const deep = `${'<m:e><m:rad>'.repeat(400)}<m:r><m:t>${'x'.repeat(1_000_000)}</m:t></m:r>${'</m:rad></m:e>'.repeat(400)}`
     const wide = el('m', el('mr', e('x').repeat(50_000)).repeat(4))
     const started = processorMs()

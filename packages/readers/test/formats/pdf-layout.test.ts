@@ -1,6 +1,7 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { processorMs } from '../../../../test/support/processor-time.ts'
 import { extractPdf } from '../../src/formats/pdf.ts'
 import { type Drawn, drawn, textOf } from './drawn-pdf.ts'
@@ -150,7 +151,7 @@ describe('A table', () => {
         ),
       },
     ],
-  ])('takes bounded time among thousands of %s', async (_what, page) => {
+  ])('takes bounded time among thousands of %s', onlyLong, async (_what, page) => {
     const bytes = await drawn([page])
     const started = processorMs()
     await extractPdf(bytes)

@@ -1,5 +1,6 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { describe, expect, it } from 'vitest'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { scan } from '../../../../test/support/scan.ts'
 import type { Recognition } from '../../src/extracted.ts'
 import { extractPdf } from '../../src/formats/pdf.ts'
@@ -36,12 +37,16 @@ async function read(bytes: Buffer) {
 }
 
 describe('A picture in a PDF is recognised', () => {
-  it('where a stamp, a number or a fax line is all the text on a scanned page', async () => {
-    const bytes = await withPicture(WHOLE, [['BATES-000471', 480, 10]])
-    const { text } = await read(bytes)
-    expect(text).toContain('BATES-000471')
-    for (const line of LINES) expect(text).toContain(line)
-  })
+  it(
+    'where a stamp, a number or a fax line is all the text on a scanned page',
+    onlyLong,
+    async () => {
+      const bytes = await withPicture(WHOLE, [['BATES-000471', 480, 10]])
+      const { text } = await read(bytes)
+      expect(text).toContain('BATES-000471')
+      for (const line of LINES) expect(text).toContain(line)
+    },
+  )
 
   it('where it was pasted into a page with text', async () => {
     const texts = Array.from({ length: 8 }, (_, n) => {

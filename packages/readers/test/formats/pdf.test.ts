@@ -69,7 +69,7 @@ describe('A PDF', () => {
     expect(pageOf(text, pageStarts, 4)).toBe('Four')
   })
 
-  it('may have a thousand pages', async () => {
+  it('may have a thousand pages', onlyLong, async () => {
     const pages = Array.from({ length: 1_000 }, (_, i) => `This is page ${i + 1}`)
     const { text, pageStarts = [] } = await extractPdf(pdfFile({ pages }))
     expect(pageStarts).toHaveLength(1_000)

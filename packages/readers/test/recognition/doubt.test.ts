@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { scan } from '../../../../test/support/scan.ts'
 import { extractFile } from '../../src/extract-file.ts'
 import type { OcrEngine } from '../../src/extracted.ts'
@@ -44,7 +45,7 @@ describe('What is recognised is said to be doubtful', () => {
 })
 
 describe('Nothing recognised', () => {
-  it('may be due to the languages, says the refusal', async () => {
+  it('may be due to the languages, says the refusal', onlyLong, async () => {
     const lines = ['Herons stand in shallow water', 'and wait for a fish to come.']
     await expect(read(lines, { isTorn: true })).rejects.toMatchObject({
       code: 'empty_document',

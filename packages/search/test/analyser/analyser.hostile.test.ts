@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { isLong, long } from '../../../../test/support/long.ts'
+import { isLong, long, onlyLong } from '../../../../test/support/long.ts'
 import { processorMs } from '../../../../test/support/processor-time.ts'
 import { createRandom } from '../../../../test/support/random.ts'
 import { createAnalyser } from '../../src/analyser/analyser.ts'
@@ -49,7 +49,7 @@ describe('The analyser on hostile text', () => {
     expect(analyse(text).length).toBe(3_000 * analyse(sentence).length)
   })
 
-  it('caches a bounded number of words, and no text that contained them', long, () => {
+  it('caches a bounded number of words, and no text that contained them', onlyLong, () => {
     // Without stems, which take most of the time and none of the memory.
     const unstemmed = createAnalyser('none')
     const padding = 'common words of the text, again and again '.repeat(350)

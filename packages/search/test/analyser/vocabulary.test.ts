@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { rememberTerms } from '../../src/analyser/vocabulary.ts'
 
 /** Terms that tell the word, and how often they were worked out. */
@@ -23,14 +24,14 @@ it('finds a word wherever it stands, worked out once', () => {
   expect(made).toEqual(['wing', 'win', 'wings', 'gniw'])
 })
 
-it('tells seventy thousand words apart, across both of its generations', () => {
+it('tells seventy thousand words apart, across both of its generations', onlyLong, () => {
   const { termsOf } = createForTest()
   const words = Array.from({ length: 70_000 }, (_, i) => `w${i}`)
   expect(words.filter((word) => termsOf(word) !== word)).toEqual([])
   expect(words.filter((word) => termsOf(word) !== word)).toEqual([])
 })
 
-it('forgets words that were not met for long', () => {
+it('forgets words that were not met for long', onlyLong, () => {
   const { made, termsOf } = createForTest()
   termsOf('rare')
   for (let i = 0; i < 135_000; i++) termsOf(`w${i}`)

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { isLong, long } from '../../../../test/support/long.ts'
+import { isLong, onlyLong } from '../../../../test/support/long.ts'
 import { createRandom } from '../../../../test/support/random.ts'
 import { temporaryDirectory } from '../../../../test/support/temporary-files.ts'
 import { createEmbeddedIndex } from '../../src/embedded/embedded-index.ts'
@@ -14,7 +14,7 @@ const MAX_LIFE_MS = 150
 describe('The embedded index after kill -9', () => {
   it(
     'holds every flushed key with its content, no damaged file and no leftover',
-    long,
+    onlyLong,
     async () => {
       const random = createRandom(9)
       const directory = await temporaryDirectory()

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { everything } from '@agent-server/lib/visibility.ts'
 import { expect, it } from 'vitest'
-import { isLong, long } from '../../../../test/support/long.ts'
+import { isLong, onlyLong } from '../../../../test/support/long.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 const PROGRAM = fileURLToPath(new URL('./ingest-until-killed.ts', import.meta.url))
@@ -23,7 +23,7 @@ interface Reported {
 
 it(
   `loses nothing and uses no key twice when it is killed ${CYCLES} times at random moments`,
-  long,
+  onlyLong,
   async () => {
     const data = await createSqliteData()
     const reported: Reported = {

@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { onlyLong } from '../../../../test/support/long.ts'
 import { createSqliteData } from './store-data.ts'
 
 const PROGRAM = fileURLToPath(new URL('./fill-disk.ts', import.meta.url))
@@ -11,20 +12,28 @@ const canMount =
   spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
 
 describe.skipIf(!canMount)('On a full disk (where a test may mount one)', () => {
-  it('the store says so, keeps what it acknowledged, and goes on when there is room', async () => {
-    const data = await createSqliteData()
-    const script = ['-Urm', 'sh', '-c', WITH_SMALL_DISK, 'sh', data.directory]
-    const { stdout } = await promisify(execFile)('unshare', [...script, process.execPath, PROGRAM])
-    expect(JSON.parse(stdout)).toEqual({
-      file: 'storage_full',
-      beside: 'stored',
-      whenFull: 'storage_full',
-      asked: true,
-      unasked: 'storage_full',
-      lost: 0,
-      deleted: 'deleted',
-      withRoom: 'stored',
-    })
-    await data.remove()
-  })
+  it(
+    'the store says so, keeps what it acknowledged, and goes on when there is room',
+    onlyLong,
+    async () => {
+      const data = await createSqliteData()
+      const script = ['-Urm', 'sh', '-c', WITH_SMALL_DISK, 'sh', data.directory]
+      const { stdout } = await promisify(execFile)('unshare', [
+        ...script,
+        process.execPath,
+        PROGRAM,
+      ])
+      expect(JSON.parse(stdout)).toEqual({
+        file: 'storage_full',
+        beside: 'stored',
+        whenFull: 'storage_full',
+        asked: true,
+        unasked: 'storage_full',
+        lost: 0,
+        deleted: 'deleted',
+        withRoom: 'stored',
+      })
+      await data.remove()
+    },
+  )
 })

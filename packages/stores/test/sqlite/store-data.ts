@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openStore, type StoreData } from '../../../../test/contracts/open-store.ts'
+import { openStore, type StoreData, useStores } from '../../../../test/contracts/open-store.ts'
 import type { OpenedStore } from '../../src/opened-store.ts'
 import { createSqliteStore } from '../../src/sqlite/sqlite-store.ts'
 
@@ -46,6 +46,12 @@ export function openDirectory(directory: string, { queueLimit } = { queueLimit: 
 /** A store that is closed and removed after the test. */
 export async function openSqliteStore(): Promise<OpenedStore> {
   return (await openStore(createSqliteData)).store
+}
+
+/** The same for a file of many tests, as a function: the threads of one store serve them one after the other. */
+export function useSqliteStores(): () => Promise<OpenedStore> {
+  const open = useStores(createSqliteData)
+  return async () => (await open()).store
 }
 
 function failOnCrash(error: Error): void {
