@@ -215,7 +215,7 @@ describe.skipIf(!hasBrowser)('A draft of the agent (needs Chromium)', () => {
     await page.locator('.reader').getByText('Owls hunt at night.').waitFor()
     await page.keyboard.press('Escape')
     await page.locator('.reader').waitFor({ state: 'detached' })
-    expect(await citation.evaluate('document.activeElement.className')).toContain('citation')
+    await expect.poll(() => page.evaluate('document.activeElement.className')).toContain('citation')
 
     upstream.script(hangReply())
     const asked = upstream.nextRequest()

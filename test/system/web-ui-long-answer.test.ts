@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -65,6 +66,12 @@ describe.skipIf(!hasBrowser)('A long answer (needs Chromium)', () => {
     await server.ingest({ title: 'Hours', text: 'The library opens at ten.' })
     const { page } = await openWebUi(browser, server.url, 'chat')
     const taken = await watchProcessor(page)
+    /** What the page does in a tenth of a second. */
+    const workOfATenth = async () => {
+      const before = await taken()
+      await pause(100)
+      return (await taken()) - before
+    }
     /** How long a paragraph of 40 pieces takes behind an answer of this length. */
     const measure = async (length: number) => {
       const [rest, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -85,6 +92,8 @@ describe.skipIf(!hasBrowser)('A long answer (needs Chromium)', () => {
       )
       await askOn(page, `Write ${length}`)
       await page.getByText('All before.').last().waitFor()
+      // What is drawn of it a little later is no work of the paragraph.
+      await expect.poll(workOfATenth).toBeLessThan(20)
       const before = await taken()
       rest.resolve()
       await page.getByText(`word ${length}-39`).last().waitFor()
