@@ -55,7 +55,7 @@ async function provideAll(): Promise<Record<string, string>> {
   return weights
 }
 
-/** Runs the suites once in each protocol; returns the first exit code that tells of a failure. */
+/** Runs the suites once in each protocol; returns the first exit code of a failure. */
 async function runSuites(weights: Record<string, string>): Promise<number> {
   const parameters = ['scripts/test.ts', '--project=model', ...positionals]
   const form = { TEST_MODEL_SHORT: values.short ? '1' : '' }

@@ -8,7 +8,7 @@ import { CHECK_NAMES, runChecks } from './check.ts'
 import { closingLine, type Outcome, readReport } from './read-report.ts'
 import { runToolWith } from './run-tool.ts'
 
-/** What vitest is told if nothing else is requested: run everything that needs neither root nor a network. */
+/** The default parameters of vitest: run everything that needs neither root nor a network. */
 const EVERYWHERE = ['--project=everywhere']
 
 /** An in-memory file system, where a store does not wait for a disk; used if it has room for all test data. */

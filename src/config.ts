@@ -104,7 +104,7 @@ export function findMistyped(environment: NodeJS.ProcessEnv): { name: string; in
   })
 }
 
-/** What is to be said of variables whose names are mistyped, or former ones. */
+/** Notices about variables whose names are mistyped or former ones. */
 export function noticesOf(environment: NodeJS.ProcessEnv): string[] {
   const mistyped = findMistyped(environment).map(
     ({ name, intended }) => `${name} ${mistypedAs(intended)}`,

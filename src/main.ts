@@ -171,7 +171,7 @@ async function open(parts: ProcessParts, phase: Phase, last: Last | undefined) {
   try {
     return await openServer(parts)
   } catch (error) {
-    // What was told to stop meanwhile has not failed, such as a process that a terminal's Ctrl-C has ended, too.
+    // A part that was told to stop has not failed, such as a process that a terminal's Ctrl-C has ended, too.
     parts.signal.throwIfAborted()
     return openAsBefore(parts, toFailed(error, last), last)
   }

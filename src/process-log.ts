@@ -9,7 +9,7 @@ const PRETTY = {
   target: 'pino-pretty',
   options: { ignore: 'pid,hostname,reqId', translateTime: 'SYS:HH:MM:ss', singleLine: true },
 }
-/** Opened once: a restart within the process goes on with it. */
+/** Opened once: a restart within the process continues with it. */
 let output: DestinationStream | undefined
 
 /**

@@ -15,7 +15,7 @@ const scopes = signal<readonly string[]>([])
 /** Whether what has this scope is shown; the server decides for itself. */
 export const may = (scope: 'query' | 'chat' | 'ingest' | 'admin') => scopes.value.includes(scope)
 
-/** Why somebody is asked for the key, if there is more to say than that. */
+/** Why the key is requested, if there is a particular reason. */
 export const signInNote = signal('')
 
 /** Whose what this tab keeps is: the id of a person, empty for who has the server key. */

@@ -40,7 +40,7 @@ interface PageEntry {
   Page: ComponentType<{ id?: string | undefined }>
 }
 
-/** Those of a part of the navigation; the first has no name. */
+/** The pages of a part of the navigation; the first part has no name. */
 interface PageGroup {
   title?: string
   pages: readonly PageEntry[]
@@ -79,7 +79,7 @@ const GROUPS: readonly PageGroup[] = [
   },
 ]
 
-/** Those that the person may use. */
+/** The parts that the person may use. */
 const shownGroups = () =>
   GROUPS.map((group) => ({
     ...group,

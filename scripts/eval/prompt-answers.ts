@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createAnalyser } from '@agent-server/search'
 import { createCitations } from '../../src/agent/citations/citations.ts'
 
-/** What was asked, and what a right answer says. */
+/** The question, and what a right answer contains. */
 export interface PromptQuestion {
   question: string
   /** Ids of the passages that are shown, in order. */
@@ -13,7 +13,7 @@ export interface PromptQuestion {
   heldOut?: boolean
 }
 
-/** The passages by id, and what is asked of them. */
+/** The passages by id, and the questions about them. */
 interface PromptQuestions {
   passages: Record<string, { title: string; text: string }>
   questions: readonly PromptQuestion[]

@@ -66,7 +66,7 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record'>)
     const { statusCode: status } = reply
     const event = changeEntry({ caller, address, action, status, params, body, answer: payload })
     const recording = audit.record(event)
-    // A refusal is told all the same: nothing was changed that nobody would know of.
+    // A refusal is still returned: nothing was changed without a record.
     if (status >= 400) await recording.catch((error: unknown) => request.log.warn(error, NOT_KEPT))
     else await recording
     if (!(payload instanceof Readable) || EXPORTS.includes(action)) return payload

@@ -90,7 +90,7 @@ export const signInRoutes: FastifyPluginAsyncZod<OwnOptions> = async (app, optio
     return reply.status(200).send()
   })
 
-  // A browser that is led here has no key that could be asked for.
+  // A browser that is redirected here has no key to check.
   app.all(`${SIGN_IN_PATH}/*`, { exposeHeadRoute: false }, async () => {
     throw new AppError('route_not_found', 'There is no such page of the sign-in')
   })

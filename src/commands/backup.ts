@@ -68,7 +68,7 @@ export const runBackup: Command = async ({
   const file = onlyFile(parameters)
   if (file === undefined) return refuse(stderr, 'Usage: npm run backup -- <file.zst>')
   const config = load()
-  // A damaged document is said, not copied.
+  // A damaged document is reported, not copied.
   const { words, isWarning } = await checkDatabase(
     storePlace(config),
     Number.POSITIVE_INFINITY,

@@ -166,7 +166,7 @@ async function describeStorage(config: Config, signal: AbortSignal): Promise<Fin
   return undefined
 }
 
-/** What the running server says of itself; if none runs, whether one could listen. */
+/** The state of the running server; if none runs, whether one could listen. */
 async function checkServer(config: Config, signal: AbortSignal): Promise<Finding[]> {
   const host = config.HOST === '0.0.0.0' || config.HOST === '::' ? '127.0.0.1' : config.HOST
   const baseURL = `http://${host.includes(':') ? `[${host}]` : host}:${config.PORT}`

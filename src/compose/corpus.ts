@@ -95,7 +95,7 @@ export function openCorpus(
       running.throwIfAborted()
       background.push(web.run(running), folders.run(running), sweep.run(running))
     },
-    /** What goes on in the background ends with `running`, before the close. */
+    /** Background work ends with `running`, before the close. */
     async close() {
       await Promise.all(background)
       await web.close()
@@ -105,7 +105,7 @@ export function openCorpus(
 
 export type CorpusSide = ReturnType<typeof openCorpus>
 
-/** One that is gone by now needs no owner. */
+/** A deleted one needs no owner. */
 async function giveDocument({ patch }: Pick<AllDocuments, 'patch'>, id: string, creator: string) {
   try {
     await patch(everything(), id, { creator }, AbortSignal.timeout(GIVE_MS))

@@ -116,7 +116,7 @@ export async function openKnowledge(
     nextModel,
     preparer,
     extractor,
-    /** Resolves when ingestion has started. What goes on in the background ends with `running`, before the close. */
+    /** Resolves when ingestion has started. Background work ends with `running`, before the close. */
     async start(running: AbortSignal) {
       background.push(usage.ledger.run(running))
       await keeper.open(running)

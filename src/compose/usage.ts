@@ -9,7 +9,7 @@ import { UsageReports } from '../operator/usage/report.ts'
 /** Prices and limits, which may change while the server runs. */
 export type Terms = () => Pick<AgentConfiguration, 'prices' | 'budgets'>
 
-/** Who pays for calls of models, and what is told of it. */
+/** Who pays for calls of models, and how that is reported. */
 export function openUsage(
   { USAGE_DAYS: days }: Config,
   { usage: store, keys, people }: Pick<OpenedStore, 'usage' | 'keys' | 'people'>,

@@ -65,7 +65,7 @@ export function startAnswer({ agent, store, ref, record, request, failures }: Ru
   }
   /** All frames so far, which the limits of the run bound; what is of no use any more leaves its place empty. */
   const frames: (ChatFrame | undefined)[] = framesOf(record.answer)
-  /** Those of before a pause. */
+  /** The events from before a pause. */
   const earlierCount = frames.length
   let isEnded = false
   /** Resolves with the next frames, or at the end. */

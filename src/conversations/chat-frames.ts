@@ -39,6 +39,6 @@ const STEPS: readonly string[] = [
   'progress',
 ]
 
-/** Those of the frames that a client wishes. */
+/** The frames that a client requested. */
 export const framesFor = (frames: ChatFrame[], includeSteps: boolean): ChatFrame[] =>
   includeSteps ? frames : frames.filter(({ type }) => !STEPS.includes(type))

@@ -37,7 +37,7 @@ interface ListQuery {
   search?: string | undefined
   limit: number
   after?: string | undefined
-  /** Those that others share with the caller instead of its own. */
+  /** Lists the ones that others share with the caller instead of its own. */
   shared?: boolean
 }
 
@@ -220,7 +220,7 @@ const toReader = (conversation: StoredConversation): ReadConversation => ({
 
 /** Of a page; it has one item at least. */
 const PAGE_BYTES = 4_000_000
-/** Of a conversation as it goes on, in which the largest windows of models have room. */
+/** The limit of a continued conversation: more than the largest windows of models. */
 const HISTORY_BYTES = 4_000_000
 /** Items that are read at a time to find the latest question, and the instructions with which it begins. */
 const AT_A_TIME = 8

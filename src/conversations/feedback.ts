@@ -49,7 +49,7 @@ export type FeedbackService = ReturnType<typeof createFeedback>
 export function createFeedback({ feedbackStore: store, ...parts }: Dependencies) {
   const { conversationStore, responses } = parts
 
-  /** Undefined if the answer is gone. */
+  /** Undefined if the answer was deleted. */
   const turnOf = async (answer: AnswerRef, caller: Caller): Promise<Turn | undefined> => {
     const { conversationId: id, answerId: item, copy } = answer
     if (copy !== undefined) return Turn.parse(JSON.parse(copy))

@@ -166,7 +166,7 @@ export class Backlog {
   }
 }
 
-/** What is left to do, and how to do one batch of it. */
+/** The remaining work, and how to do one batch of it. */
 class BacklogWork {
   readonly #parts: Pick<BacklogOptions, 'store' | 'task' | 'onProgress' | 'log'>
   readonly #missing = createWorklist()

@@ -6,7 +6,7 @@ import type { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import { ANALYSER_LANGUAGES, type AnalyserLanguage, detectLanguage } from '@agent-server/search'
 import type { DocumentStore } from '@agent-server/stores'
 
-/** How often the number of chunks is looked at; texts are read only once it has grown by a fifth. */
+/** How often the number of chunks is checked; texts are read only once it has grown by a fifth. */
 const EVERY_MS = 2_000
 const GROWTH = 1.2
 const MAX_CHUNKS = 200

@@ -5,7 +5,7 @@
 const MIN_RESEMBLANCE = 0.9
 /** In a shorter text every word counts: `Door 4 is open` and `Door 4 is shut` say different things. */
 const MIN_RUNS = 20
-/** Texts of which one is that much shorter are not compared: they cannot have enough in common. */
+/** Texts whose lengths differ by more than this are not compared: they cannot have enough in common. */
 const MIN_LENGTH_RATIO = 0.8
 
 /** Words; a character of a script that uses no spaces is a word by itself. */

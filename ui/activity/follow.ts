@@ -12,7 +12,7 @@ const MAX_EVENTS = 1_000
 const MAX_SAMPLES = 360
 const AGAIN_MS = 3_000
 
-/** Latest last. Kept while other pages are looked at. */
+/** Latest last. Kept while other pages are open. */
 export const occurrences = signal<readonly Occurrence[]>([])
 export const samples = signal<readonly Sample[]>([])
 const failure = signal('')

@@ -43,11 +43,11 @@ export function LimitFields({ limits = {}, work }: { limits?: DayLimits; work: W
   )
 }
 
-/** What is left of a failure that stands at none of these fields. */
+/** The part of a failure that belongs to none of these fields. */
 export const otherFailure = ({ failure, failedField }: Work) =>
   FIELDS.some(({ name }) => name === failedField.value) ? '' : failure.value
 
-/** What the fields of a form say; null where one is empty. */
+/** The values of a form's fields; null where one is empty. */
 export function limitsIn(form: FormData) {
   const number = (name: keyof DayLimits) => {
     const text = String(form.get(name) ?? '').trim()

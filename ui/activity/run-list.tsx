@@ -12,7 +12,7 @@ import { GOOD_ENDS, outcomeOf } from './run-view.tsx'
 /** As many as the server lists at once. */
 const MAX_RUNS = 200
 
-/** The last runs of the agent, the newest first: what was asked, how it ended, and how long it took. */
+/** The last runs of the agent, the newest first: the question, the outcome, and the duration. */
 export function RunList() {
   const runs = useSignal<readonly RunSummary[] | undefined>(undefined)
   const failure = useSignal('')

@@ -120,7 +120,7 @@ function inputOf({ input }: Run['toolCalls'][number]): unknown {
   }
 }
 
-/** Those that are no error code, and whose names are not plain. */
+/** Reasons that are not error codes, and whose names need an explanation. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   stop: 'Complete',
   length: 'Cut off because the answer became too long',

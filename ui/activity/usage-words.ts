@@ -79,7 +79,7 @@ export function costWords(
     : `${known} and ${formatNumber(unpricedCalls)} unpriced`
 }
 
-/** Small costs are told exactly enough to differ from nothing. */
+/** Small costs have enough digits to differ from zero. */
 function formatCost(cost: number, currency: string): string {
   const digits = cost > 0 && cost < 0.01 ? { maximumSignificantDigits: 2 } : {}
   return new Intl.NumberFormat('en', { style: 'currency', currency, ...digits }).format(cost)

@@ -18,7 +18,7 @@ const listIn = (value: unknown): string[] | undefined =>
 const sourcesIn = (editor: AgentEditor) =>
   listIn(editor.field('skills', 'sources')) ?? DEFAULT_SOURCES
 
-/** Those of the sources in the text; undefined while nothing is known of them. */
+/** The skills of the sources in the text; undefined until they are read. */
 const recordsIn = (sources: readonly string[], records: SkillRecords | undefined) =>
   records?.filter(({ source }) => source !== undefined && sources.includes(source))
 

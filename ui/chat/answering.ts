@@ -137,11 +137,11 @@ function leaveAnswers(): void {
   followed.clear()
 }
 
-/** Reads a conversation, again if it is shown, and goes on with its answers. */
+/** Reads a conversation, again if it is shown, and follows its answers. */
 export async function refresh(id: string): Promise<void> {
   if (hasUnsaved()) return
   await readConversation(id, ({ last = '' }) => followed.has(last))
-  // Answers in progress are told to their owner alone.
+  // Only the owner sees answers in progress.
   if (!isReadOnly.value) followAll()
 }
 
@@ -176,7 +176,7 @@ export const isGone = (error: unknown) => Object(error).code === 'conversation_n
 
 /** Shows a new conversation in place of a deleted one, and keeps the draft of the question. */
 export function leaveDeleted(id: string): void {
-  // Another conversation is looked at.
+  // Another conversation is open.
   if (conversationId.value !== id) return
   leaveConversation()
   moveDraft(id, undefined)
@@ -211,7 +211,7 @@ async function readAnswer(
     if (finishReason === 'cancelled') await leaveIfDeleted(id)
   } catch (error) {
     if (place.answer === undefined) throw error
-    // Another conversation is looked at.
+    // Another conversation is open.
     if (followed.get(place.answer) !== stream) return
     await takeUp(id, place, error)
   } finally {

@@ -26,7 +26,7 @@ const agents = signal<Agents | undefined>(undefined)
 /** Who answers; empty for the first agent. */
 export const chosenAgent = signal('')
 
-/** Those of the agent that answers, as far as they are known. */
+/** The properties of the agent that answers, as far as they are known. */
 export const skills = computed(() => (chosenAgent.value === '' ? (agents.value?.skills ?? []) : []))
 
 onSignOut(() => {

@@ -13,7 +13,7 @@ import { branchTo, leafBelow, type Turn, toTurns } from './turns.ts'
 
 /** The conversation that is shown; undefined for a new one. */
 export const conversationId = signal<string | undefined>(undefined)
-/** Those of all its branches. */
+/** The turns of all its branches. */
 export const allTurns = signal<readonly Turn[]>([])
 /** The last turn of the branch that is shown. */
 export const leaf = signal<string | undefined>(undefined)

@@ -21,7 +21,7 @@ const listing = (isShared: boolean): Listing => ({
 })
 
 export const ownConversations = listing(false)
-/** Those that others share with the reader. */
+/** The conversations that others share with the reader. */
 export const sharedConversations = listing(true)
 export const search = signal('')
 export const listFailure = signal('')

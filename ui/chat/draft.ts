@@ -54,7 +54,7 @@ export function picturesOf(conversation = 'new'): Signal<readonly Picture[]> {
   return attached
 }
 
-/** What was begun in one conversation, or a new one, goes on in another. */
+/** Moves a draft from one conversation, or a new one, to another. */
 export function moveDraft(from: string | undefined, to: string | undefined): void {
   const [text, images] = [draftOf(from).value, picturesOf(from).value]
   // The tab has room for them once.

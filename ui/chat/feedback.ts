@@ -5,7 +5,7 @@ import { tellTabs } from './other-tabs.ts'
 
 export type Rating = Feedback['rating']
 
-/** What was said of the answers of the conversation that is shown, by the id of the answer. */
+/** The feedback on the answers of the conversation that is shown, by the id of the answer. */
 export const feedbackOf = signal<ReadonlyMap<string, Feedback>>(new Map())
 
 /** Throws what the server says. */

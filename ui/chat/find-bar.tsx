@@ -35,7 +35,7 @@ export function FindBar() {
     return () => {
       findWords.value = ''
       const { activeElement: now } = document
-      // Who writes elsewhere by now goes on.
+      // Leaves the focus with whoever writes elsewhere by now.
       if (now !== document.body && !element?.contains(now)) return
       if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
     }
@@ -90,7 +90,7 @@ export function FindBar() {
   )
 }
 
-/** The matches in what is shown, and which of them is looked at. */
+/** The matches on the page, and the current one. */
 function useMatches() {
   const found = useSignal<readonly FoundWords[]>([])
   const place = useSignal(0)
@@ -115,7 +115,7 @@ function useMatches() {
       ),
     )
   }, [words])
-  // An answer that grows leaves what is looked at where it is.
+  // A growing answer does not change the current match.
   useEffect(() => {
     found.value = findInTurns(document.querySelectorAll('.turns > .turn'), words)
     if (found.value.length <= place.value) place.value = 0

@@ -21,7 +21,7 @@ export function followUps(turn: Answer, earlier: readonly string[]): string[] {
   const cited = new Set(turn.citations.map(({ number }) => turn.hits[number - 1]?.documentId))
   const known = knownHeadings(turn)
   const questions = new Set<string>()
-  // Of what somebody may not read, neither is told.
+  // For a document that somebody may not read, both stay hidden.
   for (const hit of turn.hits.filter(({ title, text }) => title !== '' && text !== '')) {
     const { title, documentId } = hit
     const chapters = headingsOf(hit).filter((heading) => {

@@ -73,7 +73,7 @@ function frameOf(kind: 'html' | 'diagram', text: string): HTMLElement {
     else if (source === frame.contentWindow) take(Object(data))
   }
   addEventListener('message', listen)
-  // It has an origin that nobody has. What it might load later is told nothing.
+  // It has an origin of its own, so that nothing it might load later gets any data.
   const shown: PreviewRequest = { text }
   const send = () => {
     frame.contentWindow?.postMessage(shown, '*')

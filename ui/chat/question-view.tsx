@@ -84,7 +84,7 @@ export function Question({ turn, place }: { turn: Turn; place: number }) {
     close()
     const wasAsked = await ask(text, turns.value[place - 1] ?? 'start', turn.images)
     if (wasAsked) return
-    // The conversation is gone.
+    // The conversation was deleted.
     if (conversationId.value === undefined) putBack(undefined, text, [])
     else draft.value = text
   }

@@ -14,7 +14,7 @@ interface Column {
   width: number
   /** Of the metadata, where the value can be edited. */
   field?: string
-  /** Nothing if the document has no such value. */
+  /** Empty if the document has no such value. */
   textOf: (document: Document) => string | undefined
 }
 

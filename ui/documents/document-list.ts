@@ -67,7 +67,7 @@ function createDocumentList(shown: ShownDocuments) {
       const onFirst = new Set(first.items.map(({ id }) => id))
       const others = items.value.filter(({ id }) => !onFirst.has(id))
       const changed = await readUnsettled(others)
-      // What is gone from the first page was deleted, or has another status now; in another order it stays.
+      // A document missing from the first page was deleted, or has another status now; in another order it stays.
       const oldest = first.items.at(-1)?.createdAt ?? ''
       const isByAge = shown.sort === '-createdAt'
       const isWhole = first.nextCursor === undefined

@@ -49,7 +49,7 @@ export interface Upload {
 /** Newest state of every file of this visit; the web UI shows those in work and those that failed. */
 export const uploads = signal<readonly Upload[]>([])
 guardUnsaved(computed(() => uploads.value.some(isOpen)))
-/** Those that belong to no conversation. */
+/** The uploads that belong to no conversation. */
 export const documentUploads = computed(() => uploads.value.filter(({ to }) => !to))
 /** Increases with each file that became a document, so that lists of documents reload. */
 export const arrivals = signal(0)

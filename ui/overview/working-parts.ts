@@ -81,7 +81,7 @@ export function partsOf(
   return parts
 }
 
-/** Those of which there is nothing to say but that they work stand in one line. */
+/** Parts that simply work are listed in one line. */
 export function inShort(parts: readonly Part[]): Part[] {
   const isPlain = ({ state, detail, remedy }: Part) => state === 'Works' && !detail && !remedy
   const plain = parts.filter(isPlain)

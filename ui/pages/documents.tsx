@@ -100,7 +100,7 @@ function RetryAll({
 }) {
   const note = useSignal('')
   if (list.shown.status !== 'failed' || count === 0 || bulkWork.value) return null
-  // Those that nobody has scrolled to may be others.
+  // Pages that nobody has scrolled to may have changed.
   if (list.hasMore.value === false && !list.items.value.some(canRetry)) {
     return <p class="hint">{leftOut(count)}</p>
   }
@@ -147,7 +147,7 @@ function useRefresh(list: DocumentListing, count: () => Promise<void>): () => vo
         // The list already shows the error.
         await count().catch(() => undefined)
       }
-      // Another turn may have ended meanwhile: one of them goes on.
+      // Another turn may have ended meanwhile: one of them continues.
       clearTimeout(timer)
       if (!isOver) timer = setTimeout(() => void turn(), pauseOf(list))
     }

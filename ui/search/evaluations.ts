@@ -13,7 +13,7 @@ import { onSignOut } from '../session.ts'
 export const evaluations = signal<readonly EvaluationRun[]>([])
 /** The one whose results are shown. */
 export const opened = signal<EvaluationReport | undefined>(undefined)
-/** Those that are compared, at most two, by their ids; and what differs. */
+/** The evaluations that are compared, at most two, by their ids; and their differences. */
 export const comparedIds = signal<readonly string[]>([])
 export const comparison = signal<EvaluationComparison | undefined>(undefined)
 /** What was wrong with the last thing that was tried, in words. */

@@ -53,7 +53,7 @@ function createTrial(topK: string) {
 
 export type Trial = ReturnType<typeof createTrial>
 
-/** Kept while other pages are looked at. */
+/** Kept while other pages are open. */
 export const search = {
   query: signal(''),
   isComparing: signal(false),
@@ -68,7 +68,7 @@ onSignOut(() => {
 
 let isAskedAgain = false
 
-/** Once more where it is asked for meanwhile, for by then the question or the settings may be others. */
+/** Runs once more if it was requested meanwhile: the question or the settings may have changed. */
 export async function runSearch(): Promise<void> {
   isAskedAgain = true
   if (search.isBusy.value) return

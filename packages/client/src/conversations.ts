@@ -20,7 +20,7 @@ const pathOf = (id: string, ...parts: string[]) =>
 interface ConversationSelection {
   /** Only those with this text in the title or in a question. */
   search?: string | undefined
-  /** Those that other people share with you instead of your own. */
+  /** Lists the ones that others share with you instead of your own. */
   shared?: boolean | undefined
   limit?: number | undefined
 }

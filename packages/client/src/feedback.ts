@@ -18,7 +18,7 @@ export class AnswerFeedback {
     this.#transport = transport
   }
 
-  /** Rates an answer; the second time, this replaces what was said of it. Throws `NotFoundError`. */
+  /** Rates an answer; a second rating replaces the first. Throws `NotFoundError`. */
   give(feedback: CreateFeedback, options?: RequestOptions): Call<Feedback> {
     return this.#transport.json({ method: 'POST', path: '/feedback', json: feedback }, options)
   }

@@ -114,7 +114,7 @@ export interface CollectionNames {
   set(collection: string, name: string | undefined, owner: Owner): Promise<void>
 }
 
-/** What clients are told of the models. */
+/** The models as clients see them. */
 export interface Description {
   capabilities(): Promise<{
     chat: { tools: boolean; window: number }

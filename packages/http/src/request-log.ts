@@ -24,7 +24,7 @@ export function installRequestLog(
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    // Read now: the address is gone once the connection is closed.
+    // Read now: the address is unknown once the connection is closed.
     const { ip: address } = request
     reply.raw.setMaxListeners(MAX_LISTENERS)
     // Not Fastify's `onResponse`, which never comes for a caller who hangs up.

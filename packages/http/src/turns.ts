@@ -79,7 +79,7 @@ function whenOver({ raw: { socket } }: FastifyRequest, reply: FastifyReply, end:
   if (socket.destroyed) once()
 }
 
-/** Shorter answers are gone before anybody could hold many. */
+/** Shorter answers are sent before anybody could hold many of them. */
 const LARGE_BYTES = 65_536
 const MAX_UNREAD_BYTES = 2 ** 30
 const RETRY_AFTER_SECONDS = 1

@@ -157,7 +157,7 @@ function toRightsCondition({ person, principals }: Rights, readable: readonly st
 /** The payload keys that tell what is visible besides `is`; undefined if they cannot. */
 export function keysFor(visibility: Visibility): string[] | undefined {
   const { collections, rights, conversations, filter } = visibility
-  // What may be changed is asked of the document store.
+  // The document store knows what may be changed.
   if (rights !== 'all' && rights.to === 'change') return undefined
   if (collections.length === 0 || conversations === 'all') return undefined
   if (conversations !== 'none' && conversations.id === undefined) return undefined

@@ -3,7 +3,7 @@ import type { Environment } from './environment.ts'
 /** Names that keep working, each with the one that replaced it. */
 export type FormerNames = Readonly<Record<string, string>>
 
-/** What is said once of a former name that is used. */
+/** The notice that is logged once for a former name in use. */
 export const renamedTo = (name: string) =>
   `is called ${name} now: the former name still works, but not for ever`
 

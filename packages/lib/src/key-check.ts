@@ -6,7 +6,7 @@ const MAX_FAILURES = 10
 
 interface KeyCheck<Holder> {
   identify: (key: string) => Promise<Holder | undefined> | Holder | undefined
-  /** What a person is told of a wrong key. */
+  /** The message for a wrong key. */
   refusal: string
   now?: (() => number) | undefined
 }

@@ -151,7 +151,7 @@ export function createLimiter({
 const MIN_SHARED = 4
 const RESERVED_PART = 16
 
-/** How much of it is for the operator alone, unless it is said. */
+/** The default share that is reserved for the operator. */
 export function reserveOf(capacity: number): number {
   return capacity < MIN_SHARED || !Number.isFinite(capacity)
     ? 0

@@ -6,7 +6,7 @@ import type { Corpus, Skill } from './services.ts'
 
 /** As the protocol has it, for one answer. */
 const MAX_VALUES = 100
-/** The newest documents, among which those are looked for that are meant. */
+/** The newest documents, among which completions are searched for. */
 const MAX_DOCUMENTS = 200
 
 interface Services {

@@ -22,7 +22,7 @@ const INSTRUCTIONS =
 export interface McpDependencies extends Pick<DialectServices, 'agent' | 'dialects'> {
   /** The corpus restricted to what a caller may see. */
   corpusFor: (caller: Caller) => Corpus
-  /** Those of the agent that answers at the moment. */
+  /** The skills of the agent that answers at the moment. */
   skills: () => readonly Skill[]
   recordChange: RecordChange
   version: string

@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 
-/** The protocols in which chat models are asked. */
+/** The protocols of chat models. */
 export const CHAT_APIS = ['responses', 'chat-completions', 'messages'] as const
 export type ChatApi = (typeof CHAT_APIS)[number]
 

@@ -56,7 +56,7 @@ function toCount(reported: number): number {
   return Math.min(MAX_TOKENS, Math.max(0, Math.round(reported) || 0))
 }
 
-/** A meter that also tells of each call that the model has answered. */
+/** A meter that also reports each call that the model has answered. */
 export function telling(meter: Meter, onCall: (call: EndedCall) => void): Meter {
   return {
     async begin(begun, signal) {

@@ -4,7 +4,7 @@ import { messages } from './messages/messages.ts'
 import { responses } from './responses/responses.ts'
 import type { Protocol } from './upstream/protocol.ts'
 
-/** The protocols in which a server can be asked for an answer: a folder and a line here for each. */
+/** The protocols of model servers: a folder and a line here for each. */
 export const PROTOCOLS: Readonly<Record<ChatApi, Protocol>> = {
   responses,
   'chat-completions': completions,

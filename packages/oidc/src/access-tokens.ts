@@ -10,7 +10,7 @@ const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
-/** What the header may say of an access token (RFC 9068, 2.1), or of any token. */
+/** The types that the header of an access token (RFC 9068, 2.1) or of any token may have. */
 const TYPES = ['jwt', 'at+jwt', 'application/at+jwt']
 /** Keycloak says in the payload what a token is not to be used for. */
 const OTHER_USES = ['ID', 'Refresh', 'Logout', 'Offline']

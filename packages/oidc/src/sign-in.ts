@@ -19,7 +19,7 @@ export interface SignedIn extends DescribedPerson {
   tokens: { idToken: string; refreshToken?: string | undefined }
 }
 
-/** What the issuer says of somebody who has signed in before. */
+/** What the issuer returns for a person who has signed in before. */
 type RefreshedPerson = DescribedPerson & Pick<SignedIn, 'tokens'>
 
 export type CompanySignIn = ReturnType<typeof createCompanySignIn>
@@ -100,7 +100,7 @@ export function createCompanySignIn(issuer: Issuer) {
       }
     },
 
-    /** Where the browser signs out of the issuer as well; undefined if that has no such page. */
+    /** The page on which the browser signs out of the issuer as well; undefined if there is none. */
     async signOutUrl(idToken: string, returnTo: string): Promise<string | undefined> {
       const configuration = await issuer.configuration()
       if (!configuration.serverMetadata().end_session_endpoint) return undefined
@@ -110,7 +110,7 @@ export function createCompanySignIn(issuer: Issuer) {
     },
   }
 
-  /** Some issuers name groups only when they are asked about the person. */
+  /** Some issuers name groups only in their user information. */
   async function withGroups(configuration: Configuration, accessToken: string, claims: IDToken) {
     const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
     if (tellsGroups(claims, settings) || !endpoint) return { ...claims }

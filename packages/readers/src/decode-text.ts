@@ -10,7 +10,7 @@ const MAX_CONTROLS = 0.002
 /** In UTF-16, Western text has a zero in every second byte; other scripts still have one in each space and line end. */
 const MIN_ZEROS = 0.02
 const FALLBACK = 'windows-1252'
-/** Words beyond ASCII from which their encoding cannot be told. */
+/** Words beyond ASCII that do not reveal their encoding. */
 const MAX_FEW = 4
 /** Confidence out of 100 below which an encoding is a guess, as it always is for a short text. */
 const SURE = 40

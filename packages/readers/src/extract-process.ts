@@ -81,7 +81,7 @@ async function finish(): Promise<void> {
   }
 }
 
-/** What is said of words that are probably wrong. */
+/** The warning for words that are probably wrong. */
 function doubtOf(ocr: OcrEngine | undefined): string {
   const languages = ocr?.kind === 'tesseract' ? ocr.languages.join('+') : ''
   return `Many words are probably wrong, as they would be in another language than OCR_LANGUAGES=${languages}, or in a photograph, for which OCR=pp-ocr is better`

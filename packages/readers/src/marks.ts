@@ -31,7 +31,7 @@ const PIECES = /([\ufdd0-\ufdd2])[^\ufdd0-\ufdd3]*\ufdd3(?:\1[^\ufdd0-\ufdd3]*\u
 const SCRIPT = /([\ufdd0-\ufdd2])([^\ufdd0-\ufdd3]*)\ufdd3/g
 const RUBIES = /(?:\ufdd6[^\ufdd4-\ufdd6]*\ufdd4[^\ufdd4-\ufdd6]*\ufdd5)+/g
 const ONE_RUBY = /\ufdd6([^\ufdd4-\ufdd6]*)\ufdd4([^\ufdd4-\ufdd6]*)\ufdd5/g
-/** UTF-16 code units before a script that are looked at. */
+/** UTF-16 code units before a script that are examined. */
 const MAX_BEFORE = 40
 
 /** Writes what is marked so that no number is joined with another: `10^6`, `45[2]`, `m²`, `CO₂`. */

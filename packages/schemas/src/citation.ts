@@ -17,7 +17,7 @@ const Quote = z.object({
   page: z.int().optional().describe('Page or slide on which the quote begins.'),
 })
 
-/** What the chat model may say of a cited statement. */
+/** The verdicts of the chat model on a cited statement. */
 export const VERDICTS = ['supported', 'contradicted', 'not_said'] as const
 
 export const Citation = z

@@ -93,9 +93,9 @@ export interface ConversationStore {
   find(of: ConversationRef): Promise<StoredConversation | undefined>
   /** One that one of these may read, with its owner. */
   findShared(id: string, principals: readonly string[]): Promise<SharedConversation | undefined>
-  /** Those of a key, the most recently changed first. */
+  /** The conversations of a key, the most recently changed first. */
   list(owner: string | undefined, query: ConversationQuery): Promise<StoredConversation[]>
-  /** Those of others that one of these may read, the most recently changed first. */
+  /** Conversations that others share with one of these principals, the most recently changed first. */
   listShared(reader: ConversationReader, query: ConversationQuery): Promise<StoredConversation[]>
   /**
    * Throws `conversation_not_found`, `item_not_found` for an unknown last item, and `edit_conflict`, with nothing

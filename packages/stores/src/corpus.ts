@@ -22,7 +22,7 @@ export interface CorpusStart {
   nextChunkKey: number
   /** What clients of vector stores call collections, and whose share of names each counts towards. */
   collectionNames: { collection: string; name: string; owner: string }[]
-  /** Those that people share, with whom each is shared. */
+  /** The collections that people share, and with whom. */
   collections: StoredCollection[]
   /** Names that no person can take. */
   reservedCollections: string[]

@@ -246,7 +246,7 @@ export interface DocumentStore extends FileStore, SourceStore {
    */
   put(visibility: Visibility, document: NewDocument, before?: Version): Promise<StoredDocument>
   get(visibility: Visibility, id: string): Promise<StoredDocument | undefined>
-  /** Those of these documents that there are, by their ids. */
+  /** The existing documents with these ids. */
   getAll(
     visibility: Visibility,
     ids: readonly string[],

@@ -46,5 +46,5 @@ export const searchedIn = (searches: Lists, { list }: Pick<Lists, 'list'>): List
   listShared: searches.listShared,
 })
 
-/** Those who count all that is kept, together. */
+/** The reader that stands for everyone who counts stored data. */
 export const COUNTING = { reader: 'counting' }

@@ -82,7 +82,7 @@ export interface UsageSum extends Amounts, Partial<Record<Exclude<UsageDimension
   keyName?: string | undefined
 }
 
-/** What is held for a call until it ends, or `expiresAt`. */
+/** The reservation of a call until it ends, or until `expiresAt`. */
 export interface Hold {
   id: string
   expiresAt: number

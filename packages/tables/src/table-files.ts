@@ -144,7 +144,7 @@ export class TableFiles {
     const file = join(directory, `${key}.duckdb`)
     const description = join(directory, `${key}.json`)
     const existing = (await exists(file)) && (await readDescription(description))
-    // A damaged file is made anew, as the search index is.
+    // A damaged file is created again, as the search index is.
     if (existing && (this.#intact.has(key) || (await digestOf(file)) === existing.digest)) {
       this.#intact.add(key)
       return { file, sheets: existing.sheets }

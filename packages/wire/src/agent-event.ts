@@ -79,7 +79,7 @@ export interface RunEnd {
   searchedFor?: string | undefined
   /** The citations in the text of the run, in order. */
   citations: Citation[]
-  /** How the model has judged them, if it was asked to. */
+  /** The model's judgement of them, if it was requested. */
   citationCheck?: CitationCheckOutcome
   /** Numbers that the model cited but no hit has; they are marked in the text. */
   unknownCitations: number[]

@@ -240,7 +240,7 @@ function expand(item: string): number[] | undefined {
   return Array.from({ length }, (_, index) => Number(first) + index)
 }
 
-/** Citations of one answer that are told; more than these nobody follows. */
+/** The most citations of one answer that are reported; nobody follows more. */
 const MAX_CITATIONS = 4_000
 /** No run has as many hits: numbers above, such as years in other brackets, are left as they are. */
 const MAX_CITED = 999
@@ -267,7 +267,7 @@ export class CitationReader {
     this.#check = new CitationCheck(known, isJsonAsked)
   }
 
-  /** Whether there are as many as are told. */
+  /** Whether that many are reported already. */
   get isFull(): boolean {
     return this.#marks.length >= MAX_CITATIONS
   }

@@ -33,9 +33,9 @@ export type Dialect<Body, Event, Whole> = StreamDialect<Body, Event, WholeExchan
 /** One request in a protocol, and its answer. */
 interface Exchange<Event> {
   request: AgentRequest
-  /** Files in the messages, to be read before the agent is asked. */
+  /** Files in the messages, to be read before the run begins. */
   files?: readonly SentFile[] | undefined
-  /** Told the request with the text of its files, before the agent is asked. */
+  /** Called with the request and the text of its files, before the run begins. */
   begin?(request: AgentRequest): void
   /** Converts events of the run, in their order; may hold some back until the answer begins. */
   write(events: readonly AgentEvent[]): Event[] | Promise<Event[]>

@@ -32,7 +32,7 @@ export const toTextCall = (
   { name, input }: { name: string; input: string },
 ): ModelToolCall => ({ callId, name, arguments: JSON.stringify({ input }) })
 
-/** A function of the client's own as the model is told of it. */
+/** A function of the client's own in the form that the model gets. */
 export function toClientTool({ name, description, parameters }: GivenFunction): ModelTool {
   return {
     name,

@@ -33,7 +33,7 @@ const MAX_REGISTERED = 10
 /** How this server has registered itself, by where and for what. */
 export type Registrations = Map<string, { client: Promise<OAuthClient>; until: number }>
 
-/** What is kept with tokens. */
+/** What is stored with the tokens. */
 function withoutSecret({ client_id, client_secret, isRegistered }: OAuthClient): OAuthClient {
   return isRegistered ? { client_id, client_secret, isRegistered } : { client_id, isRegistered }
 }

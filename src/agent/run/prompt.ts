@@ -65,7 +65,7 @@ export interface PromptParts
 export interface FittedPrompt {
   messages: ModelMessage[]
   tools: readonly ModelTool[]
-  /** Those of the chunks that the messages contain. */
+  /** The chunks that the messages contain. */
   chunks: readonly NumberedHit[]
   /** The passages with the question, without files, which come again; empty if there is none. */
   question: string

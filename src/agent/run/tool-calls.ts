@@ -10,7 +10,7 @@ import type { RunTrace } from './run-trace.ts'
 
 /** Maximum tool calls per round; calls beyond that are answered with an error that says so. */
 const MAX_CALLS = 16
-/** How often is told how far calls are. */
+/** How often the progress of calls is reported. */
 const PROGRESS_MS = 500
 
 const TOO_MANY_AT_ONCE = failed(`Not run: at most ${MAX_CALLS} calls at once`)

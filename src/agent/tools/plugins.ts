@@ -50,7 +50,7 @@ export interface Plugins {
 interface Dependencies {
   /** Paths of ES modules, relative to the agent configuration. */
   paths: readonly string[]
-  /** Those of another agent, whose code does not run again. */
+  /** The plugins of another agent, whose code does not run again. */
   existing?: Plugins | undefined
   /** The path of the agent configuration. */
   configuration: string

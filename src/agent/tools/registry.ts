@@ -207,7 +207,7 @@ export interface ToolCall extends Pick<ModelToolCall, 'callId' | 'name'> {
   result?: ToolResult | undefined
 }
 
-/** A call, and who is told how far it is. */
+/** A call, and who is told of its progress. */
 type RunningCall = ToolCall & Pick<ToolContext, 'progressed'>
 
 /** Parses the arguments of a call; empty arguments count as `{}`. Does not throw: see `mistake`. */

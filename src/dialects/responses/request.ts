@@ -39,7 +39,7 @@ function refuseForeignChoice(choice: ResponseRequest['tool_choice']): void {
   )
 }
 
-/** Reads what the agent is asked; `items` are all items so far. Throws AppError `invalid_request`. */
+/** Reads the request to the agent; `items` are all items so far. Throws AppError `invalid_request`. */
 export function toAgentRequest(
   request: ResponseRequest,
   items: readonly InputItem[],

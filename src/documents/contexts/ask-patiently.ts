@@ -35,7 +35,7 @@ export function createPatientReader(
     log,
   })
   let refusals = 0
-  /** A model that takes no images would be asked with a note in their place. */
+  /** A model without images would get a note in their place. */
   const checkSight = ({ image }: ShortTask) => {
     if (!image || model.supportsImages) return
     throw new AppError('upstream_refused', `The chat model "${model.name}" takes no images`)

@@ -134,7 +134,7 @@ function whyUnread(error: unknown, log: StateDependencies['log']): string {
   return 'failed unexpectedly; the log has the cause'
 }
 
-/** Deletes the document of a file that is gone, if it came from there. */
+/** Deletes the document of a deleted file, if it came from there. */
 function createRemove(
   { folder }: Watched,
   { store, documents, log }: Pick<ApplyDependencies, 'store' | 'documents' | 'log'>,

@@ -2,7 +2,7 @@ import type { FolderScan } from './walk-folder.ts'
 
 /** The state of a path. */
 interface Observed {
-  /** The stamp of the file when it was last seen; undefined if it is gone, empty if this process has not seen it. */
+  /** The stamp of the file when it was last seen; undefined if it was deleted, empty if this process has not seen it. */
   stamp: string | undefined
   /** When to act on it, if it has not changed by then; infinite once that is done. */
   dueAt: number

@@ -21,7 +21,7 @@ const START_BYTES = 512
 const SENDER = 'watched-folder'
 /** A link that takes the file's place is not followed, and a pipe not waited for. */
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-/** Of opening what is gone, or has become a link. */
+/** Errors of opening a file that was deleted or replaced by a link. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP']
 
 interface Dependencies {

@@ -218,7 +218,7 @@ async function runDue(
   }
 }
 
-/** A page that is gone is still fetched at its regular interval, because pages come back. */
+/** A missing page is still fetched at its regular interval, because pages come back. */
 function failed(
   source: StoredSource,
   { message, responseStatus, waitMs = 0 }: FetchError,

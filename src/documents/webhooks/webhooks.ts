@@ -17,7 +17,7 @@ const MAX_DELIVERIES = 8
 const TAKEN_MS = 120_000
 /** How often due events are polled for without a notification. */
 const POLL_MS = 2_000
-/** How often the outbox is told again that events are wanted. */
+/** How often the request for events is renewed at the outbox. */
 const RENEWAL_MS = 3_600_000
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -44,7 +44,7 @@ export interface TriedModels {
   embedding?: Embedder | undefined
   reranking?: Reranker | undefined
   list(kind: ModelKind, signal: AbortSignal): Promise<OfferedModel[]>
-  /** Those that their server may close. */
+  /** The models that their server may withdraw. */
   served: readonly ServedModel[]
 }
 

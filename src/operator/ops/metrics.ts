@@ -91,7 +91,7 @@ export function createMetrics(
 
 let ofProcess: Registry | undefined
 
-/** Those of Node.js itself. They are observed once for all servers of a process, since prom-client cannot stop it. */
+/** The metrics of Node.js itself. They are collected once for all servers of a process: prom-client cannot stop it. */
 function processMetrics(): Registry {
   if (!ofProcess) {
     ofProcess = new Registry()

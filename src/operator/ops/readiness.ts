@@ -21,11 +21,11 @@ interface Dependencies {
   optional?: Checks
   /** Search is by keywords only unless this is `hybrid`. */
   retrieval?: Readiness['retrieval']
-  /** How far the work is that goes on in the background. */
+  /** The progress of background work. */
   progress?: () => Progress
   /** What works but will not for long. */
   warnings?: () => Warnings
-  /** Those that say something about documents or questions: strangers do not get them. */
+  /** Warnings that reveal something about documents or questions: strangers do not get them. */
   privateWarnings?: () => Warnings
   counts: () => Promise<StoreCounts>
   /** The stage of startup; results found at another stage are outdated. */

@@ -75,7 +75,7 @@ export function createPeopleAdmin(dependencies: Dependencies) {
       return toKnown(person)
     },
 
-    /** Throws `person_not_found`. Repeated after a failure, it goes on. */
+    /** Throws `person_not_found`. After a failure, another call completes the work. */
     async remove(id: string, { dryRun, handTo }: Removal): Promise<PersonRemoved> {
       const measured = await store.measure(id)
       if (!measured) throw notFound(id)

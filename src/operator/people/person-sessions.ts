@@ -11,11 +11,11 @@ import { callerFor, type People } from './people.ts'
 
 export const SESSION_SECONDS = 7 * 24 * 3_600
 const IDLE_MS = 8 * 3_600_000
-/** How often the issuer is asked whether the person is still there, and in which groups. */
+/** How often to ask the issuer whether the person still exists, and in which groups. */
 const CHECK_MS = 10 * 60_000
 /** For how long groups count that the issuer has told, if it does not answer or gives no tokens to ask with. */
 const KNOWN_MS = 3_600_000
-/** How often the issuer is asked when they no longer count: longer than it may take to answer. */
+/** How old the issuer's answer may be: longer than the issuer may take to answer. */
 const RETRY_MS = 30_000
 /** How long to wait for what another server learns from the issuer. */
 const OTHERS = { waitMs: 2_000, everyMs: 100 }
@@ -169,7 +169,7 @@ function createRefresh(dependencies: Dependencies) {
     return { ...session, ...known }
   }
 
-  /** What is left of a session of which the issuer could not be asked. */
+  /** The session while the issuer cannot be asked. */
   const failed = async (session: StoredSession, error: unknown) => {
     const code = error instanceof AppError ? error.code : undefined
     if (code === 'issuer_unavailable' && isKnown(session)) return session

@@ -49,7 +49,7 @@ export function createLimits({ keys, people, budgets }: Dependencies) {
     ]
   }
 
-  /** Those of whoever pays for a caller; none for the master key. */
+  /** The limits of whoever pays for a caller; none for the master key. */
   return async ({ key, person }: Caller): Promise<OwnerLimits[]> => {
     const keyIds = key ? new Set([key.id, key.payer ?? key.id]) : []
     const limits = [

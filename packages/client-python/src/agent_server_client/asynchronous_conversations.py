@@ -87,7 +87,7 @@ class AsyncFeedback:
         self._transport = transport
 
     async def give(self, feedback: CreateFeedback) -> FeedbackRecord:
-        """Rates an answer; the second time, this replaces what was said of it."""
+        """Rates an answer; a second rating replaces the first."""
         request = Request("POST", "/feedback", json=feedback)
         return cast(FeedbackRecord, await self._transport.json(request))
 

@@ -86,7 +86,7 @@ class Feedback:
         self._transport = transport
 
     def give(self, feedback: CreateFeedback) -> FeedbackRecord:
-        """Rates an answer; the second time, this replaces what was said of it."""
+        """Rates an answer; a second rating replaces the first."""
         request = Request("POST", "/feedback", json=feedback)
         return cast(FeedbackRecord, self._transport.json(request))
 

@@ -150,7 +150,7 @@ function readFilter(pairs: readonly string[] = []) {
   return { and }
 }
 
-/** What `query` and `chat` can be told of the search. */
+/** The search options of `query` and `chat`. */
 export const SEARCH_OPTIONS = {
   'top-k': { type: 'string' },
   mode: { type: 'string' },

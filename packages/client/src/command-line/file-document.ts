@@ -30,7 +30,7 @@ export interface FileDocument {
   send(client: AgentServer, signal: AbortSignal): Promise<DocumentCreated>
 }
 
-/** What is given for all files alike. */
+/** The options that apply to all files. */
 export interface GivenFacts {
   metadata: Metadata
   /** Who may read them; as the server has it if undefined. */

@@ -51,7 +51,7 @@ export const fileSearchRoutes: FastifyPluginAsyncZod<FileServices> = async (app,
   app.register(fileBatchRoutes, services)
 }
 
-/** Those of a document are taken, too. */
+/** The fields of a document are accepted, too. */
 const FIELDS = [...Object.keys(FileForm.shape), ...Object.keys(DocumentForm.shape)]
 
 const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {

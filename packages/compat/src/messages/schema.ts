@@ -48,7 +48,7 @@ const ToolChoice = z.discriminatedUnion(
 
 const Effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max'])
 
-/** What the model is asked: all that counts as input. */
+/** The model's input. */
 const QUESTION = {
   model: ModelName,
   messages: z

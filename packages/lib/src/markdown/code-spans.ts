@@ -216,7 +216,7 @@ export class CodeScanner {
     this.#isHead = true
   }
 
-  /** Notes what the line that ends here tells of the next. */
+  /** Notes what the line that ends here implies for the next. */
   #endLine(): void {
     const text = this.#head.replace(QUOTES, '')
     this.#head = ''

@@ -5,7 +5,7 @@ const EIGHT_BIT = /\b(?:avx512_vnni|avx_vnni|asimddp)\b/
 
 interface Processor {
   architecture: string
-  /** What Linux says of it in `/proc/cpuinfo`; undefined on other systems. */
+  /** Its description in Linux's `/proc/cpuinfo`; undefined on other systems. */
   description: string | undefined
 }
 

@@ -23,7 +23,7 @@ export interface MessagesBody extends MessageCreateParamsStreaming {
   top_p?: number
 }
 
-/** The most tokens of an answer that are asked for unless the client says so: the field is required. */
+/** The default limit of an answer, in tokens: the protocol requires the field. */
 const MAX_ANSWER = 32_000
 
 /** Builds a request as the server accepts it; fields that are `undefined` are not sent. */
@@ -72,7 +72,7 @@ function toSystem(
   return { system: withMark(blocks) }
 }
 
-/** The ends of the last two turns of the user are marked: one is found again if the other has become another. */
+/** The ends of the last two turns of the user are marked: if one of them changes, the cache still has the other. */
 function toMessages(turns: readonly Turn[], { cacheMarks }: Abilities): MessageParam[] {
   return turns.map(({ role, content }, at) => {
     const [only, ...more] = content

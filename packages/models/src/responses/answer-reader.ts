@@ -133,7 +133,7 @@ function createItems() {
     items.set(index, { ...items.get(index), ...item, ...(written && { arguments: written }) })
   }
   return {
-    /** What an event tells of an item, whole; some servers send the arguments without deltas. */
+    /** Stores an item that an event contains whole; some servers send the arguments without deltas. */
     note(type: string, { output_index, item_id, item, arguments: whole }: JsonObject): void {
       if (isObject(item)) put(output_index ?? item.id, item)
       const call = items.get(output_index ?? item_id)

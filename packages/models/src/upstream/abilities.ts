@@ -22,21 +22,21 @@ export interface Abilities {
   progress: boolean
   /** `max_tokens` is tried first: servers that do not know it report an error, while many ignore its successor. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens'
-  /** Whether the usage is asked for in a stream; some servers report it unasked, or never. */
+  /** Whether to request the usage in a stream; some servers always report it, others never. */
   streamUsage: boolean
-  /** Whether the server is told by which key it finds what it has cached; others than OpenAI's may refuse the field. */
+  /** Whether to send the key of the server's cache; servers other than OpenAI's may refuse the field. */
   cacheKey: boolean
   /** Whether the prompt may have marks of what to cache (Anthropic). */
   cacheMarks: boolean
-  /** How a model is told to think (Anthropic). */
+  /** How thinking is requested from a model (Anthropic). */
   thinking: 'adaptive' | 'budget'
-  /** Whether a model can be told not to think (Anthropic). */
+  /** Whether thinking can be switched off (Anthropic). */
   noThinking: boolean
   /** Whether a model that thinks refuses earlier calls without the reasoning that led to them (Anthropic). */
   needsReasoning: boolean
-  /** Whether a call can be insisted on, and whether the model must be told not to think then (Anthropic). */
+  /** Whether a call can be required, and whether thinking must be switched off for it (Anthropic). */
   forcedChoice: 'plain' | 'without-thinking' | 'none'
-  /** The most tokens of an answer that may be asked for, as a refusal told. */
+  /** The limit of an answer in tokens, as a refusal reported it. */
   maxTokens: number | undefined
   /** The tokens of the window and of a prompt of so many characters, as a refusal told that left the answer no room. */
   room: { window: number; promptTokens: number; characters: number } | undefined

@@ -38,7 +38,7 @@ export class AnswerBody {
   /** What has come since the last read, as soon as there is any; undefined at the end. Throws the connection's error. */
   async read(): Promise<Buffer | undefined> {
     if (this.#heldBytes === 0 && !this.#end) {
-      // The HTTP parser tells of all that came in one read of the network before this continues.
+      // The HTTP parser reports everything from one read of the network before this continues.
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })

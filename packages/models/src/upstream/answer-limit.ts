@@ -16,10 +16,10 @@ const PROMPT = /(\d+) \+ \d+ > \d+|(\d+) (?:input tokens|in the (?:messages|prom
 const CHARACTERS = /prompt contains (\d+) characters/
 /** Few, so that the prompt is rather taken for larger than it is. */
 const CHARACTERS_PER_TOKEN = 2
-/** A limit that is told as such may be any: "must be <= 192". */
+/** A limit that is named as such may be any number: "must be <= 192". */
 const BOUND = /(?:<=|less than or equal to|at most) `?(\d+)/i
 
-/** A server that takes fewer tokens of an answer is asked for as many as its refusal allows. */
+/** A server that allows fewer tokens in an answer is asked for as many as its refusal allows. */
 export const FEWER_TOKENS: Fallback = {
   concerns: (body) => FIELDS.some((field) => field in body),
   refusal:

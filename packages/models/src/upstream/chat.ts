@@ -27,7 +27,7 @@ import { leavesToolsOut, toolsSeen } from './tools-trial.ts'
 
 export interface UpstreamModelOptions extends Omit<ChatServer, 'auth'> {
   model: string
-  /** The protocol in which the server is asked. */
+  /** The protocol to use with the server. */
   api: ChosenApi
   /** How much the model reasons, unless a request says otherwise. */
   effort?: string | undefined
@@ -39,7 +39,7 @@ const LOADING_MS = 600_000
 const LOOK_MS = 1_000
 /** How often one request is changed after a refusal; each change leaves out or replaces something that was in it. */
 const MAX_CHANGES = 20
-/** How long the server may take to tell of its model. */
+/** How long the server may take to describe its model. */
 const LEARN_MS = 10_000
 const TRY_TOOLS_MS = 60_000
 
@@ -251,7 +251,7 @@ class UpstreamModel implements ChatModel {
     return `${current}: it is asked in ${next} from now on`
   }
 
-  /** Takes over what the server tells of the model; returns false if it may tell more later. */
+  /** Applies the server's description of the model; returns false if it may be more complete later. */
   async #learn(): Promise<boolean> {
     const work = (signal: AbortSignal) => readModel(this.#server, this.#options.model, signal)
     try {
@@ -273,7 +273,7 @@ class UpstreamModel implements ChatModel {
     }
   }
 
-  /** The error to show; of a model that is gone, with those that the key can use. */
+  /** The error to show; for a model that was withdrawn, with the models that the key can use. */
   async #explain(error: unknown, signal: AbortSignal): Promise<unknown> {
     if (signal.aborted) return signal.reason
     if (error instanceof AppError) return error

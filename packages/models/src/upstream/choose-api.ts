@@ -18,7 +18,7 @@ const HOSTS: readonly { host: RegExp; path?: RegExp; api: ChatApi }[] = [
   { host: /./, path: /\/anthropic(?:\/v1)?\/*$/, api: 'messages' },
 ]
 
-/** The protocol in which a server is asked first. */
+/** The protocol to try first. */
 export function firstApi(baseUrl: string, chosen: ChosenApi): ChatApi {
   if (chosen !== 'auto') return chosen
   const { hostname, pathname } = new URL(baseUrl)

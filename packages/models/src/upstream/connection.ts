@@ -34,7 +34,7 @@ export interface ModelServer {
   auth?: 'bearer' | 'x-api-key' | undefined
 }
 
-/** How a server that is asked in this protocol is given the key. */
+/** How the key is sent in this protocol. */
 export const authFor = (api: ChatApi) =>
   api === 'messages' ? ('x-api-key' as const) : ('bearer' as const)
 

@@ -1,6 +1,6 @@
 import type { Sampling } from '../chat-model.ts'
 
-/** How an answer in JSON is asked for where the server takes no field for it, or not its schema. */
+/** Instructions for an answer in JSON, for servers that accept no field for it, or not its schema. */
 export function jsonInWords({ format }: Sampling, isFieldEnough: boolean): string[] {
   if (!format || isFieldEnough) return []
   const form =

@@ -69,7 +69,7 @@ export async function closingDay(
 
 async function readModels(server: ModelServer, signal: AbortSignal): Promise<JsonObject[]> {
   // Without the SDK, which would be loaded for this alone: the server also asks when it starts.
-  // Anthropic's list has pages, of 20 unless it is asked for more.
+  // Anthropic's list has pages, of 20 models by default.
   const path = server.auth === 'x-api-key' ? '/models?limit=1000' : '/models'
   const list = (stop: AbortSignal) => askJson(server, path, undefined, stop)
   const bounds = { deadlineMs: DEADLINE_MS, maxAnswerBytes: MAX_ANSWER_BYTES }
@@ -127,7 +127,7 @@ export async function readModel(
   return { window }
 }
 
-/** What Anthropic's list tells of a model; gateways have the same form, but leave out most of it. */
+/** The model's entry in Anthropic's list; gateways use the same form, but leave out most of it. */
 function readFromAnthropic(entry: JsonObject): ModelFacts {
   const { image_input, structured_outputs, thinking } = objectOf(entry.capabilities)
   const lacks = (capability: unknown) => objectOf(capability).supported === false

@@ -232,7 +232,7 @@ class WritingTime {
     this.#begunAt ??= this.#lastAt
   }
 
-  /** Tokens written per second, if that can be told. */
+  /** Tokens written per second, if that can be measured. */
   speedOf(ending: readonly ModelEvent[]): number | undefined {
     const end = ending.at(-1)
     const tokens = end?.type === 'finish' ? (end.usage?.completionTokens ?? 0) : 0

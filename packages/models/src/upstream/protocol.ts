@@ -3,7 +3,7 @@ import type { ChatApi, ModelEvent, ModelRequest } from '../chat-model.ts'
 import type { Abilities } from './abilities.ts'
 import type { FailureFacts } from './failures.ts'
 
-/** A protocol in which a server is asked for an answer. Each is a folder beside this one. */
+/** A protocol of model servers. Each is a folder beside this one. */
 export interface Protocol<Body extends object = object> {
   readonly api: ChatApi
   /** Where its requests go, after the base URL. */

@@ -43,7 +43,7 @@ const NO_IMAGES = [
   'at most 0 image|missing data required for image|unsupported content part',
   // Text-only servers: "content must be a string", "unknown variant `image_url`, expected `text`".
   'content\\W{1,4}[^.]{0,24}\\b(?:a|valid) string|unknown variant .?image_url',
-  // Those that say so by chance: llama-cpp-python, Workers AI.
+  // Servers whose errors have these words by chance: llama-cpp-python, Workers AI.
   'concatenate str \\(not .list|content.?, .array. not in .string',
   'sequence, expected a string|variant of [^.]*Content|Text(?:Content)?Part\\b.*should be',
 ].join('|')

@@ -1,7 +1,7 @@
 import { retryAfterOf } from '@agent-server/lib/backoff.ts'
 import { type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
 
-/** When the server asks to be asked again, in milliseconds: it says so in a header, in its error, or in words alone. */
+/** How long the server asks to wait, in milliseconds: in a header, in a field of its error, or in words alone. */
 export function retryAfterIn(
   headers: Headers,
   error: JsonObject,

@@ -67,7 +67,7 @@ function isWholeAnswer(begin: string): boolean {
   return first === '{' || first === '['
 }
 
-/** Where the text goes on after its last blank line, which may begin in what came before; 0 if there is none. */
+/** The end of the last blank line, which may begin in the previous piece; 0 if there is none. */
 function afterBlankLine(tail: string, text: string): number {
   if (text.endsWith('\n\n')) return text.length
   const seam = tail + text

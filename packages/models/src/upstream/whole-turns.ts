@@ -3,7 +3,7 @@ import type { ModelMessage } from '../chat-model.ts'
 import type { Abilities } from './abilities.ts'
 import type { Fallback } from './protocol.ts'
 
-/** What the model is told of a call that the conversation has no result of. */
+/** The result that the model gets for a call without one in the conversation. */
 const NO_RESULT = 'There is no result.'
 /** Said for the user where the conversation ends with an answer that the model does not continue. */
 const GO_ON: ModelMessage = { role: 'user', content: 'Continue.' }

@@ -91,7 +91,7 @@ const inTime = (value: string) =>
 const ENCODED = /;(?:ENCODING=)?QUOTED-PRINTABLE/i
 const BINARY = /;ENCODING=(?:B|BASE64)\b/i
 
-/** A line goes on behind white space or, if its letters are encoded, behind an equals sign. */
+/** A line continues after white space or, if its letters are encoded, after an equals sign. */
 function* propertiesOf(source: string): Generator<Property> {
   let parts: string[] = []
   let isEncoded = false

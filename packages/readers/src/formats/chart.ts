@@ -8,7 +8,7 @@ import { parseChartEx } from './parse-chartex.ts'
 
 /** Rows of a chart that become text. */
 const MAX_ROWS = 500
-/** A part of another workbook, or cells that are gone. */
+/** A part of another workbook, or deleted cells. */
 const ELSEWHERE = /\[|#REF!/
 
 export interface Chart {

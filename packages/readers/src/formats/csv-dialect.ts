@@ -4,7 +4,7 @@ import { type Dialect, readDelimited } from './delimited-rows.ts'
 const DELIMITERS = ['\t', ';', '|', ',', '^', '~', '¦'] as const
 const SAMPLE_CHARACTERS = 65_536
 const SAMPLE_ROWS = 200
-/** The line with which Excel is told the delimiter. */
+/** The line that names the delimiter for Excel. */
 const DECLARATION = /^\ufeff?sep=([^\n])\n/i
 /** Names of files whose values are separated by tabs. */
 const TAB_SEPARATED = /\.(?:tsv|tab)$/i

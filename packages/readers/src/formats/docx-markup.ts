@@ -243,7 +243,7 @@ function createCopy(xml: string) {
   /** Everything before it was copied or left out. */
   let position = 0
 
-  /** Copies up to `start`; goes on at `end`, after `text`. */
+  /** Copies up to `start`, then writes `text` and continues at `end`. */
   const replace = (start: number, end: number, text: string) => {
     current().xml += xml.slice(position, start) + text
     position = end
@@ -302,7 +302,7 @@ function take<Item>(all: Map<string, Item>, id = ''): Item | undefined {
 const asComment = (comment: string | undefined) =>
   comment === undefined ? '' : asText(` ${comment}`)
 
-/** What an element refers to, as paragraphs and tables; '' if it is no such element. */
+/** The paragraphs and tables that an element refers to; '' if it refers to none. */
 function graphicOf(
   name: string,
   attributes: Record<string, string>,

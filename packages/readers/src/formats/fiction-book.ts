@@ -23,7 +23,7 @@ const SAME: Record<string, string> = {
   emphasis: 'i',
   code: 'code',
 }
-/** What is said about a book, of which title, authors and annotation are read. */
+/** The description of a book, of which title, authors and annotation are read. */
 const UNSHOWN = new Set(
   'genre lang src-lang coverpage id document-info publish-info custom-info src-title-info binary stylesheet keywords date nickname email home-page'.split(
     ' ',

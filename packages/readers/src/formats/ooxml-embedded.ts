@@ -42,7 +42,7 @@ async function fileIn(name: string, bytes: Buffer): Promise<{ name: string; byte
     return { name, bytes: inner ?? bytes }
   } catch (error) {
     if (error instanceof ExtractionError) throw error
-    // What is no such container is read as what it is, or named.
+    // Anything that is not such a container is read as a file, or named.
     return { name, bytes }
   }
 }

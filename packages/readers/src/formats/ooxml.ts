@@ -29,7 +29,7 @@ const KINDS: readonly (readonly [OfficeKind, RegExp])[] = [
   ['workbook', /spreadsheetml|ms-excel/],
 ]
 
-/** The main part of an Office file, which may have any name; undefined if it is no such file. */
+/** The main part of an Office file, which may have any name; undefined for other files. */
 export async function mainPartOf(
   zip: ZipArchive,
 ): Promise<{ path: string; kind: OfficeKind } | undefined> {

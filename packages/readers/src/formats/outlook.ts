@@ -28,7 +28,7 @@ const EPOCH = 11_644_473_600_000
 /** The contents of the file by their paths. */
 type Streams = ReadonlyMap<string, Buffer>
 
-/** What the library says of a container, in which each path has an entry. */
+/** The library's view of a container, in which each path has an entry. */
 interface Container {
   FullPaths: string[]
   FileIndex: { content?: Uint8Array }[]

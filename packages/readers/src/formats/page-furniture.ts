@@ -4,7 +4,7 @@ import { oneLine } from '../extracted.ts'
 const CODES = /&(?:"[^"]*"|K[0-9A-Fa-f]{6}|K\d\d[+-]\d{3}|\d{1,3}|[BIUSEXYPNDTFAZGOH])/g
 /** Where the left, the middle and the right part begin. */
 const PARTS = /&[LCR]/
-/** What is left of `Page 1 of 2` without its numbers. */
+/** `Page 1 of 2` without its numbers. */
 const COUNTER = /^(?:page|seite|of|von|página|pagina|sida|side|de|di|av|\W)*$/i
 
 /** A header or footer as one line, without what is only formatting or counts pages; empty if nothing else is left. */

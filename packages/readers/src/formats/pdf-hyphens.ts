@@ -1,4 +1,4 @@
-/** A hyphen at the end of a line: the word before it, and what goes on in the next line. */
+/** A hyphen at the end of a line: the word before it, and its continuation in the next line. */
 const DIVIDED = /(?<![\p{L}\p{N}])([\p{L}\p{N}]+)[-\u{ad}‐]\n(\p{Ll}[\p{L}\p{N}]*)/gu
 /** A code that a line divides at its own hyphen: `B-118`. */
 const CODE = /(?<=\p{Lu})([-‐])\n(?=\d)/gu

@@ -35,7 +35,7 @@ function isSpaced(text: string): boolean {
     .every((code, n) => code - (codes[n] ?? 0) === (codes[1] ?? 0) - (codes[0] ?? 0))
 }
 
-/** Joins the letters of letter-spaced words; where words begin is told by the texts as the page draws them. */
+/** Joins the letters of letter-spaced words; the texts as drawn on the page show where words begin. */
 export function withoutSpacing(fragments: readonly Fragment[], operators: Operators): Fragment[] {
   const drawn = drawnTexts(operators)
   return runsOf(fragments).flatMap((run) => {

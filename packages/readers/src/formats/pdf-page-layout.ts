@@ -172,7 +172,7 @@ function readRows(rows: readonly Row[]): Block[] {
   return blocks
 }
 
-/** Rows of one table; a longer one goes on as another. */
+/** The most rows of one table; a longer one is divided. */
 const MAX_TABLE_ROWS = 300
 /** Rows that are tried first, so that a page of many rows without a table takes no longer. */
 const FIRST_ROWS = 40

@@ -17,7 +17,7 @@ const MAX_SHARE_READ = 0.04
 const SCAN = 0.5
 /** Pictures in pages with text that are recognised; further ones are named. */
 const MAX_WITHIN_TEXT = 200
-/** Characters of a page that may be a scan, where pictures are looked at for that alone. */
+/** The most characters of a page that may be a scan, where pictures are examined for that alone. */
 const MAX_STAMP = 400
 
 /** What is on a page beside its pictures. */

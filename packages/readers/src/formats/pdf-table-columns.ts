@@ -56,14 +56,14 @@ interface Placed {
 /** The first and the last of the strips that a cell takes. */
 export type Strips = readonly [from: number, to: number]
 
-/** What upright rules say of a table: the strips between them, from left to right. */
+/** The columns that upright rules suggest: the strips between them, from left to right. */
 export interface Walls {
   strips: readonly Range[]
   stripsOf(fragment: Fragment): Strips
 }
 
 const NO_WALLS: Walls = { strips: [{ left: -Infinity, right: Infinity }], stripsOf: () => [0, 0] }
-/** A strip without text is a column if it is wide enough to be meant, in points. */
+/** A strip without text is a column if it is at least this wide, in points. */
 const MIN_EMPTY_COLUMN = 12
 
 /**

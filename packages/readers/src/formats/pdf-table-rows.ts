@@ -12,10 +12,10 @@ const NUMBER =
   /^[-+−–(<>~≈±]{0,2}\s?[\p{Sc}]?\s?\d[\d.,\s'’]*(?:[-–/]\s?\p{Sc}?\d[\d.,]*)?\)?\s?[%\p{Sc}\p{L}*†‡]{0,3}$/u
 /** A value that says that there is none. */
 const NONE = /^(?:[-–—.*]{1,3}|n\/?a|x|\(\w\)|\.{2,})$/iu
-/** How a line begins that goes on with the one above, and how one ends that goes on below. */
+/** The beginning of a line that continues the one above, and the end of one that continues below. */
 const CONTINUED = /^(?:\p{Ll}|[)(&/,;])/u
 const OPEN = /(?:[-–,/(&]|\b(?:and|or|of|the|in|for|to|with|by|und|oder|der|die))$/iu
-/** A word that is divided at the end of a line, and how it goes on. */
+/** A word that is divided at the end of a line, and its continuation. */
 const DIVIDED = /(?<![\p{L}\p{N}])([\p{L}\p{N}]+)[-\u{ad}‐]$/u
 const REST = /^\p{Ll}[\p{L}\p{N}]*/u
 
@@ -180,7 +180,7 @@ const isLabel = ([first, ...more]: Line) => first?.from === 0 && first.to === 0 
 
 const isIndented = (pair: Pair | undefined) => !!pair && pair.lower.left > pair.upper.left + 1
 
-/** Whether a line with nothing but a label goes on with the one above, rather than heads what is below. */
+/** Whether a line with nothing but a label continues the one above, rather than heading what is below. */
 function continuesLabel({ group, line, next }: Step, [pair]: readonly Pair[], context: Context) {
   if (!pair) return false
   if (saysSo(pair)) return true
@@ -200,12 +200,12 @@ function wrapsTo(line: Line, next: Line, context: Context): boolean {
 
 const saysSo = ({ upper, lower }: Pair) => goesOn(upper.text, lower.text)
 
-/** Whether a text says that it goes on below, or that it goes on with one above. */
+/** Whether a text is marked as continuing below, or as continuing one above. */
 export const goesOn = (upper: string, lower: string) => CONTINUED.test(lower) || OPEN.test(upper)
 
 const baseOf = (line: Line) => line[0]?.base ?? 0
 
-/** Whether a text goes on with another above it: it says so, or its first word did not fit there. */
+/** Whether a text continues one above it: it is marked so, or its first word did not fit there. */
 function wraps(pair: Pair, { fits }: Context): boolean {
   if (saysSo(pair)) return true
   const { upper, lower } = pair

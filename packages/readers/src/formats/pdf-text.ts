@@ -135,7 +135,7 @@ function edgeKeys(blocks: readonly Block[], page: number): Map<Block, string> {
   )
 }
 
-/** A table that goes on at the top of the next page gets the same head there, so that each page can be read alone. */
+/** A table that continues on the next page gets the same head there, so that each page can be read alone. */
 function joinTables(pages: readonly (readonly Block[])[]): Block[][] {
   let last: Table | undefined
   return pages.map((blocks) => {

@@ -98,10 +98,10 @@ function joinPages(pages: readonly Page[], fields: ReadonlyMap<number, string>) 
   return { text, pageStarts }
 }
 
-/** Empty pages that are looked at again. */
+/** The most empty pages that are examined again. */
 const MAX_EMPTY = 200
 const WARNINGS = 1
-/** What the parser says of a page that it draws nothing of; not that it has no font of its own for it. */
+/** The parser's warnings of a page that it cannot draw, except that it lacks a font of its own for it. */
 const DAMAGE = /^Warning: (?!.*standardFontDataUrl)/
 
 /** The numbers of the pages that cannot be read: those that failed, and empty ones that the parser complains about. */

@@ -70,7 +70,7 @@ function createTable() {
   return {
     begin: () => (rows = []),
     beginRow: () => rows?.push([]),
-    /** A cell that goes on in the next row or column is repeated there. */
+    /** A cell that spans several rows or columns is repeated in each. */
     beginCell({ vMerge, hMerge }: Record<string, string>): void {
       const row = rows?.at(-1)
       const above = isOn(vMerge) ? rows?.at(-2)?.[row?.length ?? 0] : undefined

@@ -59,7 +59,7 @@ function readText(bytes: Buffer, start: number, { text }: RtfHandler): number {
 const isLetter = (code = 0) => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
 const isDigit = (code = 0) => code >= 0x30 && code <= 0x39
 
-/** Reads what is behind a backslash. Returns where the text goes on. */
+/** Reads what follows a backslash. Returns where the text continues. */
 function readControl(bytes: Buffer, start: number, handler: RtfHandler): number {
   if (bytes[start] === QUOTE) return readHex(bytes, start + 1, handler)
   if (!isLetter(bytes[start])) {

@@ -14,7 +14,7 @@ export const WORKBOOK = 'xl/workbook.xml'
 const HIDDEN = /<(?:\w+:)?(row|col)\s([^<>]*?\s)?hidden="(?:1|true)"[^<>]*>/g
 /** More columns no sheet can have. */
 const MAX_COLUMNS = 16_384
-/** Hidden runs of columns that are looked at. */
+/** The most runs of hidden columns that are examined. */
 const MAX_RUNS = 1_000
 
 /** What a sheet has besides its cells. */

@@ -46,7 +46,7 @@ export function escapeXml(text: string): string {
 
 const ENTITIES: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
 
-/** A text as it is meant in XML, of which only the five predefined entities are resolved. */
+/** The value of a text in XML, of which only the five predefined entities are resolved. */
 export function unescapeXml(text: string): string {
   return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] ?? '')
 }

@@ -92,7 +92,7 @@ function columnsFrom(rows: readonly Row[], from: number) {
   return columns
 }
 
-/** What is left of gaps beside the boxes of a row. */
+/** The parts of gaps that the boxes of a row leave free. */
 function commonGaps(gaps: readonly Gap[], { boxes }: Row): Gap[] {
   return boxes.reduce<Gap[]>(
     (left, box) => {

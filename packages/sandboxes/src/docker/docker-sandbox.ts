@@ -239,7 +239,7 @@ const REMOVAL_MS = 30_000
 
 type RemovableContainer = Pick<Docker.Container, 'remove' | 'wait'>
 
-/** Kills and removes a container; resolves when it is gone, even if it had already ended by itself. */
+/** Kills and removes a container; resolves when it is removed, even if it had already ended by itself. */
 export async function removeContainer(container: RemovableContainer): Promise<void> {
   using deadline = startDeadline(REMOVAL_MS)
   await untilAborted(remove(container), deadline.signal)

@@ -39,7 +39,7 @@ const OF_SCRIPT = 0.2
 /** Shares of a text's words that are function words, about two fifths in prose: `CLEARLY` decides without a comparison. */
 const CLEARLY = 0.3
 const AT_LEAST = 0.1
-/** Maximum UTF-16 code units that are looked at: enough for prose. */
+/** Maximum UTF-16 code units that are examined: enough for prose. */
 const MAX_TEXT = 2_000
 
 /**

@@ -27,7 +27,7 @@ const UNWRITTEN_SHARE_WHEN_QUIET = 1 / 20
 
 /** To find one more vector in the graph takes as long as to compare so many. */
 const COMPARED_FOR_ONE = 8
-/** How many are found at no cost: as many candidates are looked at anyway. */
+/** How many results cost nothing extra: as many candidates are compared anyway. */
 const MIN_DEPTH = 128
 /**
  * The first of the scope must be in the first half of what the graph finds, whose last are not always the nearest: where
@@ -108,7 +108,7 @@ export async function openVectorPart(options: IndexFilesOptions) {
   }
 }
 
-/** What is found in the graph is compared once more: its own cosines are coarse. */
+/** The graph's results are compared once more, because its own cosines are coarse. */
 function nearestOf(
   { vectors, graph }: GraphedVectors,
   { vector, limit, only }: VectorQuery,

@@ -5,7 +5,7 @@ import { isWhole } from './artifacts.ts'
 import { damagedDocuments, isSound, named } from './contents.ts'
 import { bytes, integer, type Read, type Row, text } from './query.ts'
 
-/** What is said of a database that can be used. */
+/** The findings for a database that can be used. */
 export interface Checked {
   words: string
   /** Whether something in it is damaged that ends by itself. */

@@ -9,7 +9,7 @@ import { copyOf, MIGRATIONS, type Migration, migrate, programOf, schemaVersion }
 
 /** The log of the migration may grow to the size of the database, too. */
 const COPY_AND_LOG = 2
-/** What is left to work with. */
+/** The space that must stay free. */
 const SPARE_BYTES = 256 * 2 ** 20
 
 export interface Upgrade extends Migration {
