@@ -230,7 +230,7 @@ async function openServer(parts: ProcessParts) {
   const log = createLog(config, process.env, parts.activity)
   for (const notice of noticesOf(process.env)) log.warn(notice)
   if (parts.wentBack !== undefined) {
-    log.error({ reason: parts.wentBack }, 'the saved settings do not start; those before are used')
+    log.error({ reason: parts.wentBack }, 'the saved settings do not start; earlier ones are used')
   }
   const telemetry = await startTelemetry(process.env, log)
   const sendFailure = async (error: unknown): Promise<never> => {
@@ -270,7 +270,7 @@ async function openIdle(parts: ProcessParts, phase: Phase, backError?: unknown) 
   // If the environment has no valid key, a random one that nobody knows.
   const config = loadLenientConfig(process.env, makeKey())
   const log = createLog(config, process.env, parts.activity)
-  if (backError) log.error({ err: backError }, 'the settings before do not start any more, either')
+  if (backError) log.error({ err: backError }, 'the previous settings do not start either')
   log.warn({ state: phase.state }, 'the server is not running; the web UI and /admin show why')
   const services = await composeIdle(config, log, phase, parts)
   const { app, webUi } = await openApp(config, log, ({ buildIdleApp }, options) =>

@@ -78,7 +78,7 @@ export class LanguageNotice {
         this.#looked = chunks
       }
     } catch (error) {
-      log.warn({ err: error }, 'the languages of the documents could not be looked at')
+      log.warn({ err: error }, 'detecting the languages of the documents failed')
     }
     for (const { message } of this.warnings()) {
       if (!this.#logged.has(message)) log.warn({}, message)

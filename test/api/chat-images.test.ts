@@ -74,7 +74,7 @@ describe('A model that takes no images', async () => {
       expect(response.status).toBe(400)
       const { param, message } = await failureOf(response)
       expect(param).toBe('messages.0.images')
-      expect(message).toContain('the chat model "extractive" takes no images')
+      expect(message).toContain('the chat model "extractive" does not accept images')
     }
     const listed = await extractive.request(`/v1/conversations/${id}/items`)
     expect(ConversationItemList.parse(await listed.json()).data).toEqual([])

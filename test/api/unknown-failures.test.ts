@@ -51,7 +51,7 @@ it('A restart that fails for a reason that nobody knows goes back to the setting
     restart: { required: true, settings: ['TOP_K'] },
   })
   expect(server.stderr).toContain('TypeError: Cannot read properties of undefined\n    at ')
-  const said = server.log().filter(({ msg }) => msg.includes('those before are used'))
+  const said = server.log().filter(({ msg }) => msg.includes('earlier ones are used'))
   expect(said).toMatchObject([{ level: 50 }])
 })
 

@@ -92,7 +92,7 @@ describe('agent-server-client documents', () => {
     expect(await json('documents', 'get', 'herons')).toMatchObject({ id: 'herons', revision: 1 })
     expect(await run(['documents', 'retry', '--failed'])).toMatchObject({
       code: 0,
-      stdout: 'broken is tried again\n',
+      stdout: 'broken is retried\n',
     })
     expect(await run(['documents', 'rm', 'none', 'herons'])).toMatchObject({
       code: 1,

@@ -139,7 +139,7 @@ describe('What stands before the server', () => {
     [
       'answers a page with 200',
       { status: 200, body: '<html>Welcome</html>' },
-      { name: 'ServerError', status: 200, message: expect.stringMatching(/no JSON/) },
+      { name: 'ServerError', status: 200, message: expect.stringMatching(/not JSON/) },
     ],
   ])('is told from the server where it %s', async (_how, fault, facts) => {
     const { proxy } = await behind(fault)

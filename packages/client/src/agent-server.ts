@@ -73,7 +73,7 @@ export class AgentServer {
     }
     if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) {
       throw new TypeError(
-        'The key cannot be one: it has a space, a line break or a character outside ASCII. Copy it again',
+        'This is not a valid key: it has a space, a line break or a character outside ASCII. Copy it again',
       )
     }
     this.#transport = new Transport({

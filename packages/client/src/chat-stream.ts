@@ -115,7 +115,8 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<ChatEvent> {
-    if (this.#isRead) throw new TypeError('The stream is read already: it can be read once')
+    if (this.#isRead)
+      throw new TypeError('The stream has already been read: it can be read only once')
     this.#isRead = true
     return this.#events
   }
@@ -200,7 +201,7 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
   /** Stops the answer, at the server, too. */
   #leave(): void {
     this.#abort()
-    this.#finished.reject(new AbortError('The stream was left before its end'))
+    this.#finished.reject(new AbortError('The stream was closed before its end'))
   }
 
   /** Throws the error that the stream reports, and `StreamInterruptedError` if it ends without a last event. */

@@ -204,7 +204,8 @@ function parseAnswer<Data>(text: string, response: Response): Data {
     return data
   } catch (cause) {
     const { status } = response
-    const message = 'The answer is no JSON: this may be no Agent Server, but something in its place'
+    const message =
+      'The answer is not JSON: this may not be an Agent Server, but something in its place'
     throw new ServerError(message, { status, requestId: requestIdOf(response), cause })
   }
 }

@@ -17,8 +17,7 @@ const GO_ON_MS = 2_000
 const MAX_TEXT = 300
 const MAX_ANSWER = 1_000
 
-const NOT_STORED =
-  'the end of an evaluation could not be stored; it is tried again until the server stops'
+const NOT_STORED = 'the end of an evaluation could not be stored; retrying until the server stops'
 
 interface Dependencies extends AskedServer {
   evaluationStore: EvaluationStore
@@ -54,7 +53,7 @@ export function startEvaluation(
     try {
       if (!(await store.heartbeat({ id, asked }))) stopped.abort()
     } catch (error) {
-      log.error({ err: error, evaluation: id }, 'the progress of an evaluation was not kept')
+      log.error({ err: error, evaluation: id }, 'the progress of an evaluation was not stored')
     }
   }
   const endOf = async (): Promise<Omit<EvaluationEnd, 'id' | 'asked'>> => {

@@ -22,7 +22,7 @@ const GROUPS = 'agent-user-groups'
 export function actingFor(caller: Caller, headers: IncomingHttpHeaders): Caller {
   if (headers[USER] === undefined && headers[GROUPS] === undefined) return caller
   if (caller.person) {
-    throw new AppError('insufficient_scope', 'Only a program with a key speaks for people')
+    throw new AppError('insufficient_scope', 'Only a program with a key can act for people')
   }
   checkScope(caller, 'act-as')
   const person = personIn(headers)

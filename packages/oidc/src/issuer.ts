@@ -72,7 +72,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
     },
   )
   if (configuration.serverMetadata().issuer.includes('{')) {
-    throw new Error('The issuer stands for many companies: name the one of yours')
+    throw new Error('The issuer serves many companies: name yours')
   }
   return configuration
 }

@@ -156,7 +156,8 @@ function createCheck() {
       if (record.kind === 'start') begin(record)
       else if (!start) throw new Error('The first record of a corpus must be its header')
       else if (record.kind === 'document') beginDocument(record)
-      else if (!current) throw new Error('The corpus has a part of a document before the first')
+      else if (!current)
+        throw new Error('The corpus has a part of a document before the first document')
       else if (record.kind === 'chunks') addChunks(record, start)
     },
     end(): void {

@@ -145,7 +145,7 @@ export class PersonalServer {
     const isAnswer = isSameSecret(query.get('state') ?? '', pending.state)
     if (isAnswer && code === null) this.#registrations.clear()
     if (!isAnswer || code === null || pending.url !== target.url.href) {
-      throw new AppError('unauthorized', 'The account was not connected. Begin again.')
+      throw new AppError('unauthorized', 'The account was not connected. Start again.')
     }
     const answer = { ...pending, code, answeredBy: query.get('iss') ?? undefined }
     const tokens = await finishSignIn(target, answer, signal).catch((error: unknown) => {
@@ -275,7 +275,7 @@ export function createAccountService({ servers, accounts, encryption }: AccountS
     ): Promise<string> {
       const { data: pending } = Pending.safeParse(await encryption.open(sealed))
       if (!pending || pending.connection !== connection || pending.until < Date.now()) {
-        const message = 'This was begun in another browser, or too long ago. Begin again.'
+        const message = 'This was started in another browser, or too long ago. Start again.'
         throw new AppError('unauthorized', message)
       }
       await serverNamed(connection).finish(query, pending, signal)

@@ -141,7 +141,7 @@ export async function openSkills(parts: Parameters<typeof createSkills>[0]) {
     async start(): Promise<void> {
       await load(sources.filter(isRemoteSource), {}, closing.signal)
       const unknown = skills.unknown()
-      if (unknown.length > 0) log.warn({ skills: unknown }, 'agents name skills that are not there')
+      if (unknown.length > 0) log.warn({ skills: unknown }, 'agents name skills that do not exist')
     },
     /** Reads one source again, or all. Throws `invalid_request` for one that is not configured. */
     async reload({ source, accept }: SkillReload, signal: AbortSignal): Promise<SkillList> {

@@ -66,7 +66,7 @@ async function keepFile({ name, bytes }: SandboxFile, artifacts: Artifacts): Pro
     return `${name} (${mediaType}, ${bytes.byteLength} bytes, id ${id}): ${link}`
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return `${name}: not kept. ${error.message}`
+    return `${name}: not stored. ${error.message}`
   }
 }
 

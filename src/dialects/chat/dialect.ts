@@ -82,7 +82,7 @@ function toModelMessage(
   if (!chatModel.supportsImages) {
     throw refusal(
       field,
-      `cannot be used: the chat model "${chatModel.name}" takes no images. Add them as documents, whose text is recognised, or choose another model`,
+      `cannot be used: the chat model "${chatModel.name}" does not accept images. Add them as documents, whose text is recognised, or choose another model`,
     )
   }
   const marks = IMAGE_MARK.repeat(images.length)

@@ -38,7 +38,7 @@ export function createPatientReader(
   /** A model without images would get a note in their place. */
   const checkSight = ({ image }: ShortTask) => {
     if (!image || model.supportsImages) return
-    throw new AppError('upstream_refused', `The chat model "${model.name}" takes no images`)
+    throw new AppError('upstream_refused', `The chat model "${model.name}" does not accept images`)
   }
   const tryToAsk = async (task: ShortTask, signal: AbortSignal): Promise<Written> => {
     checkSight(task)

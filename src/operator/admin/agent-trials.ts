@@ -64,7 +64,7 @@ export function createAgentTrials({ openMcp, openSandbox, openSkills, openAgent 
       if (!openAgent) throw new AppError('not_launched', NOT_LAUNCHED)
       const leave = drafts.take(owner)
       if (!leave) {
-        const message = 'Other drafts are being tried; try again shortly'
+        const message = 'Other drafts are being tested; try again shortly'
         throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
       }
       await using opened = new AsyncDisposableStack()

@@ -107,7 +107,7 @@ export class Audit {
       this.#store
         .removeOld(this.#now() - this.#days * DAY_MS, MAX_ENTRIES)
         .catch((error: unknown) => {
-          const message = 'removing old entries of the audit log failed; tried again'
+          const message = 'removing old entries of the audit log failed; retrying'
           this.#log.warn({ err: error }, message)
         })
     return repeat(tidy, { everyMs: TIDY_MS }, signal)

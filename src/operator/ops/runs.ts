@@ -48,7 +48,7 @@ export function createRunHistory({ store, maximum, log }: Dependencies) {
     try {
       await store.add(runs, maximum)
     } catch (error) {
-      log.warn({ err: error, runs: runs.map(({ id }) => id) }, 'runs were not kept')
+      log.warn({ err: error, runs: runs.map(({ id }) => id) }, 'runs were not stored')
     }
   }
   /** Resolves when all runs are stored. */
@@ -61,7 +61,7 @@ export function createRunHistory({ store, maximum, log }: Dependencies) {
 
   const keep = (run: Run) => {
     if (waiting.length >= MAX_WAITING) {
-      log.warn({ run: run.id }, 'a run was not kept: the store is behind')
+      log.warn({ run: run.id }, 'a run was not stored: the store cannot keep up')
       return
     }
     const { id, startedAt, milliseconds, outcome, conversationId, answerId, key, person } = run
@@ -91,7 +91,7 @@ export function createRunHistory({ store, maximum, log }: Dependencies) {
       await flush()
       const json = await store.find(id)
       if (json !== undefined) return JSON.parse(json)
-      const message = `There is no run "${id}", or no longer: the last ${maximum} are kept, for 30 days`
+      const message = `There is no run "${id}": only the last ${maximum} are kept, for 30 days`
       throw new AppError('run_not_found', message, { param: 'id' })
     },
     /** Resolves when all runs are stored. */

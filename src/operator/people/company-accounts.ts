@@ -61,7 +61,7 @@ export function createCompanyAccounts(dependencies: Dependencies) {
     async finish(query: string, sealed: string) {
       const pending = Pending.safeParse(await encryption.open(sealed)).data
       if (!pending || pending.until < now()) {
-        const message = 'This sign-in was begun in another browser, or too long ago. Begin again.'
+        const message = 'This sign-in was started in another browser, or too long ago. Start again.'
         throw new AppError('unauthorized', message)
       }
       const signedIn = await signIn.finish(query, pending)

@@ -97,7 +97,7 @@ export function createPeopleAdmin(dependencies: Dependencies) {
 }
 
 function notFound(id: string): AppError {
-  return new AppError('person_not_found', `Nobody with the id "${id}" was here`, { param: 'id' })
+  return new AppError('person_not_found', `There is no person with the id "${id}"`, { param: 'id' })
 }
 
 function toKnown({ name, email, firstSeenAt, lastSeenAt, ...person }: StoredPerson): KnownPerson {

@@ -121,7 +121,7 @@ export function createPersonSessions(dependencies: Dependencies) {
         const later = await current(session)
         if (!later) throw new AppError('unauthorized', 'The session has ended. Sign in again.')
         if (areSame(later.groups, stored.groups)) return
-        throw new AppError('unauthorized', 'Your groups have changed. Begin again.')
+        throw new AppError('unauthorized', 'Your groups have changed. Start again.')
       })
     },
 

@@ -117,7 +117,7 @@ export class UsageLedger implements Payment {
     const { store, days, log } = this.#parts
     const tidy = () =>
       store.removeBefore(this.today() - days, this.#now()).catch((error: unknown) => {
-        log.warn({ err: error }, 'removing old usage of models failed; tried again')
+        log.warn({ err: error }, 'removing old usage of models failed; retrying')
       })
     return repeat(tidy, { everyMs: TIDY_MS }, signal)
   }

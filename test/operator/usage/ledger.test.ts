@@ -83,7 +83,7 @@ it('Keeps all calls while the store is down, each once', async () => {
     ['a', 2],
     ['b', 1],
   ])
-  expect(warnings).toEqual(['the usage of models cannot be stored; tried again later'])
+  expect(warnings).toEqual(['the usage of models cannot be stored; retrying'])
 })
 
 it('Has told what is used while models never stop being called', async () => {

@@ -96,7 +96,7 @@ def read_settings(
     if not key:
         raise ValueError("There is no key: set api_key or the variable AGENT_SERVER_KEY")
     if not re.fullmatch(r"[\x21-\x7e]+", key):
-        raise ValueError("The key cannot be one: it has a space, a line break or a character outside ASCII. Copy it again")
+        raise ValueError("This is not a valid key: it has a space, a line break or a character outside ASCII. Copy it again")
     return Settings(url, key, timeout, max_retries, dict(headers or {}))
 
 
@@ -448,7 +448,7 @@ def parse_answer(response: httpx.Response) -> Any:
         return response.json()
     except ValueError as error:
         raise ServerError(
-            "The answer is no JSON: this may be no Agent Server, but something in its place",
+            "The answer is not JSON: this may not be an Agent Server, but something in its place",
             status=response.status_code,
         ) from error
 

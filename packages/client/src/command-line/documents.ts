@@ -110,7 +110,7 @@ const retry: Action = async ({ ids, everyFailed }, client, context) => {
   const failed: string[] = []
   const documents = everyFailed ? client.documents.list({ status: 'failed', signal }) : []
   for await (const { id } of documents) failed.push(id)
-  return each([...ids, ...failed], 'is tried again', context, (id) =>
+  return each([...ids, ...failed], 'is retried', context, (id) =>
     client.documents.retry(id, { signal }),
   )
 }

@@ -36,7 +36,7 @@ export function toAgentRequest(
     stop_sequences: stop,
   }: Partial<MessagesRequest> = request
   if (request.thread) {
-    throw refusal('thread', 'threads are not kept: send the whole conversation each time')
+    throw refusal('thread', 'threads are not stored: send the whole conversation each time')
   }
   const messages = request.messages.flatMap(toModelMessages)
   if (!messages.findLast(({ role }) => role === 'user')?.content.trim()) {

@@ -127,7 +127,7 @@ function createWorker(settings: EmbeddingSettings, idleMs: number, log: BuiltinO
     },
     async embed(text: string, signal: AbortSignal, sender?: string) {
       const vector = await inTurn({ text: beginningOf(text) }, signal, sender)
-      if (!vector) throw new Error('The process gave no vector')
+      if (!vector) throw new Error('The process returned no vector')
       return vector
     },
   }

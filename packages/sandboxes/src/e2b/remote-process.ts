@@ -88,7 +88,8 @@ function inputOf({ url, headers }: RemoteSandbox['daemon'], pid: number): Writab
         signal: AbortSignal.timeout(INPUT_MS),
       })
       await response.body?.cancel()
-      if (!response.ok) throw new Error(`The daemon takes no input: status ${response.status}`)
+      if (!response.ok)
+        throw new Error(`The daemon does not accept input: status ${response.status}`)
     }
   }
   return new Writable({

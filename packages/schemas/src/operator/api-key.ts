@@ -73,7 +73,7 @@ export function requireAccountOwner(caller: Caller, person?: string): string {
   if (person !== undefined) checkScope(caller, 'admin')
   const owner = person ?? accountOwner(caller)
   if (owner !== undefined) return owner
-  throw new AppError('not_permitted', 'An API key has no accounts: only people have')
+  throw new AppError('not_permitted', 'An API key has no accounts: only people have them')
 }
 
 /** Whose share of what is limited a caller uses: that of the key, for all whom it has let in or speaks for. */
