@@ -2,22 +2,15 @@ import type { Patch, Version } from './make-version.ts'
 
 /** Where the schema's steps and the statements stand. */
 const STORES = 'packages/stores/src'
-const STEPS = [
-  [`${STORES}/sqlite`, '].map((file) => readFileSync('],
-  [`${STORES}/postgres`, '].map((file) => new URL('],
-] as const
 
 /** The step to a version, in both databases. */
 function step(name: string, sql: string) {
   return {
-    patches: STEPS.map(
-      ([folder, end]): Patch => ({
-        file: `${folder}/migrate.ts`,
-        from: `\n${end}`,
-        to: `\n  './${name}.sql',\n${end}`,
-      }),
-    ),
-    files: Object.fromEntries(STEPS.map(([folder]) => [`${folder}/${name}.sql`, sql])),
+    patches: [{ file: `${STORES}/steps.ts`, from: '\n]', to: `\n  './${name}.sql',\n]` }],
+    files: {
+      [`${STORES}/sqlite/${name}.sql`]: sql,
+      [`${STORES}/postgres/${name}.sql`]: sql,
+    },
   }
 }
 

@@ -41,7 +41,7 @@ interface Transferring<Output> {
 /** The methods of a thread: each takes one input and gives one output. */
 type ThreadMethods = Record<string, (input: never) => unknown>
 
-type Input<Method> = Method extends (input: infer I) => unknown ? I : never
+export type ThreadInput<Method> = Method extends (input: infer I) => unknown ? I : never
 type Output<Method> = Method extends (input: never) => infer O ? Plain<Awaited<O>> : never
 type Plain<O> = O extends Transferring<infer Inner> ? Inner : O
 
@@ -60,7 +60,7 @@ export interface ThreadOptions {
 export interface Thread<Methods extends ThreadMethods> {
   call<Name extends keyof Methods & string>(
     method: Name,
-    input: Input<Methods[Name]>,
+    input: ThreadInput<Methods[Name]>,
     transfer?: readonly Transferable[],
   ): Promise<Output<Methods[Name]>>
   /** Ends the thread; calls in flight are rejected. */

@@ -4,30 +4,11 @@ import type { CopyPolicy } from '../opened-store.ts'
 import { PROGRAM } from '../program.ts'
 import { newerThan } from '../sql/newer.ts'
 import { integer, optionalText, text } from '../sql/query.ts'
+import { STEP_FILES } from '../steps.ts'
 import { LOCK, openSession, type Session } from './connection.ts'
 import { isInTheWay, toStoreError, unavailable } from './error.ts'
 
-/** Step `n` migrates the schema from version `n` to `n + 1`. A released step is never changed. */
-export const STEPS: readonly URL[] = [
-  './schema.sql',
-  './feedback.sql',
-  './found-tables.sql',
-  './file-digests.sql',
-  './chunk-contexts.sql',
-  './evaluation.sql',
-  './evaluation-runs.sql',
-  './picture-chunks.sql',
-  './visibility.sql',
-  './collection-names.sql',
-  './people-access.sql',
-  './people.sql',
-  './text-digests.sql',
-  './runs.sql',
-  './shared-conversations.sql',
-  './usage.sql',
-  './name-owners.sql',
-  './artifact-digests.sql',
-].map((file) => new URL(file, import.meta.url))
+export const STEPS: readonly URL[] = STEP_FILES.map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */
 const MIN_VERSION = 140_000

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Accepted, AcceptedTools, SkillCopies, SkillCopy, ToolDigests } from '../accepted.ts'
 import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
-import { bytes, type Read, type Row, type Tx, text } from './query.ts'
+import { bytes, type Read, type Row, readOne, type Tx, text } from './query.ts'
 
 const CONNECTION = 'SELECT url FROM mcp_connections WHERE name = $1'
 const TOOLS = 'SELECT name, digest FROM mcp_tools WHERE connection = $1'
@@ -11,14 +11,12 @@ const DIGEST = 'SELECT digest FROM skill_copies WHERE source = $1'
 
 export function createSkillReads(read: Read): Pick<SkillCopies, 'accepted' | 'read'> {
   return {
-    async accepted(source) {
-      const [row] = await read(DIGEST, [digestOf(source)])
-      return row && text(row, 'digest')
-    },
-    async read(source) {
-      const [row] = await read(COPY, [digestOf(source)])
-      return row && { digest: text(row, 'digest'), bytes: bytes(row, 'bytes') }
-    },
+    accepted: (source) => readOne(read, DIGEST, [digestOf(source)], (row) => text(row, 'digest')),
+    read: (source) =>
+      readOne(read, COPY, [digestOf(source)], (row) => ({
+        digest: text(row, 'digest'),
+        bytes: bytes(row, 'bytes'),
+      })),
   }
 }
 

@@ -22,6 +22,7 @@ import {
   optionalText,
   type Read,
   type Row,
+  readOne,
   type Tx,
   text,
   type Value,
@@ -99,10 +100,7 @@ export function createConversationReads(
   const own = `SELECT * FROM conversations WHERE owner = $1 ${page}`
 
   return {
-    async find(of) {
-      const [row] = await read(FIND, [of.id, ownerOf(of)])
-      return row && readAll(CONVERSATION, row)
-    },
+    find: (of) => readOne(read, FIND, [of.id, ownerOf(of)], (row) => readAll(CONVERSATION, row)),
     async findShared(id, principals) {
       const [row] = await read(FIND_SHARED, [id])
       const conversation = row && readAll(CONVERSATION, row)

@@ -3,7 +3,16 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { MAX_EVALUATIONS, RUN_STATES, SILENT_MS } from '../evaluation-store.ts'
 import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
-import { integer, oneOf, optionalText, type Read, type Row, type Tx, text } from './query.ts'
+import {
+  integer,
+  oneOf,
+  optionalText,
+  type Read,
+  type Row,
+  readOne,
+  type Tx,
+  text,
+} from './query.ts'
 
 // Also before a clock that was set back: whoever is alive writes down the new time.
 const IS_SILENT = `state = 'running' AND abs(now_ms() - updated_at) > ${SILENT_MS}`
@@ -24,10 +33,11 @@ const END = `UPDATE evaluations SET state = $2, asked = $3, error = $4, measures
 export function createEvaluationReads(read: Read): Pick<EvaluationStore, 'list' | 'find'> {
   return {
     list: async () => (await read(LIST)).map(toEvaluation),
-    async find(id) {
-      const [row] = await read(FIND, [id])
-      return row && { ...toEvaluation(row), report: optionalText(row, 'report') }
-    },
+    find: (id) =>
+      readOne(read, FIND, [id], (row) => ({
+        ...toEvaluation(row),
+        report: optionalText(row, 'report'),
+      })),
   }
 }
 

@@ -20,6 +20,7 @@ import {
   optionalText,
   type Read,
   type Row,
+  readOne,
   type Tx,
   text,
 } from './query.ts'
@@ -46,10 +47,7 @@ export function createKeyReads(read: Read): Pick<KeyStore, 'list' | 'find'> {
   return {
     list: async () =>
       (await read(`${KEYS} ORDER BY created_at, id`)).flatMap((row) => toKey(row) ?? []),
-    async find(id) {
-      const [row] = await read(`${KEYS} WHERE id = $1`, [id])
-      return row && toKey(row)
-    },
+    find: (id) => readOne(read, `${KEYS} WHERE id = $1`, [id], toKey),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { McpAccountStore, StoredMcpAccount } from '../people-store.ts'
 import { type Columns, insertInto, plain, readAll, writeAll } from './columns.ts'
-import { integer, type Read, type Tx, text } from './query.ts'
+import { integer, type Read, readOne, type Tx, text } from './query.ts'
 
 const ACCOUNT: Columns<StoredMcpAccount> = {
   owner: plain('owner', text),
@@ -14,10 +14,10 @@ const REPLACE = `ON CONFLICT (owner, connection) DO UPDATE SET sealed = excluded
 
 export function createMcpAccountReads(read: Read): Pick<McpAccountStore, 'find'> {
   return {
-    async find({ owner, connection }) {
-      const [row] = await read(`SELECT * FROM mcp_accounts WHERE ${THIS}`, [owner, connection])
-      return row && readAll(ACCOUNT, row)
-    },
+    find: ({ owner, connection }) =>
+      readOne(read, `SELECT * FROM mcp_accounts WHERE ${THIS}`, [owner, connection], (row) =>
+        readAll(ACCOUNT, row),
+      ),
   }
 }
 

@@ -28,6 +28,7 @@ import {
   optionalText,
   type Read,
   type Row,
+  readOne,
   type Tx,
   text,
 } from './query.ts'
@@ -89,16 +90,11 @@ export function createPeopleReads(
         nextCursor: last && encodeCursor(LIST_NAME, { key: 0, number: integer(last, 'number') }),
       }
     },
-    async find(id) {
-      const [row] = await read('SELECT * FROM people WHERE id = $1', [id])
-      return row && readAll(PERSON, row)
-    },
+    find: (id) =>
+      readOne(read, 'SELECT * FROM people WHERE id = $1', [id], (row) => readAll(PERSON, row)),
     documentsOf: async (id, limit) =>
       (await read(THEIR_DOCUMENTS, [id, limit])).map((row) => text(row, 'id')),
-    async measure(id) {
-      const [row] = await read(MEASURE, [id])
-      return row && toRemoved(row)
-    },
+    measure: (id) => readOne(read, MEASURE, [id], toRemoved),
   }
 }
 
@@ -118,10 +114,8 @@ const toRemoved = (row: Row): RemovedPerson => ({
 
 export function createSessionReads(read: Read): Pick<SessionStore, 'find'> {
   return {
-    async find(mac) {
-      const [row] = await read('SELECT * FROM sessions WHERE mac = $1', [mac])
-      return row && readAll(SESSION, row)
-    },
+    find: (mac) =>
+      readOne(read, 'SELECT * FROM sessions WHERE mac = $1', [mac], (row) => readAll(SESSION, row)),
   }
 }
 

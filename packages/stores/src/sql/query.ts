@@ -16,6 +16,17 @@ export type Read = (
   milliseconds?: number,
 ) => Promise<Row[]>
 
+/** Reads the first row of a query; undefined if there is none. */
+export async function readOne<Result>(
+  read: Read,
+  statement: Statement,
+  values: readonly Value[],
+  toResult: (row: Row) => Result,
+): Promise<Result | undefined> {
+  const [row] = await read(statement, values)
+  return row && toResult(row)
+}
+
 /**
  * A transaction. Statements run in the order in which they are called; PostgreSQL receives those of one `Promise.all`
  * without waiting for their answers, so that they cost one round trip.

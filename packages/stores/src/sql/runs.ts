@@ -1,7 +1,7 @@
 import { RUN_BOUNDS, type RunStore, type StoredRun } from '../run-store.ts'
 import type { Clock } from './clock.ts'
 import type { Dialect } from './dialect.ts'
-import { integer, optionalText, type Read, type Tx, text } from './query.ts'
+import { integer, optionalText, type Read, readOne, type Tx, text } from './query.ts'
 import { PERSON_EXISTS } from './usage.ts'
 
 const LIST = `SELECT summary FROM runs WHERE CAST($1 AS text) IS NULL OR answer = $1
@@ -25,10 +25,7 @@ export function createRunReads(read: Read): Pick<RunStore, 'list' | 'find'> {
   return {
     list: async ({ answerId, limit }) =>
       (await read(LIST, [answerId, limit])).map((row) => text(row, 'summary')),
-    async find(id) {
-      const [row] = await read(FIND, [id])
-      return row && optionalText(row, 'json')
-    },
+    find: (id) => readOne(read, FIND, [id], (row) => optionalText(row, 'json')),
   }
 }
 

@@ -23,7 +23,7 @@ import type { Claimant, Completed } from './jobs.ts'
 import { createKeyReads } from './keys.ts'
 import { createMcpAccountReads } from './mcp-accounts.ts'
 import { createPeopleReads, createSessionReads } from './people.ts'
-import { integer, type Read } from './query.ts'
+import { integer, type Read, readOne } from './query.ts'
 import { createRunReads } from './runs.ts'
 import { createUsageReads } from './usage.ts'
 import type { WriteCalls } from './writes.ts'
@@ -93,10 +93,7 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
     pictureKeys: () => readAllKeys(read, dialect, 'pictures'),
     countPictures: createPictureCount(read),
     addContexts: createContextCall(write, keys.drop),
-    async nextJobAt() {
-      const [row] = await read(NEXT_JOB, [owner])
-      return row && integer(row, 'due_at')
-    },
+    nextJobAt: () => readOne(read, NEXT_JOB, [owner], (row) => integer(row, 'due_at')),
 
     add: (...input) => withJob(write.add(...input)),
     put: (...input) => withJob(write.put(...input)),
@@ -181,33 +178,7 @@ const createCheck = (write: WriteCalls, read: Read) => async (signal: AbortSigna
 }
 
 /** What belongs to the servers rather than to the corpus. */
-function createServerStores(
-  write: WriteCalls,
-  read: Read,
-  dialect: Dialect,
-): Pick<
-  OpenedStore,
-  | 'countRows'
-  | 'tableBytes'
-  | 'keys'
-  | 'artifacts'
-  | 'responses'
-  | 'runs'
-  | 'runRecords'
-  | 'conversations'
-  | 'feedback'
-  | 'collectionNames'
-  | 'collections'
-  | 'questions'
-  | 'evaluations'
-  | 'acceptedTools'
-  | 'skillCopies'
-  | 'people'
-  | 'sessions'
-  | 'mcpAccounts'
-  | 'audit'
-  | 'usage'
-> {
+function createServerStores(write: WriteCalls, read: Read, dialect: Dialect) {
   return {
     countRows: createRowCount(read),
     tableBytes: createTableBytes(read, dialect),
@@ -295,7 +266,7 @@ function createServerStores(
       append: write.appendAudit,
       removeOld: write.removeOldAudit,
     },
-  }
+  } satisfies Partial<OpenedStore>
 }
 
 /** Without the text of the job, which may be long. */

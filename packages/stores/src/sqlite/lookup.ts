@@ -1,5 +1,5 @@
 import { createOnDemand } from '@agent-server/lib/on-demand.ts'
-import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
+import { startThread, type Thread, type ThreadInput } from '@agent-server/lib/processes/thread.ts'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { AuditStore } from '../audit-store.ts'
 import type { ConversationStore } from '../conversation-store.ts'
@@ -35,47 +35,38 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
   const { ask } = lookups
 
   return {
-    visibleKeys: (visibility, signal) =>
-      filters.ask(visibility, ({ call }) => call('visibleKeys', visibility), signal),
-    list: (of, query, signal) => ask(of, ({ call }) => call('list', [of, query]), signal),
-    countListed: (of, selection, signal) =>
-      ask(of, ({ call }) => call('countListed', [of, selection]), signal),
+    visibleKeys: (visibility, signal) => filters.ask(visibility, 'visibleKeys', visibility, signal),
+    list: (of, query, signal) => ask(of, 'list', [of, query], signal),
+    countListed: (of, selection, signal) => ask(of, 'countListed', [of, selection], signal),
     lookup: {
-      findDocuments: (of, query, signal) =>
-        ask(of, ({ call }) => call('findDocuments', [of, query]), signal),
-      countDocuments: (of, filter, signal) =>
-        ask(of, ({ call }) => call('countDocuments', [of, filter]), signal),
-      collections: (of, limit, signal) =>
-        ask(of, ({ call }) => call('collections', [of, limit]), signal),
-      goneConversations: (of, limit, signal) =>
-        ask(of, ({ call }) => call('goneConversations', [of, limit]), signal),
-      metadataFields: (of, query, signal) =>
-        ask(of, ({ call }) => call('metadataFields', [of, query]), signal),
-      metadataValues: (of, query, signal) =>
-        ask(of, ({ call }) => call('metadataValues', [of, query]), signal),
-      readText: (of, id, signal) => ask(of, ({ call }) => call('readText', [of, id]), signal),
-      readPart: (of, part, signal) => ask(of, ({ call }) => call('readPart', [of, part]), signal),
+      findDocuments: (of, query, signal) => ask(of, 'findDocuments', [of, query], signal),
+      countDocuments: (of, filter, signal) => ask(of, 'countDocuments', [of, filter], signal),
+      collections: (of, limit, signal) => ask(of, 'collections', [of, limit], signal),
+      goneConversations: (of, limit, signal) => ask(of, 'goneConversations', [of, limit], signal),
+      metadataFields: (of, query, signal) => ask(of, 'metadataFields', [of, query], signal),
+      metadataValues: (of, query, signal) => ask(of, 'metadataValues', [of, query], signal),
+      readText: (of, id, signal) => ask(of, 'readText', [of, id], signal),
+      readPart: (of, part, signal) => ask(of, 'readPart', [of, part], signal),
     },
     conversations: {
       list: (owner, query) =>
-        conversations.ask({ reader: owner }, ({ call }) =>
-          call('listConversations', [owner, query]),
-        ),
+        conversations.ask({ reader: owner }, 'listConversations', [owner, query]),
       // Looks at all that anybody shares, searched or not.
       listShared: (of, query) =>
         (query.search === undefined ? lookups : conversations).ask(
           { reader: of.owner },
-          ({ call }) => call('listSharedConversations', [of, query]),
+          'listSharedConversations',
+          [of, query],
         ),
     },
     audit: {
-      list: (query) => reports.ask(query, ({ call }) => call('listAudit', query)),
+      list: (query) => reports.ask(query, 'listAudit', query),
     },
     usage: {
-      sum: (query) => reports.ask(query, ({ call }) => call('sumUsage', query)),
+      sum: (query) => reports.ask(query, 'sumUsage', query),
     },
-    countRows: (tables) => reports.ask(COUNTING, ({ call }) => call('countRows', tables)),
-    tableBytes: () => reports.ask(COUNTING, ({ call }) => call('tableBytes', undefined)),
+    countRows: (tables) => reports.ask(COUNTING, 'countRows', tables),
+    tableBytes: () => reports.ask(COUNTING, 'tableBytes', undefined),
     async close() {
       await Promise.all([filters, lookups, conversations, reports].map(({ close }) => close()))
     },
@@ -102,15 +93,16 @@ function createAsker(name: string, { file, refuse, idleMs }: AskerOptions) {
   const threads = createOnDemand({ start, end: (thread) => thread.terminate(), idleMs })
 
   return {
-    async ask<T>(
+    async ask<Name extends keyof LookupMethods>(
       of: { reader?: Visibility['reader'] },
-      question: (lookups: Thread<LookupMethods>) => Promise<T>,
+      name: Name,
+      input: ThreadInput<LookupMethods[Name]>,
       signal?: AbortSignal,
-    ): Promise<T> {
+    ) {
       refuse()
       const answer = async () => {
         refuse()
-        return threads.use(question)
+        return threads.use(({ call }) => call(name, input))
       }
       return inTurn(of, answer, signal)
     },

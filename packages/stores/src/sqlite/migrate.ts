@@ -3,32 +3,16 @@ import type { DatabaseSync } from 'node:sqlite'
 import { PROGRAM } from '../program.ts'
 import { newerThan } from '../sql/newer.ts'
 import { integer, text } from '../sql/query.ts'
+import { STEP_FILES } from '../steps.ts'
 import { unavailable } from './error.ts'
 
 /** Marks a file as ours ("AgSv"), so that another program's database is never migrated by mistake. */
 const APPLICATION_ID = 0x41_67_53_76
 
-/** Step `n` migrates from version `n` to `n + 1`. A released step is never changed: its result is on users' disks. */
-export const MIGRATIONS: readonly string[] = [
-  './schema.sql',
-  './feedback.sql',
-  './found-tables.sql',
-  './file-digests.sql',
-  './chunk-contexts.sql',
-  './evaluation.sql',
-  './evaluation-runs.sql',
-  './picture-chunks.sql',
-  './visibility.sql',
-  './collection-names.sql',
-  './people-access.sql',
-  './people.sql',
-  './text-digests.sql',
-  './runs.sql',
-  './shared-conversations.sql',
-  './usage.sql',
-  './name-owners.sql',
-  './artifact-digests.sql',
-].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
+/** The text of each step. */
+export const MIGRATIONS: readonly string[] = STEP_FILES.map((file) =>
+  readFileSync(new URL(file, import.meta.url), 'utf8'),
+)
 
 export interface Migration {
   from: number
