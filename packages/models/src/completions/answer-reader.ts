@@ -58,32 +58,18 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     },
     // Its mark of the end closes the stream.
     closed: false,
-    get reasoning() {
-      return text.hasThought ? 'text' : 'none'
-    },
     get speed() {
       return speed
     },
-    get wasThinkingOpen() {
-      return text.wasThinkingOpen
-    },
-    rest: text.rest,
-    ending(): ModelEvent[] {
-      const calls = [...toolCalls.calls(), ...text.calls()]
-      const reason = toFinishReason(finishReason ?? '', calls.length > 0)
-      const isEmpty = !text.hasText && calls.length === 0
-      return [
-        ...calls.map((call): ModelEvent => ({ type: 'tool-call', call })),
-        {
-          type: 'finish',
-          reason,
-          stopSequence,
-          usage,
-          ...(calls.length > 0 && { reasoning: reasoning.parts() }),
-          ...(isEmpty && { emptyBecause: text.whyEmpty(reason) }),
-        },
-      ]
-    },
+    text,
+    ending: () =>
+      text.ending({
+        calls: toolCalls.calls(),
+        reasonOf: (hasCalls) => toFinishReason(finishReason ?? '', hasCalls),
+        stopSequence,
+        usage,
+        reasoning: reasoning.parts,
+      }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
-import type { ModelEvent, ModelUsage } from '../chat-model.ts'
+import type { ModelUsage } from '../chat-model.ts'
 import { failureInStream, unreadable } from '../upstream/failures.ts'
 import { toFinishReason } from '../upstream/finish-reason.ts'
 import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
@@ -61,30 +61,15 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     get closed() {
       return isStopped
     },
-    speed: undefined,
-    get wasThinkingOpen() {
-      return written.wasThinkingOpen
-    },
-    get reasoning() {
-      return written.hasThought ? 'text' : 'none'
-    },
-    rest: written.rest,
-    ending() {
-      const calls = [...blocks.calls(), ...written.calls()]
-      const reason = toFinishReason(stopReason ?? '', calls.length > 0)
-      const isEmpty = !written.hasText && calls.length === 0
-      return [
-        ...calls.map((call): ModelEvent => ({ type: 'tool-call', call })),
-        {
-          type: 'finish',
-          reason,
-          stopSequence,
-          usage: usage.total(),
-          ...(calls.length > 0 && { reasoning: blocks.reasoning() }),
-          ...(isEmpty && { emptyBecause: written.whyEmpty(reason) }),
-        },
-      ]
-    },
+    text: written,
+    ending: () =>
+      written.ending({
+        calls: blocks.calls(),
+        reasonOf: (hasCalls) => toFinishReason(stopReason ?? '', hasCalls),
+        stopSequence,
+        usage: usage.total(),
+        reasoning: blocks.reasoning,
+      }),
   }
 }
 

@@ -39,7 +39,7 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
   const written = createTextReader(options)
   const items = createItems()
   let response: JsonObject | undefined
-  let seen: 'text' | 'summary' | undefined
+  let isSummary = false
   let hasStreamed = false
 
   const readText = (text: string): Iterable<ModelEvent> => {
@@ -47,7 +47,7 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
     return written.read({ text })
   }
   const readThought = (form: 'text' | 'summary', thought: string): Iterable<ModelEvent> => {
-    seen = form
+    isSummary = form === 'summary'
     return written.read({ thought })
   }
   const end = (whole: JsonObject): Iterable<ModelEvent> => {
@@ -90,29 +90,17 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
     get closed() {
       return response !== undefined || written.isStopped
     },
-    speed: undefined,
-    get wasThinkingOpen() {
-      return written.wasThinkingOpen
+    text: written,
+    get isSummary() {
+      return isSummary
     },
-    get reasoning() {
-      return seen ?? (written.hasThought ? 'text' : 'none')
-    },
-    rest: written.rest,
-    ending(): ModelEvent[] {
-      const calls = [...items.calls(), ...written.calls()]
-      const reason = reasonOf(response ?? {}, calls.length > 0)
-      const isEmpty = !written.hasText && calls.length === 0
-      return [
-        ...calls.map((call): ModelEvent => ({ type: 'tool-call', call })),
-        {
-          type: 'finish',
-          reason,
-          usage: readUsage(response ?? {}),
-          ...(calls.length > 0 && { reasoning: items.reasoning() }),
-          ...(isEmpty && { emptyBecause: written.whyEmpty(reason) }),
-        },
-      ]
-    },
+    ending: () =>
+      written.ending({
+        calls: items.calls(),
+        reasonOf: (hasCalls) => reasonOf(response ?? {}, hasCalls),
+        usage: readUsage(response ?? {}),
+        reasoning: items.reasoning,
+      }),
   }
 }
 

@@ -27,7 +27,8 @@ export interface Learned {
   /** Tokens written per second. */
   speed: number | undefined
   isThinkingOpen: boolean | undefined
-  reasoning: AnswerReader['reasoning']
+  /** In which form the model's reasoning came. */
+  reasoning: 'text' | 'summary' | 'none'
 }
 
 /** How long to wait for the usage after the finish reason, and for the end of the stream after that. */
@@ -91,7 +92,7 @@ export class ModelCall implements Disposable {
     if (!this.#isRead) {
       events = joined(await this.#read())
       if (!this.#isRead) return events
-      events = joined([...events, ...this.#answer.rest()])
+      events = joined([...events, ...this.#answer.text.rest()])
       const ending = this.#signal.aborted ? [] : this.#end()
       if (this.#learned || events.length > 0) return [...events, ...ending]
     }
@@ -163,8 +164,9 @@ export class ModelCall implements Disposable {
     try {
       const { tools } = this.#options.request
       const ending = this.#answer.ending().map((event) => withCalledTool(event, tools))
-      const { speed = this.#writing.speedOf(ending), wasThinkingOpen, reasoning } = this.#answer
-      this.#learned = { speed, isThinkingOpen: wasThinkingOpen, reasoning }
+      const { speed = this.#writing.speedOf(ending), text, isSummary } = this.#answer
+      const reasoning = isSummary ? 'summary' : text.hasThought ? 'text' : 'none'
+      this.#learned = { speed, isThinkingOpen: text.wasThinkingOpen, reasoning }
       return ending
     } catch (error) {
       this.#failure = toUpstreamFailure(error)

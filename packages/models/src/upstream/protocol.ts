@@ -2,6 +2,7 @@ import type { JsonObject } from '@agent-server/lib/text/json.ts'
 import type { ChatApi, ModelEvent, ModelRequest } from '../chat-model.ts'
 import type { Abilities } from './abilities.ts'
 import type { FailureFacts } from './failures.ts'
+import type { TextReader } from './text-reader.ts'
 
 /** A protocol of model servers. Each is a folder beside this one. */
 export interface Protocol<Body extends object = object> {
@@ -38,13 +39,10 @@ export interface AnswerReader {
   /** True once nothing more follows. */
   readonly closed: boolean
   /** Tokens written per second, if the server says so. */
-  readonly speed: number | undefined
-  /** Whether the answer began as reasoning without a mark; undefined if it does not tell. */
-  readonly wasThinkingOpen: boolean | undefined
-  /** In which form the model's reasoning came. */
-  readonly reasoning: 'text' | 'summary' | 'none'
-  /** What was held back because it might have been the beginning of something else than text. */
-  rest(): ModelEvent[]
+  readonly speed?: number | undefined
+  readonly text: TextReader
+  /** Whether the model's reasoning came as a summary. */
+  readonly isSummary?: boolean
   /** The final events: the tool calls, then `finish`. Throws UpstreamFailure if the reason reports a failure. */
   ending(): ModelEvent[]
 }

@@ -1,10 +1,29 @@
 import { newId } from '@agent-server/lib/new-id.ts'
 import { piecesOf, SHORT_PIECE } from '@agent-server/lib/text/slices.ts'
-import type { FinishReason, ModelEvent, ModelToolCall } from '../chat-model.ts'
+import type {
+  FinishReason,
+  ModelEvent,
+  ModelToolCall,
+  ModelUsage,
+  ReasoningPart,
+} from '../chat-model.ts'
 import { StopCutter, ThinkingSplitter } from './answer-text.ts'
 import { whyEmpty } from './finish-reason.ts'
 import type { ReaderOptions } from './protocol.ts'
 import { WrittenCalls } from './written-calls.ts'
+
+export type TextReader = ReturnType<typeof createTextReader>
+
+/** What a protocol says at the end of an answer. */
+interface Ending {
+  /** The calls that were not written into the text. */
+  calls: readonly ModelToolCall[]
+  reasonOf: (hasCalls: boolean) => FinishReason
+  stopSequence?: string | undefined
+  usage: ModelUsage | undefined
+  /** What goes back with the results of the calls. */
+  reasoning: () => ReasoningPart[]
+}
 
 /**
  * Reads the text of one answer, in any protocol: takes out the reasoning and the calls that a model writes into it, and
@@ -44,8 +63,23 @@ export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderO
       const text = cutter.write(written.write(parts.text) + written.end()) + cutter.end()
       return toEvents(parts.reasoning, text)
     },
-    /** The calls that were written into the text. */
-    calls: (): ModelToolCall[] => written.calls.map((call) => ({ callId: newId('call'), ...call })),
+    /** The final events: the tool calls, then `finish`. */
+    ending({ calls: sent, reasonOf, reasoning, ...ending }: Ending): ModelEvent[] {
+      const calls = [...sent, ...written.calls.map((call) => ({ callId: newId('call'), ...call }))]
+      const reason = reasonOf(calls.length > 0)
+      const { hasDropped } = written
+      return [
+        ...calls.map((call): ModelEvent => ({ type: 'tool-call', call })),
+        {
+          type: 'finish',
+          reason,
+          ...ending,
+          ...(calls.length > 0
+            ? { reasoning: reasoning() }
+            : !hasText && { emptyBecause: whyEmpty(reason, { hasThought, hasDropped }) }),
+        },
+      ]
+    },
     /** Whether a stop sequence has ended the text. */
     get isStopped() {
       return cutter.isCut
@@ -60,8 +94,5 @@ export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderO
     get wasThinkingOpen() {
       return thinking.wasOpen
     },
-    /** Why an answer has neither text nor a call, as a sentence for the user. */
-    whyEmpty: (reason: FinishReason) =>
-      whyEmpty(reason, { hasThought, hasDropped: written.hasDropped }),
   }
 }
