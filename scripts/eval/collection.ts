@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type AskedQuestion, JudgedLine, toAsked } from '@agent-server/evaluation'
+import { type AskedQuestion, JudgedLine, toAskedQuestion } from '@agent-server/evaluation'
 import { z } from 'zod'
 import { readJudged } from '../../ui/search/beir.ts'
 
@@ -53,7 +53,7 @@ export async function readQuestionFile(file: string): Promise<Collection> {
   const lines = readLines(await readFile(file, 'utf8'))
   const questions = lines.map((line, place) => {
     const { id = `${place + 1}`, ...question } = JudgedLine.parse(line)
-    return toAsked(question, id)
+    return toAskedQuestion(question, id)
   })
   return { documents: () => [], questions }
 }

@@ -29,7 +29,7 @@ import { checkReceiver, openWebhooks } from '../documents/webhooks/webhooks.ts'
 import { createMetrics, type Metrics } from '../operator/ops/metrics.ts'
 import type { Embedding } from '../retrieval/embedding.ts'
 import { createIndex } from './chunk-index.ts'
-import { checkInstalled, chosenVectors, openEmbedding, openNextModel } from './models.ts'
+import { checkInstalled, configuredVectors, openEmbedding, openNextModel } from './models.ts'
 import { openConfiguredStore, storePlace } from './stores.ts'
 import { openUsage, type Terms } from './usage.ts'
 
@@ -280,7 +280,7 @@ export async function checkNextStart(
     next.DATABASE_URL !== DATABASE_URL ||
     (DATABASE_URL === undefined && (await placeOf(next.DATA_DIR)) !== (await placeOf(DATA_DIR)))
   if (isOtherStore) return log ? checkPlace(storePlace(next), log) : undefined
-  const name = chosenVectors(next)
+  const name = configuredVectors(next)
   if (name !== undefined) await checkModel(store, name)
 }
 

@@ -73,7 +73,7 @@ export function createEmbedder(
 const nameOfVectors = (model: string) => builtinModel(model)?.name ?? model
 
 /** Like `nameOfVectors`, but only for a model set explicitly: the default yields to vectors that already exist. */
-export function chosenVectors({ EMBEDDING_MODEL: model }: Config): string | undefined {
+export function configuredVectors({ EMBEDDING_MODEL: model }: Config): string | undefined {
   return model === undefined || model === NO_EMBEDDER ? undefined : nameOfVectors(model)
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { mentionAt, withChosen } from '../../ui/chat/mention-text.ts'
+import { mentionAt, withMention } from '../../ui/chat/mention-text.ts'
 
 it.each([
   ['#', { sign: '#', words: '', start: 0 }],
@@ -25,15 +25,15 @@ it('What is chosen takes the place of what was typed, before the rest of the que
   const mention = mentionAt(text, 14)
   expect(mention).toBeDefined()
   if (!mention) return
-  expect(withChosen(text, mention, '“Opening hours”')).toEqual({
+  expect(withMention(text, mention, '“Opening hours”')).toEqual({
     text: 'What does “Opening hours” say?',
     caret: 25,
   })
-  expect(withChosen('#ope', { sign: '#', words: 'ope', start: 0 }, 'A')).toEqual({
+  expect(withMention('#ope', { sign: '#', words: 'ope', start: 0 }, 'A')).toEqual({
     text: 'A ',
     caret: 2,
   })
-  expect(withChosen('In #hand', { sign: '#', words: 'hand', start: 3 }, '')).toEqual({
+  expect(withMention('In #hand', { sign: '#', words: 'hand', start: 3 }, '')).toEqual({
     text: 'In ',
     caret: 3,
   })

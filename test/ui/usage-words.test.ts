@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
   costWords,
-  leftWords,
   limitsOf,
   limitWords,
+  remainingWords,
   todayWords,
 } from '../../ui/activity/usage-words.ts'
 
@@ -38,7 +38,7 @@ describe('What is left for today', () => {
       'The group sales has 5 of 10 tokens, and $1.00 of $2.00 left today, until midnight UTC.',
     ],
   ])('is told of each limit', (limit, words) => {
-    expect(leftWords(limit, 'USD')).toBe(words)
+    expect(remainingWords(limit, 'USD')).toBe(words)
   })
 })
 

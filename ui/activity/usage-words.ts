@@ -53,7 +53,7 @@ export function limitWords({ tokensPerDay, costPerDay }: DayLimits, currency: st
 }
 
 /** How much of a limit is left for today. */
-export function leftWords(limit: OwnUsage['limits'][number], currency: string): string {
+export function remainingWords(limit: OwnUsage['limits'][number], currency: string): string {
   const { of, id, tokensPerDay, tokensLeft = 0, costPerDay, costLeft = 0 } = limit
   const whose = { person: 'You have', key: 'This key has', group: `The group ${id} has` }[of]
   const parts = [

@@ -23,7 +23,7 @@ export function mentionAt(text: string, caret: number): Mention | undefined {
 }
 
 /** The text with what was chosen in place of what was typed of it, and where the caret is then. */
-export function withChosen(text: string, { start, words }: Mention, chosen: string) {
+export function withMention(text: string, { start, words }: Mention, chosen: string) {
   const after = text.slice(start + 1 + words.length)
   const before = text.slice(0, start)
   const inserted = chosen === '' || /^\s/.test(after) ? chosen : `${chosen} `

@@ -8,7 +8,7 @@ import { counted } from '../format.ts'
 import { useEscape } from '../parts/escape.ts'
 import { skills } from './chosen-agent.tsx'
 import { RemoveButton } from './file-chips.tsx'
-import { type Mention, mentionAt, withChosen } from './mention-text.ts'
+import { type Mention, mentionAt, withMention } from './mention-text.ts'
 
 /** Of collections and of documents. */
 const MAX_ENTRIES = 5
@@ -47,7 +47,7 @@ export function useMentions(
   useEscape(close, { isOpen, within: field })
   const choose = (entry: Entry | undefined) => {
     if (!entry || !mention.value) return
-    const { text, caret } = withChosen(question.value, mention.value, entry.choose())
+    const { text, caret } = withMention(question.value, mention.value, entry.choose())
     // At once: what is typed before the next frame belongs behind it.
     if (field.current) {
       field.current.value = text

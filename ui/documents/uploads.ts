@@ -220,11 +220,11 @@ async function sendFiles(batch: readonly Upload[], signal: AbortSignal): Promise
   const { documents } = uploadingClient((sent) => showSent(batch, sent))
   const [first] = batch
   const options = { signal, maxRetries: MAX_RETRIES }
-  if (!first || batch.length > 1) return documents.uploadBatch(batch.map(sentOf), options)
-  return [await documents.upload(first.file, { ...sentOf(first), ...options })]
+  if (!first || batch.length > 1) return documents.uploadBatch(batch.map(requestFor), options)
+  return [await documents.upload(first.file, { ...requestFor(first), ...options })]
 }
 
-function sentOf({ file, path, to, key, collection }: Upload) {
+function requestFor({ file, path, to, key, collection }: Upload) {
   const isInFolder = path.includes('/')
   return {
     file,

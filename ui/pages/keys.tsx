@@ -85,7 +85,7 @@ function SecretOfNewKey({ created: { name, secret } }: { created: ApiKeyCreated 
 function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
   const work = useWork<ApiKeyCreated>()
   const make = async (form: HTMLFormElement) => {
-    await work.run(() => client.admin.keys.create(wantedIn(new FormData(form))))
+    await work.run(() => client.admin.keys.create(requestIn(new FormData(form))))
     if (!work.result.value) return
     form.reset()
     onMade(work.result.value)
@@ -131,7 +131,7 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
 }
 
 /** The filled fields of the form. */
-function wantedIn(form: FormData) {
+function requestIn(form: FormData) {
   const text = (name: string) => String(form.get(name) ?? '').trim()
   const collections = text('collections')
     .split(/[\s,]+/)

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { OwnUsage, UsageReport, UsageRow } from '../../packages/client/src/agent-server.ts'
 import { LimitsOfPeople } from '../activity/day-limits.tsx'
-import { costWords, leftWords } from '../activity/usage-words.ts'
+import { costWords, remainingWords } from '../activity/usage-words.ts'
 import { useWork } from '../admin/work.tsx'
 import { addressOf, client } from '../api.ts'
 import { formatDay, formatNumber } from '../format.ts'
@@ -40,7 +40,7 @@ function Own() {
         <>
           <ul class="stack" aria-label="Limits for today">
             {own.limits.map((limit) => (
-              <li key={`${limit.of} ${limit.id}`}>{leftWords(limit, own.currency)}</li>
+              <li key={`${limit.of} ${limit.id}`}>{remainingWords(limit, own.currency)}</li>
             ))}
           </ul>
           {own.limits.length === 0 && <p class="hint">Nothing limits what you may use.</p>}

@@ -7,7 +7,7 @@ import { addAll, changeJudged, judged, readJudgedQuestions } from './judged.ts'
 const KEY = 'agent-server.judged'
 
 /** Why the questions that an earlier version kept in this browser are still only here, in words; empty if none are. */
-export const leftInBrowser = signal('')
+export const unsentQuestions = signal('')
 
 effect(() => {
   if (phase.value === 'signed-in') void takeOver()
@@ -21,9 +21,9 @@ export async function takeOver(): Promise<void> {
     const { readJudged } = await import('./beir.ts')
     await addAll(readJudged(JSON.parse(stored)))
     localStorage.removeItem(KEY)
-    leftInBrowser.value = ''
+    unsentQuestions.value = ''
   } catch (error) {
-    leftInBrowser.value = messageOf(error)
+    unsentQuestions.value = messageOf(error)
   }
 }
 

@@ -9,11 +9,11 @@ import { FactsForm, UnansweredForm } from './facts-form.tsx'
 import { changeJudged, failure, judged } from './judged.ts'
 import {
   exported,
-  leftInBrowser,
   readWholeSet,
   storedInBrowser,
   take,
   takeOver,
+  unsentQuestions,
 } from './judged-files.ts'
 
 /** Questions whose right documents are known. */
@@ -39,10 +39,10 @@ export function JudgedSet() {
 
 /** Questions of an earlier version that the server did not take. */
 function LeftInBrowser() {
-  if (leftInBrowser.value === '') return null
+  if (unsentQuestions.value === '') return null
   return (
     <ErrorNote
-      message={`The questions that were kept in this browser are not on the server yet: ${leftInBrowser.value}`}
+      message={`The questions that were kept in this browser are not on the server yet: ${unsentQuestions.value}`}
     >
       <div class="row">
         <Button icon="retry" onClick={() => void takeOver()}>

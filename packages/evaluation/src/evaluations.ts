@@ -9,7 +9,7 @@ import { z } from 'zod'
 import type { AskedServer } from './ask-agent.ts'
 import { isAnswered } from './evaluate-answers.ts'
 import { isSearched } from './evaluate-search.ts'
-import { toAsked } from './judged.ts'
+import { toAskedQuestion } from './judged.ts'
 import type { Questions } from './questions.ts'
 import { compareReports, Report } from './report.ts'
 import {
@@ -46,7 +46,7 @@ export function createEvaluations(dependencies: Dependencies) {
     /** Throws `evaluation_running`, and `invalid_request` where there is nothing to ask, or no model for it. */
     async begin(request: NewEvaluationRun, caller: Caller): Promise<EvaluationRun> {
       checkModel(request, dependencies.judgeModel)
-      const all = (await questions.list()).map((question) => toAsked(question, question.id))
+      const all = (await questions.list()).map((question) => toAskedQuestion(question, question.id))
       const searched = all.filter(isSearched)
       const answered = request.answers ? all.filter(isAnswered) : []
       if (request.answers && answered.length === 0) {

@@ -20,7 +20,7 @@ export interface AskedQuestion {
 export const isHeldOut = ({ text }: Pick<AskedQuestion, 'text'>): boolean =>
   crc32(`held out: ${text}`) % 2 === 1
 
-export function toAsked(
+export function toAskedQuestion(
   { question, relevant, kind, facts, collection }: JudgedLine,
   id: string,
 ): AskedQuestion {

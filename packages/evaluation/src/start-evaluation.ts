@@ -58,10 +58,10 @@ export function startEvaluation(
   }
   const endOf = async (): Promise<Omit<EvaluationEnd, 'id' | 'asked'>> => {
     try {
-      const onAsked = () => {
+      const onQuestion = () => {
         asked += 1
       }
-      return toEnd(await measure(dependencies, evaluation, onAsked, stopped.signal))
+      return toEnd(await measure(dependencies, evaluation, onQuestion, stopped.signal))
     } catch (error) {
       if (stopped.signal.aborted) return { state: stoppedAs }
       log.error({ err: error, evaluation: id }, 'an evaluation failed')

@@ -2,12 +2,12 @@ import { codeOf } from '@agent-server/lib/system-error.ts'
 import {
   type Extracted,
   ExtractionError,
-  fenced,
   MAX_CHARACTERS,
   nestedTooDeeply,
   type ReadingWarning,
   type Recognition,
   type SourceFile,
+  toCodeBlock,
   tooLong,
   withoutData,
   withPageBreaks,
@@ -255,7 +255,7 @@ const TEXTS: Record<TextKind, Read<TextFile>> = {
   json: async ({ text }) => (await import('./formats/json.ts')).extractJson(text),
   csv: async ({ text, isCut, name }) =>
     (await import('./formats/csv.ts')).extractCsv(text, isCut, name),
-  code: async ({ text, name }) => ({ text: fenced(text, extensionOf(name)) }),
+  code: async ({ text, name }) => ({ text: toCodeBlock(text, extensionOf(name)) }),
   markdown: async ({ text }) => ({ text: withoutData(text) }),
   text: async ({ text }) => ({ text }),
 }

@@ -170,7 +170,7 @@ export const commentBy = (author: string, text: string) =>
   `[Comment${author && ` by ${author}`}: ${text}]`
 
 /** Formats a text as a code block, so that no line is taken for a heading; the fence is longer than any inside. */
-export function fenced(text: string, language: string): string {
+export function toCodeBlock(text: string, language: string): string {
   let longest = 2
   for (const [run] of text.matchAll(/^`{3,}/gm)) longest = Math.max(longest, run.length)
   const fence = '`'.repeat(longest + 1)
@@ -189,7 +189,7 @@ const DATA_URI = /data:[\w/+.-]{1,80};base64,[\w+/=]{100,}/g
 export const withoutData = (text: string) => text.replaceAll(DATA_URI, '')
 
 /** Formats rows as a Markdown table, whose head is the first of them. Line breaks in a cell become spaces. */
-export function tabled(rows: readonly (readonly string[])[]): string {
+export function toMarkdownTable(rows: readonly (readonly string[])[]): string {
   const [head = '', ...more] = rows.map((row) => {
     const cells = row.map((cell) => oneLine(cell.replaceAll('|', '/')))
     return `| ${cells.join(' | ')} |`
@@ -198,7 +198,8 @@ export function tabled(rows: readonly (readonly string[])[]): string {
 }
 
 /** Formats lines as a Markdown list. */
-export const listed = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
+export const toMarkdownList = (lines: readonly string[]) =>
+  lines.map((line) => `- ${line}`).join('\n')
 
 export interface ReadingOptions {
   ocr?: OcrEngine | undefined

@@ -1,6 +1,11 @@
 import { scanBlocks } from '@agent-server/lib/markdown/blocks.ts'
 import { describe, expect, it } from 'vitest'
-import { createBoundedText, fenced, tabled, withPageBreaks } from '../src/extracted.ts'
+import {
+  createBoundedText,
+  toCodeBlock,
+  toMarkdownTable,
+  withPageBreaks,
+} from '../src/extracted.ts'
 
 describe('A bounded text', () => {
   it('is what was added, in order', () => {
@@ -28,20 +33,20 @@ describe('A bounded text', () => {
 })
 
 it('Code becomes a block that names its language', () => {
-  expect(fenced('let a = 1\n\n', 'js')).toBe('```js\nlet a = 1\n```\n')
+  expect(toCodeBlock('let a = 1\n\n', 'js')).toBe('```js\nlet a = 1\n```\n')
 })
 
 it.each([
   ['```', '````'],
   ['`````', '``````'],
 ])('A fence within code, %s, is outdone by a longer one', (within, fence) => {
-  const text = fenced(`# Usage\n${within}\ncode\n${within}`, 'md')
+  const text = toCodeBlock(`# Usage\n${within}\ncode\n${within}`, 'md')
   expect(text.startsWith(`${fence}md\n`)).toBe(true)
   expect(text.endsWith(`\n${fence}\n`)).toBe(true)
 })
 
 it('A comment in code is not taken for a heading', () => {
-  expect([...scanBlocks(fenced('# Counts birds\ncount = 0', 'py'))]).toMatchObject([
+  expect([...scanBlocks(toCodeBlock('# Counts birds\ncount = 0', 'py'))]).toMatchObject([
     { kind: 'code' },
   ])
 })
@@ -68,7 +73,7 @@ describe('A text of several pages', () => {
 })
 
 it('Rows are a table of Markdown, a line each', () => {
-  expect(tabled([['a', 'b'], ['1\n2', 'x|y'], ['3']])).toBe(
+  expect(toMarkdownTable([['a', 'b'], ['1\n2', 'x|y'], ['3']])).toBe(
     '| a | b |\n| --- | --- |\n| 1 2 | x/y |\n| 3 |',
   )
 })

@@ -18,7 +18,7 @@ const wordsOf = (text: string): string[] =>
     .match(WORD) ?? []
 
 /** The share of the words that are found again, in any order and as often. Undefined if there are none. */
-export function keptText({ text }: Content, extracted: string): number | undefined {
+export function textRecall({ text }: Content, extracted: string): number | undefined {
   const words = wordsOf(text)
   const counts = countOf(wordsOf(extracted))
   const present = words.filter((word) => {
@@ -33,14 +33,14 @@ export function keptText({ text }: Content, extracted: string): number | undefin
  * The share of phrases in the right order: of those of three words that occur once in both, how many can follow each other
  * as they should. Undefined if there are fewer than two.
  */
-export function keptOrder({ text }: Content, extracted: string): number | undefined {
+export function orderRecall({ text }: Content, extracted: string): number | undefined {
   const [expected, actual] = [placesOf(text), placesOf(extracted)]
   const places = [...expected.keys()].flatMap((phrase) => actual.get(phrase) ?? [])
   return places.length < 2 ? undefined : longestRise(places) / places.length
 }
 
 /** The share of rows whose cells stand in one line, in their order. Undefined if there are none. */
-export function keptRows({ rows }: Content, extracted: string): number | undefined {
+export function rowRecall({ rows }: Content, extracted: string): number | undefined {
   const lines = extracted.split('\n').map((line) => ` ${wordsOf(line).join(' ')} `)
   const expected = rows
     .map((cells) => cells.map((cell) => wordsOf(cell).join(' ')).filter((cell) => cell !== ''))

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { extractFile } from '@agent-server/readers'
 import { chromium } from 'playwright-core'
 import { contentOf } from './content.ts'
-import { keptOrder, keptRows, keptText } from './measures.ts'
+import { orderRecall, rowRecall, textRecall } from './measures.ts'
 
 const USAGE = `Usage: node scripts/eval/files/score.ts <folder> [--read FOLDER] [--only TYPE] [--each]
 
@@ -16,7 +16,7 @@ files say is read by Chromium (CHROMIUM, else /usr/bin/chromium), pdftotext, and
 
 /** A file with fewer words than this says nothing about a reader. */
 const MIN_LETTERS = 20
-const MEASURES = { text: keptText, order: keptOrder, rows: keptRows }
+const MEASURES = { text: textRecall, order: orderRecall, rows: rowRecall }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -8,7 +8,7 @@ import type { PausedRun } from './pause.ts'
  * The calls that waited before a pause: finished ones have their results, started ones the client's answers. Throws
  * AppError `invalid_request` if an answer is missing, does not fit, or belongs to no call.
  */
-export function readWaitedCalls(
+export function readPendingCalls(
   paused: Pick<PausedRun, 'added' | 'results'> | undefined,
   resume: Resume | undefined,
 ): ToolCall[] {

@@ -114,7 +114,7 @@ export async function* begin(
   state.numbered = citations.add(passages.hits.map(withoutStages))
   const fitted = fit()
   if (!paused && topK > 0) searched(passages.query, fitted.chunks, passages.hits)
-  const waited = readWaitedCalls(paused, request.resume)
+  const waited = readPendingCalls(paused, request.resume)
   // Calls rather than ids: a model may reuse an id for a call that was not approved.
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
   if (request.resume) await parts.pauses.take(request.resume.state)

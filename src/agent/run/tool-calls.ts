@@ -4,7 +4,7 @@ import { inSpan, quote } from '@agent-server/lib/tracing.ts'
 import type { ModelMessage } from '@agent-server/models'
 import type { AgentEvent, ToolProgress } from '@agent-server/wire'
 import type { Citations } from '../citations/citations.ts'
-import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
+import { failedResult, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
 import type { RunBudget } from './budget.ts'
 import type { RunTrace } from './run-trace.ts'
 
@@ -13,10 +13,12 @@ const MAX_CALLS = 16
 /** How often the progress of calls is reported. */
 const PROGRESS_MS = 500
 
-const TOO_MANY_AT_ONCE = failed(`Not run: at most ${MAX_CALLS} calls at once`)
-const TOO_MANY = failed('Not run: no more tools can be called for this question. Answer now.')
-const REFUSED = failed('Not run: the user refused this call. Do not repeat it; go on without it.')
-const TOO_LATE = failed('Ended: the time for this question is over. Answer now.')
+const TOO_MANY_AT_ONCE = failedResult(`Not run: at most ${MAX_CALLS} calls at once`)
+const TOO_MANY = failedResult('Not run: no more tools can be called for this question. Answer now.')
+const REFUSED = failedResult(
+  'Not run: the user refused this call. Do not repeat it; go on without it.',
+)
+const TOO_LATE = failedResult('Ended: the time for this question is over. Answer now.')
 
 interface Dependencies {
   tools: Pick<RunTools, 'call'>

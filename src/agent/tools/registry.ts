@@ -109,8 +109,8 @@ export class RunTools {
   async #answer(call: RunningCall, signal: AbortSignal): Promise<ToolResult> {
     const { name, mistake } = call
     const tool = this.#byName.get(name)
-    if (!tool) return failed(`There is no tool "${name}"`)
-    return mistake === undefined ? this.#run(tool, call, signal) : failed(mistake)
+    if (!tool) return failedResult(`There is no tool "${name}"`)
+    return mistake === undefined ? this.#run(tool, call, signal) : failedResult(mistake)
   }
 
   async #run(
@@ -137,7 +137,7 @@ export class RunTools {
       return { output: bounded(output), isError: false, ...(images.length > 0 && { images }) }
     } catch (error) {
       signal.throwIfAborted()
-      if (deadline.isOver) return failed(`The tool did not answer in ${milliseconds} ms`)
+      if (deadline.isOver) return failedResult(`The tool did not answer in ${milliseconds} ms`)
       return toResult(error, tool, log)
     }
   }
@@ -191,7 +191,7 @@ export interface ToolResult {
 }
 
 /** The result of a call that was not made or failed. */
-export function failed(message: string): ToolResult {
+export function failedResult(message: string): ToolResult {
   return { output: bounded(message), isError: true }
 }
 
@@ -223,7 +223,7 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
 
 /** What a tool that threw asks, or its failure. */
 function toResult(error: unknown, tool: Tool, log: Dependencies['log']): ToolResult {
-  if (!(error instanceof ElicitationRequired)) return failed(explain(error, tool, log))
+  if (!(error instanceof ElicitationRequired)) return failedResult(explain(error, tool, log))
   return { output: bounded(error.message), isError: false, elicited: error.elicited }
 }
 

@@ -59,7 +59,7 @@ export function createFolderState(
 
     async describe(): Promise<WatchedFolder> {
       const { failed, count } = await failedOf(store, folder.path, MAX_SHOWN)
-      const notTaken = [...unread, ...refused].map(([path, reason]) => ({ path, reason }))
+      const unreadFiles = [...unread, ...refused].map(([path, reason]) => ({ path, reason }))
       return {
         ...folder,
         state,
@@ -67,8 +67,8 @@ export function createFolderState(
         files,
         open: openOf(observations).count,
         ...(lookedAt !== undefined && { lookedAt }),
-        refused: [...notTaken, ...failed].slice(0, MAX_SHOWN),
-        refusedCount: notTaken.length + count,
+        refused: [...unreadFiles, ...failed].slice(0, MAX_SHOWN),
+        refusedCount: unreadFiles.length + count,
       }
     },
   }

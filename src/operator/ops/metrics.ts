@@ -118,11 +118,11 @@ function createInstruments(registry: Registry) {
     return { prometheus: { name, help, registers }, otel: [name, { description }] as const }
   }
   const characters = describe('ingested_characters_total', 'Text of documents that became ready')
-  const keptCharacters = new Counter(characters.prometheus)
-  const sentCharacters = meter().createCounter(...characters.otel)
+  const prometheusCharacters = new Counter(characters.prometheus)
+  const otelCharacters = meter().createCounter(...characters.otel)
   const open = describe('runs_open', 'Agent runs in progress')
-  const keptOpen = new Gauge(open.prometheus)
-  const sentOpen = meter().createUpDownCounter(...open.otel)
+  const prometheusOpen = new Gauge(open.prometheus)
+  const otelOpen = meter().createUpDownCounter(...open.otel)
   return {
     requests: histogram('request_seconds', 'HTTP requests until the last byte', [
       'operation',
@@ -135,12 +135,12 @@ function createInstruments(registry: Registry) {
     runs: histogram('run_seconds', 'Agent runs', ['outcome']),
     firstDelta: histogram('run_first_delta_seconds', 'Time from the request to the first text'),
     characters(count: number) {
-      keptCharacters.inc(count)
-      sentCharacters.add(count)
+      prometheusCharacters.inc(count)
+      otelCharacters.add(count)
     },
     open(change: 1 | -1) {
-      keptOpen.inc(change)
-      sentOpen.add(change)
+      prometheusOpen.inc(change)
+      otelOpen.add(change)
     },
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { contentOf } from '../../../scripts/eval/files/content.ts'
-import { keptOrder, keptRows, keptText } from '../../../scripts/eval/files/measures.ts'
+import { orderRecall, rowRecall, textRecall } from '../../../scripts/eval/files/measures.ts'
 import { zipFile } from '../../support/zip-file.ts'
 
 const content = (text: string, rows: string[][] = []) => ({ text, rows })
@@ -12,16 +12,16 @@ const content = (text: string, rows: string[][] = []) => ({ text, rows })
 describe('What was kept of a file is', () => {
   it('the share of its words, each as often, in any order and spelling', () => {
     const birds = content('The tern, the gull, a naïve wren')
-    expect(keptText(birds, 'a **na**ïve WREN; the gull\\_the tern')).toBe(1)
-    expect(keptText(birds, 'the tern, gull, wren')).toBe(4 / 7)
-    expect(keptText(content('…'), 'tern')).toBeUndefined()
+    expect(textRecall(birds, 'a **na**ïve WREN; the gull\\_the tern')).toBe(1)
+    expect(textRecall(birds, 'the tern, gull, wren')).toBe(4 / 7)
+    expect(textRecall(content('…'), 'tern')).toBeUndefined()
   })
 
   it('the share of its phrases that are in order', () => {
     const letters = content('a b c d e f g h')
-    expect(keptOrder(letters, 'a b c d, e f g h')).toBe(1)
-    expect(keptOrder(letters, 'e f g h a b c d')).toBe(0.5)
-    expect(keptOrder(letters, 'a b c')).toBeUndefined()
+    expect(orderRecall(letters, 'a b c d, e f g h')).toBe(1)
+    expect(orderRecall(letters, 'e f g h a b c d')).toBe(0.5)
+    expect(orderRecall(letters, 'a b c')).toBeUndefined()
   })
 
   it('the share of its rows whose cells stand in one line', () => {
@@ -30,9 +30,9 @@ describe('What was kept of a file is', () => {
       ['Gull', '9'],
       ['Alone', ''],
     ])
-    expect(keptRows(rows, '- Bird: Tern; Pairs: 52\n| Gull | 9 |')).toBe(1)
-    expect(keptRows(rows, 'Tern\n52\n9 Gull')).toBe(0)
-    expect(keptRows(content(''), 'Tern')).toBeUndefined()
+    expect(rowRecall(rows, '- Bird: Tern; Pairs: 52\n| Gull | 9 |')).toBe(1)
+    expect(rowRecall(rows, 'Tern\n52\n9 Gull')).toBe(0)
+    expect(rowRecall(content(''), 'Tern')).toBeUndefined()
   })
 })
 

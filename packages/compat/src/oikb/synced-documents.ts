@@ -41,7 +41,7 @@ export function nameOf(path: string): string {
 }
 
 /** The same for the same path, whatever the file's content; see `idIn`. */
-export function chosenIdOf(collection: string, path: string): string {
+export function documentIdFor(collection: string, path: string): string {
   const digest = hash('sha256', `${collection}\n${path}`).slice(0, HASH_CHARACTERS)
   return `${path.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(-MAX_SLUG)}-${digest}`
 }
@@ -70,7 +70,7 @@ export function syncedOf(
   const { [PATH]: path, [HASH]: digest } = metadata
   if (typeof path !== 'string' || typeof digest !== 'string') return undefined
   // The corpus puts more before an id that a person chooses.
-  const chosen = idIn(collection, chosenIdOf(collection, path))
+  const chosen = idIn(collection, documentIdFor(collection, path))
   if (id !== chosen && !id.endsWith(`~${chosen}`)) return undefined
   return { id, path, hash: digest, size: file?.size ?? 0 }
 }

@@ -7,7 +7,7 @@ import type { FilePart, FormPart } from '@agent-server/schemas/new-document.ts'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import type { Documents, Files } from '../services.ts'
 import { type Uploaded, UploadFields } from './schema.ts'
-import { checkCollection, chosenIdOf, HASH, nameOf, PATH, pathOf } from './synced-documents.ts'
+import { checkCollection, documentIdFor, HASH, nameOf, PATH, pathOf } from './synced-documents.ts'
 
 /** The longest value of metadata. */
 const MAX_PATH = 500
@@ -32,7 +32,7 @@ export function createUpload({ documents, files, caller }: Dependencies) {
     if (path.length > MAX_PATH) {
       throw refusal('file', `must have a path of at most ${MAX_PATH} characters`)
     }
-    const ownId = chosenIdOf(collection, path)
+    const ownId = documentIdFor(collection, path)
     // For a key with collections, the corpus adds the collection itself.
     const id = caller.collections ? ownId : idIn(collection, ownId)
     const existing = await documents.find(id)

@@ -36,14 +36,14 @@ export function toTurns(
     const isAnswer = message.role === 'assistant' && turns.length > 0
     add(
       isAnswer ? 'assistant' : 'user',
-      isAnswer ? toAnswer(message, abilities) : toTold(message, abilities),
+      isAnswer ? toAnswer(message, abilities) : toUserBlocks(message, abilities),
     )
   }
   return turns.map(({ role, content }) => ({ role, content: content.toSorted(byPlace) }))
 }
 
 /** What the user's turn has of a message. */
-function toTold(message: ModelMessage, abilities: Abilities): ContentBlockParam[] {
+function toUserBlocks(message: ModelMessage, abilities: Abilities): ContentBlockParam[] {
   switch (message.role) {
     case 'user':
       return toQuestion(message, abilities)

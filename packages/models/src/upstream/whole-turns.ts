@@ -46,7 +46,7 @@ function withResults(round: readonly ModelMessage[]): ModelMessage[] {
     const isResult =
       message.role === 'tool' && awaited.has(message.callId) && !results.has(message.callId)
     if (isResult) results.set(message.callId, withContent(message))
-    else others.push(message.role === 'tool' ? toldByUser(message) : message)
+    else others.push(message.role === 'tool' ? asUserMessage(message) : message)
   }
   const [first, ...rest] = others
   const answers = calls.map(({ callId }) => results.get(callId) ?? noResult(callId))
@@ -56,7 +56,7 @@ function withResults(round: readonly ModelMessage[]): ModelMessage[] {
 const withContent = (result: ToolMessage): ToolMessage =>
   result.content === '' ? { ...result, content: NO_RESULT } : result
 
-const toldByUser = ({ content }: ToolMessage): ModelMessage => ({
+const asUserMessage = ({ content }: ToolMessage): ModelMessage => ({
   role: 'user',
   content: `Result of a tool: ${content}`,
 })

@@ -1,4 +1,4 @@
-import { oneLine, tabled } from '../extracted.ts'
+import { oneLine, toMarkdownTable } from '../extracted.ts'
 import { toText } from '../sheet-tables.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { dateAt, dayZeroOf, numberFormatOf } from './number-format.ts'
@@ -68,7 +68,7 @@ export async function showChart({ titles, series, is1904 }: ParsedChart): Promis
 
 /** The title of a chart, and its tables, as Markdown. */
 export function chartToText({ title, tables }: Chart): string {
-  const blocks = tables.flatMap(({ rows, note }) => [tabled(rows), note])
+  const blocks = tables.flatMap(({ rows, note }) => [toMarkdownTable(rows), note])
   return [chartName(title), ...blocks].filter(Boolean).join('\n\n')
 }
 

@@ -1,5 +1,5 @@
 import TurndownService from 'turndown'
-import { createBoundedText, type Extracted, fenced, oneLine } from '../extracted.ts'
+import { createBoundedText, type Extracted, oneLine, toCodeBlock } from '../extracted.ts'
 import { splitLabel, withoutMarks } from '../marks.ts'
 import { LABEL, type RaisedClasses, raisedClassesOf, writeShown } from './html-marks.ts'
 import { type PageElement, parsePage } from './html-page.ts'
@@ -95,7 +95,7 @@ service.addRule('code', {
   replacement(_, node: PageElement) {
     const code = node.querySelector('code')
     const [, language = ''] = /(?:^|\s)language-(\S+)/.exec(code?.getAttribute('class') ?? '') ?? []
-    return `\n\n${fenced((node.textContent ?? '').replace(/^\n/, ''), language)}\n`
+    return `\n\n${toCodeBlock((node.textContent ?? '').replace(/^\n/, ''), language)}\n`
   },
 })
 // Browsers draw them as blocks, which the library does not know.

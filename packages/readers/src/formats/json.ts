@@ -2,8 +2,8 @@ import {
   type BoundedText,
   createBoundedText,
   type Extracted,
-  fenced,
   oneLine,
+  toCodeBlock,
 } from '../extracted.ts'
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
@@ -11,7 +11,7 @@ type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 /** One line per record, each value preceded by its path. What is neither JSON nor JSON Lines is kept as it is. */
 export function extractJson(source: string): Extracted {
   const value = parse(source) ?? parseLines(source)
-  if (value === undefined) return { text: fenced(source, 'json') }
+  if (value === undefined) return { text: toCodeBlock(source, 'json') }
   const text = createBoundedText()
   if (Array.isArray(value)) addRecords(text, value)
   else if (typeof value === 'object' && value !== null) addSections(text, value)

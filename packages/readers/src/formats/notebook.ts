@@ -1,6 +1,6 @@
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
-import { createBoundedText, type Extracted, fenced, withoutData } from '../extracted.ts'
+import { createBoundedText, type Extracted, toCodeBlock, withoutData } from '../extracted.ts'
 import { extractHtml } from './html.ts'
 
 // The format of Jupyter notebooks: https://nbformat.readthedocs.io/.
@@ -42,7 +42,7 @@ type Output = z.infer<typeof output>
 /** The cells of a notebook and the text of their outputs, without pictures. What is none is kept as JSON. */
 export async function extractNotebook(source: string): Promise<Extracted> {
   const parsed = notebook.safeParse(parseJson(source))
-  if (!parsed.success) return { text: fenced(source, 'json') }
+  if (!parsed.success) return { text: toCodeBlock(source, 'json') }
   const { cells: own, worksheets = [], metadata } = parsed.data
   const language = metadata.language_info?.name ?? metadata.kernelspec?.language ?? 'python'
   const all = createBoundedText()
@@ -58,7 +58,7 @@ export async function extractNotebook(source: string): Promise<Extracted> {
 }
 
 function shown(type: string, words: string, level: number | undefined, language: string): string {
-  if (type === 'code') return fenced(words, language).trimEnd()
+  if (type === 'code') return toCodeBlock(words, language).trimEnd()
   return type === 'heading' ? `${'#'.repeat(level ?? 1)} ${words}` : words
 }
 
@@ -78,5 +78,5 @@ async function outputText(output: Output): Promise<string> {
   const error = traceback.length > 0 ? traceback.join('\n') : ename && `${ename}: ${evalue ?? ''}`
   const plain = words ?? of('text/plain') ?? error ?? ''
   const lines = plain.replaceAll(TERMINAL, '')
-  return lines.trim() === '' ? '' : fenced(lines, '').trimEnd()
+  return lines.trim() === '' ? '' : toCodeBlock(lines, '').trimEnd()
 }

@@ -44,7 +44,7 @@ const CACHES = new Set(['strCache', 'numCache', 'strLit', 'numLit', 'lvl'])
 /** Parses a chart of Office: ECMA-376, part 1, 21.2. It keeps a copy of the values that it shows. */
 export function parseChart(xml: string): ParsedChart {
   const chart = createChart()
-  readShown(xml, chart)
+  readChartXml(xml, chart)
   return chart.parsed
 }
 
@@ -56,7 +56,7 @@ interface ChartHandler {
 }
 
 /** Reads the XML of a chart without its extensions, which repeat what is there and hold what is not shown. */
-export function readShown(xml: string, handler: ChartHandler): void {
+export function readChartXml(xml: string, handler: ChartHandler): void {
   const path: string[] = []
   let extensions = 0
   readXml(xml, {

@@ -4,7 +4,7 @@ import {
   MAX_SERIES,
   newValues,
   type ParsedChart,
-  readShown,
+  readChartXml,
   type Series,
 } from './parse-chart.ts'
 
@@ -81,7 +81,7 @@ export function parseChartEx(xml: string): ParsedChart {
       },
     ],
   ])
-  readShown(xml, {
+  readChartXml(xml, {
     open: (name, parent, attributes) => beginnings.get(name)?.(attributes, parent),
     text: (name, text) => texts.get(name)?.(text),
     close: (name) => ends.get(name)?.(),

@@ -1,4 +1,4 @@
-import { tabled } from '../extracted.ts'
+import { toMarkdownTable } from '../extracted.ts'
 import { withoutMarks } from '../marks.ts'
 import type { Block, Line, Table } from './pdf-fragments.ts'
 import { createJoinDivided } from './pdf-hyphens.ts'
@@ -26,7 +26,7 @@ function toText(blocks: readonly Block[], levelOf: (line: Line) => number): stri
   const parts: string[] = []
   for (const [n, block] of blocks.entries()) {
     const before = blocks[n - 1]
-    if (block.kind === 'table') parts.push(before ? '\n\n' : '', tabled(block.rows))
+    if (block.kind === 'table') parts.push(before ? '\n\n' : '', toMarkdownTable(block.rows))
     else parts.push(...partsOfLine(block, before, levelOf))
   }
   return parts.join('')

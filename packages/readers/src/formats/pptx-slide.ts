@@ -1,4 +1,4 @@
-import { oneLine, tabled } from '../extracted.ts'
+import { oneLine, toMarkdownTable } from '../extracted.ts'
 import { subscript, superscript, withoutMarks } from '../marks.ts'
 import { createEquation } from './omml.ts'
 import { createParagraphNumbers } from './pptx-numbers.ts'
@@ -83,7 +83,7 @@ function createTable() {
       return row !== undefined
     },
     end(): string {
-      const table = rows?.length ? tabled(rows) : ''
+      const table = rows?.length ? toMarkdownTable(rows) : ''
       rows = undefined
       return table
     },

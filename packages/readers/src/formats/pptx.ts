@@ -1,4 +1,10 @@
-import { createBoundedText, type Extracted, listed, oneLine, warningOf } from '../extracted.ts'
+import {
+  createBoundedText,
+  type Extracted,
+  oneLine,
+  toMarkdownList,
+  warningOf,
+} from '../extracted.ts'
 import type { ReadWithin } from '../within.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { chartsOf, chartToText } from './chart.ts'
@@ -83,6 +89,6 @@ async function notesOf(zip: ZipArchive, slide: string): Promise<string> {
 async function textsOfGraphics(zip: ZipArchive, slide: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const [id, chart] of await chartsOf(zip, slide)) texts.set(id, chartToText(chart))
-  for (const [id, lines] of await smartArtOf(zip, slide)) texts.set(id, listed(lines))
+  for (const [id, lines] of await smartArtOf(zip, slide)) texts.set(id, toMarkdownList(lines))
   return texts
 }

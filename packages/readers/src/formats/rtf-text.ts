@@ -1,4 +1,4 @@
-import { createBoundedText, MAX_CHARACTERS, tabled, tooLong } from '../extracted.ts'
+import { createBoundedText, MAX_CHARACTERS, toMarkdownTable, tooLong } from '../extracted.ts'
 import { withoutMarks } from '../marks.ts'
 
 /** What a paragraph is. */
@@ -80,7 +80,7 @@ export function createRtfText() {
     if (cell.trim() !== '') row.push(cell)
     cell = ''
     endRow()
-    if (rows.length > 0) addBlock(tabled(inColumns(rows)), false)
+    if (rows.length > 0) addBlock(toMarkdownTable(inColumns(rows)), false)
     rows = []
   }
 

@@ -5,7 +5,7 @@ import { type Chart, chartsOf } from './chart.ts'
 import { pathsOf, targetsOf } from './ooxml.ts'
 import { furnitureLine, furnitureText } from './page-furniture.ts'
 import { smartArtOf } from './smart-art.ts'
-import { type DrawnTexts, drawnTextsOf } from './xls-records.ts'
+import { type DrawnTexts, shapeTextsOf } from './xls-records.ts'
 import { furnitureInBinary, sheetsInBinary } from './xlsb-records.ts'
 import { readXml, unescapeXml } from './xml.ts'
 
@@ -119,7 +119,7 @@ async function drawnOnXls(bytes: Buffer) {
   const { CFB } = await import('@e965/xlsx')
   if (bytes.readUInt16LE(0) !== CONTAINER_MARK) return new Map<string, Partial<DrawnTexts>>()
   const workbook = CFB.find(CFB.read(bytes, { type: 'buffer' }), 'Workbook')
-  return drawnTextsOf(Buffer.from(workbook?.content ?? []))
+  return shapeTextsOf(Buffer.from(workbook?.content ?? []))
 }
 
 const CONTAINER_MARK = 0xcfd0

@@ -26,7 +26,7 @@ interface XlsRecord {
 }
 
 /** The texts that are drawn on the sheets of a workbook stream, by the names of the sheets. */
-export function drawnTextsOf(stream: Buffer): Map<string, DrawnTexts> {
+export function shapeTextsOf(stream: Buffer): Map<string, DrawnTexts> {
   const names = new Map<number, string>()
   const sheets = new Map<string, DrawnTexts>()
   let sheet: DrawnTexts | undefined

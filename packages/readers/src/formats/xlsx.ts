@@ -2,8 +2,8 @@ import {
   type BoundedText,
   createBoundedText,
   type Extracted,
-  listed,
   type ReadingWarning,
+  toMarkdownList,
 } from '../extracted.ts'
 import { type SheetTable, sheetTables, type TableRow, toText } from '../sheet-tables.ts'
 import { chartToText } from './chart.ts'
@@ -98,7 +98,11 @@ function drawnToText(parts: Partial<SheetParts> = {}): string[] {
     if (!chart.isOfCells) return `${chartToText(chart)}\n`
     return chart.title === '' ? [] : `${chartToText({ ...chart, tables: [] })}\n`
   })
-  return [...textBoxes, ...texts, ...(smartArt.length === 0 ? [] : [`${listed(smartArt)}\n`])]
+  return [
+    ...textBoxes,
+    ...texts,
+    ...(smartArt.length === 0 ? [] : [`${toMarkdownList(smartArt)}\n`]),
+  ]
 }
 
 /** Whether any cell with a value is hidden: unused rows and columns often are. */

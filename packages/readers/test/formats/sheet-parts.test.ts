@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { fixture } from '../../../../test/support/forms.ts'
 import { zipFile } from '../../../../test/support/zip-file.ts'
 import { extractFile } from '../../src/extract-file.ts'
-import { drawnTextsOf } from '../../src/formats/xls-records.ts'
+import { shapeTextsOf } from '../../src/formats/xls-records.ts'
 
 it('A workbook of 1997 has its hidden rows and columns named as well', async () => {
   const bytes = fixture('hidden.xls')
@@ -29,7 +29,7 @@ it('A sheet of 1997 keeps its header and footer beside those of a chart on it', 
   place.writeUInt32LE(globals)
   const chart = [begin, furniture(0x14, ''), furniture(0x15, '&CChart 9'), end]
   const sheet = [begin, furniture(0x14, '&LHarbour'), furniture(0x15, 'Dock 5'), ...chart, end]
-  const texts = drawnTextsOf(Buffer.concat([begin, record(0x85, place), end, ...sheet]))
+  const texts = shapeTextsOf(Buffer.concat([begin, record(0x85, place), end, ...sheet]))
   expect(texts.get('Quays')).toMatchObject({ header: 'Harbour', footer: 'Dock 5' })
 })
 
