@@ -34,7 +34,7 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${BYTE_UNITS[power]}`
 }
 
-/** Of a wait that is estimated: `about 40 seconds`, `about 18 minutes`. */
+/** Formats an estimated wait: `about 40 seconds`, `about 18 minutes`. */
 export function roughly(seconds: number): string {
   if (seconds < 90) return `about ${counted(Math.round(seconds), 'second')}`
   const minutes = Math.round(seconds / 60)

@@ -7,7 +7,7 @@ import { findRequests } from './chat/find.ts'
 import { Dialog } from './parts/dialog.tsx'
 import { href, route } from './route.ts'
 
-/** Of each kind that is searched for. */
+/** Results of each kind. */
 const MAX_RESULTS = 5
 const SEARCH_MS = 200
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from './api.ts'
 
-/** Of a server that does not respond; what is asked for more seldom anyway stays so. */
+/** The pause while a server does not respond; longer pauses stay as they are. */
 const MAX_BACKOFF_MS = 10_000
 
 /**

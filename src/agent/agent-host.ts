@@ -50,7 +50,7 @@ export class AgentHost<Agent extends HostedAgent> {
   readonly #open = new Set<Agent>()
   readonly #turn = createLimiter({ name: 'agent swaps', capacity: 1 })
   readonly #closing = new AbortController()
-  /** Of the replaced agents, the first one first: what ends the wait for its runs, and its closing. */
+  /** The replaced agents, oldest first: what ends the wait for their runs, and their closing. */
   readonly #replaced: { stop: AbortController; closed: Promise<void> }[] = []
 
   constructor(first: Agent, log: Pick<Log, 'info' | 'warn'>) {

@@ -23,7 +23,7 @@ import {
 } from './sign-in.ts'
 
 export interface WebUi {
-  /** Of who has the server's key. */
+  /** Sessions of whoever has the server's key. */
   sessions: Sessions
   bundle: () => Promise<Bundle>
 }

@@ -107,7 +107,7 @@ export function composeAdmin(parts: AdminParts) {
   const settings = new SettingsService({
     path: given.file,
     given: given.variables,
-    // Those that only the agent configuration refers to are read again with each configuration.
+    // Variables that only the agent configuration refers to are read again with each configuration.
     running: (name) =>
       (VARIABLE_NAMES.includes(name) ? environment : (host?.current.environment ?? environment))[
         name

@@ -79,7 +79,7 @@ export interface AgentParts extends Setup {
   modelNamed: (name: string) => Pick<Shared, 'model' | 'window'>
   /** The agent whose sandbox and connections are used where their settings are the same. */
   existing?: ExistingAgent | undefined
-  /** Those whose code does not run again. */
+  /** Plugins whose code does not run again. */
   plugins?: Plugins | undefined
 }
 

@@ -101,7 +101,7 @@ export class AnswerRecord {
     }
   }
 
-  /** Those of a run, whose text begins after the earlier one, behind the earlier ones. */
+  /** The citations of a run, whose text begins after the earlier one, placed after the earlier ones. */
   #placed(citations: RunEnd['citations']): RunEnd['citations'] {
     const earlier = this.#previous?.agent.citations ?? []
     const place = this.#earlier.length

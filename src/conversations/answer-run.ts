@@ -49,7 +49,7 @@ export interface Failures {
 
 interface Following {
   includeSteps: boolean
-  /** Of an answer that was taken up after a pause, only what is new. */
+  /** For an answer that continues after a pause: only what is new. */
   onlyNew?: boolean
 }
 

@@ -208,7 +208,7 @@ export class Conversations {
   }
 }
 
-/** Of somebody else where it is shared. */
+/** A conversation of the caller, or a shared one of somebody else. */
 type ReadConversation = StoredConversation & { isShared?: true }
 
 const toReader = (conversation: StoredConversation): ReadConversation => ({

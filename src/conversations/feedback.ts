@@ -38,7 +38,7 @@ interface Dependencies {
 
 /** Answers read at a time for an export: one may have megabytes of passages. */
 const EXPORT_PAGE = 20
-/** Of a response, whose text is copied; in UTF-16 code units. */
+/** Size of a response's text, which is copied; in UTF-16 code units. */
 const MAX_COPY = 20_000
 /** How far before an answer its question is looked for: calls of tools may stand between the two. */
 const MAX_STEPS_BACK = 50

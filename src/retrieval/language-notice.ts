@@ -86,7 +86,7 @@ export class LanguageNotice {
     }
   }
 
-  /** Of chunks from all parts of the corpus, with turns for others between them. */
+  /** Reads chunks from all parts of the corpus, with turns for others between them. */
   async #languagesOfDocuments(): Promise<string[]> {
     const keys = await this.#dependencies.store.chunkKeys()
     const step = Math.ceil(keys.length / MAX_CHUNKS)

@@ -86,7 +86,7 @@ function hashOf(word: string): number {
   return hash
 }
 
-/** Of what `/\d+/g` finds in a text. */
+/** Hashes what `/\d+/g` finds in a text. */
 function hashOfDigits(text: string): number {
   let hash = FNV_BASIS
   let isNumber = false

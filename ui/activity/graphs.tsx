@@ -12,7 +12,7 @@ interface GraphEntry {
 
 const perMinute = (count: number, { seconds }: Sample) => (count / seconds) * 60
 const toOneDigit = (value: number) => formatNumber(Math.round(value * 10) / 10)
-/** Of one processor. */
+/** The share of one processor. */
 const toPercent = (value: number) => `${formatNumber(Math.round(value * 100))} %`
 
 const GRAPHS: readonly GraphEntry[] = [

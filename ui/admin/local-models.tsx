@@ -6,7 +6,7 @@ import { useWork } from './work.tsx'
 
 export type LocalServer = LocalModelServers['servers'][number]
 
-/** Those are for search, not for chat. */
+/** Models for search, not for chat. */
 const NOT_FOR_CHAT = /embed|rerank|minilm|\bbge\b|\be5\b/i
 
 export const chatModelsOf = ({ models }: LocalServer) =>

@@ -45,7 +45,7 @@ function newPart(answer: Element): Element {
   return part
 }
 
-/** Of parts that stay the same while others grow. */
+/** Cached for parts that stay the same while others grow. */
 const labelsIn = cached((part) => noteLabels(part.text))
 const definitionsIn = cached((part) => part.text.match(DEFINITION) ?? [])
 
@@ -58,7 +58,7 @@ function cached(read: (part: AnswerPart) => readonly string[]) {
   }
 }
 
-/** Of an answer, in UTF-16 code units; more is drawn where it is wanted. */
+/** Length of an answer that is drawn at first, in UTF-16 code units; the rest is drawn on request. */
 export const MAX_DRAWN = 100_000
 
 /** Ends with a line, so that no block is cut where it need not be. */

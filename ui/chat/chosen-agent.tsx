@@ -16,7 +16,7 @@ interface Skill {
 interface Agents {
   first: string
   others: readonly NamedAgent[]
-  /** Of the first. */
+  /** Skills of the first agent. */
   skills: readonly Skill[]
 }
 

@@ -53,5 +53,5 @@ function headingsOf({ heading, text, row }: Hit): string[] {
   )
 }
 
-/** Of headings that stand one under the other. */
+/** The last of several headings, one below the other. */
 const lastStep = (heading: string) => heading.split(' > ').at(-1) ?? heading

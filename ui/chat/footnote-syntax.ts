@@ -2,7 +2,7 @@ import type { MarkedExtension } from 'marked'
 import { nextBlock, nextInline } from './next-start.ts'
 
 const LABEL = String.raw`\[\^([\p{L}\p{N}_-]{1,40})\]`
-/** Of a link, which a citation is not: `[1]: https://…` below an answer tells where its source is. */
+/** The definition of a link, which is not a citation: `[1]: https://…` below an answer names its source. */
 const NUMBERED = /^ {0,3}\[(?:\d{1,3}|\^[^\]]+)\]:/
 const MARK = new RegExp(`^${LABEL}(?!:)`, 'u')
 /** A note, with the lines that go on with it. */

@@ -10,7 +10,7 @@ import { skills } from './chosen-agent.tsx'
 import { RemoveButton } from './file-chips.tsx'
 import { type Mention, mentionAt, withMention } from './mention-text.ts'
 
-/** Of collections and of documents. */
+/** Entries of collections, and of documents. */
 const MAX_ENTRIES = 5
 const REST_MS = 150
 const STEPS = new Map([

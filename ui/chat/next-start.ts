@@ -20,5 +20,5 @@ export function nextBlock(text: string, placeIn: (part: string) => number): numb
   return place === -1 ? undefined : place
 }
 
-/** Of a paragraph, in UTF-16 code units: what would interrupt a longer one is part of it. */
+/** Length of a paragraph, in UTF-16 code units: what would interrupt a longer one is part of it. */
 const MAX_PARAGRAPH = 20_000

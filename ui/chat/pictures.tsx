@@ -8,7 +8,7 @@ import { RemoveButton } from './file-chips.tsx'
 import { attach } from './files.ts'
 
 const KIND = /^image\/(?:png|jpeg|gif|webp)$/
-/** Of one question, together within what the server takes as one request by default. */
+/** Pictures of one question, together within the default size of a request. */
 const MAX_PICTURES = 10
 const MAX_BYTES = 7_000_000
 

@@ -1,6 +1,6 @@
 /** In UTF-16 code units; what is longer stays code. */
 const MAX_PAGE = 200_000
-/** Of a diagram, which is laid out in more than linear time. */
+/** Length of a diagram, which is laid out in more than linear time. */
 const MAX_DIAGRAM = 10_000
 
 export const isPage = (language: string, code: string) =>

@@ -5,7 +5,7 @@ import type { Step, Turn } from './turns.ts'
 /** Between two drawings of an answer that grows: often enough to read along. */
 const DRAW_MS = 50
 
-/** Of what a model thought, in UTF-16 code units. */
+/** Length of the model's thinking, in UTF-16 code units. */
 const MAX_REASONING = 100_000
 
 export type ChangeAnswer = (by: (turn: Turn) => Partial<Turn>) => void
@@ -121,7 +121,7 @@ function changeBy(event: OtherEvent, { steps, reasoning }: Turn): Partial<Turn> 
         reasoning: (reasoning + event.text).slice(0, MAX_REASONING),
       }
     default:
-      // Of a later server.
+      // An event of a later server.
       return {}
   }
 }

@@ -2,9 +2,9 @@ import temml from 'temml'
 
 /** Definitions of macros: a short formula could become one that takes a minute to draw. */
 const DEFINITION = /\\(?:[egx]?def|let|futurelet|(?:new|renew|provide)command)(?![a-zA-Z])/
-/** Of the macros that are built in. */
+/** Expansions of the built-in macros. */
 const MAX_EXPANSIONS = 1_000
-/** Of spaces and rules, in em and in pt. */
+/** Size of spaces and rules, in em and in pt. */
 const MAX_SIZE: [number, number] = [20, 300]
 const MAX_KEPT = 500
 

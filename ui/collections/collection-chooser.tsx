@@ -39,7 +39,7 @@ export function CollectionChooser({ value, onChoose, ...more }: ChooserProps & {
   )
 }
 
-/** Of the chat and of Search; nothing where there is no choice. */
+/** The collection for the chat and for Search; nothing where there is no choice. */
 export function ChosenCollection() {
   const isChoice = namesToChoose(collections.value ?? [], chosenCollection.value).length > 0
   if (!isChoice) return null

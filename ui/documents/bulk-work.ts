@@ -6,7 +6,7 @@ import { onSignOut } from '../session.ts'
 
 /** Requests at the same time; browsers send six to one server. */
 const MAX_PARALLEL = 4
-/** Of an export, which is put together in the browser. */
+/** Size of an export, which is put together in the browser. */
 const MAX_EXPORT_CHARACTERS = 200_000_000
 
 interface BulkWork {

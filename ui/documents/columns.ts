@@ -4,15 +4,15 @@ import { formatBytes, formatDate, formatNumber } from '../format.ts'
 import { typeName } from './file-types.ts'
 
 interface Column {
-  /** Of the head, and in the list of what can be chosen. */
+  /** The name in the head, and in the list of columns. */
   name: string
   /** What the head sorts by: first this way round, then the other. */
   sorts?: readonly [DocumentSort, DocumentSort]
   /** Numbers stand at the right. */
   isNumber?: boolean
-  /** Of the grid, in rem. */
+  /** Width in the grid, in rem. */
   width: number
-  /** Of the metadata, where the value can be edited. */
+  /** The field of the metadata, where the value can be edited. */
   field?: string
   /** Empty if the document has no such value. */
   textOf: (document: Document) => string | undefined

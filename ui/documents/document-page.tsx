@@ -26,7 +26,7 @@ import { DeleteDialog, DocumentStatusMark, titleOf } from './one-document.tsx'
 
 const POLL_MS = 2_000
 const PAGE_SIZE = 50
-/** Of an address; a citation quotes at most three. */
+/** Places in an address; a citation quotes at most three. */
 const MAX_PLACES = 10
 
 /** One document: its state, and its content. */

@@ -244,7 +244,7 @@ function Row(properties: { list: DocumentListing; document: Document } & RowActi
 interface RowActionProperties {
   icon: IconName
   name: string
-  /** Of the document. */
+  /** Title of the document. */
   title: string
   onClick: () => void
 }

@@ -19,7 +19,7 @@ import {
 
 /** More are counted, not shown. */
 const MAX_SHOWN = 100
-/** Of those that are being sent, which come and go. */
+/** How many uploads in progress are shown. */
 const MAX_SENDING = 8
 
 /** What is being sent and what failed; nothing where nothing was sent. */

@@ -191,7 +191,7 @@ async function send(batch: readonly Upload[]): Promise<void> {
 
 const isAnswer = (error: unknown) => error instanceof AgentServerError && error.status !== undefined
 
-/** Of the field that held it, which is the server's word. */
+/** Without the name of the field, which is the server's word. */
 const failureOf = (message: string) => message.replace(/^file: /, 'The file ')
 
 async function settle(one: Upload, result: SendResult | undefined): Promise<void> {

@@ -11,7 +11,7 @@ import { titleOf } from './one-document.tsx'
 interface CellProperties {
   list: DocumentListing
   document: Document
-  /** Of the metadata. */
+  /** The field of the metadata. */
   field: string
 }
 

@@ -13,7 +13,7 @@ import { type CitedDocument, JudgedButton } from '../search/judged-dialog.tsx'
 import { may, person } from '../session.ts'
 
 const PAGE = 20
-/** Of an answer, in UTF-16 code units; the conversation has all of it. */
+/** Length of an answer, in UTF-16 code units; the conversation has all of it. */
 const MAX_ANSWER = 1_000
 
 const RATINGS = [

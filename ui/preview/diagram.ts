@@ -7,7 +7,7 @@ declare const mermaid: {
   render(id: string, text: string): Promise<{ svg: string }>
 }
 
-/** Of a diagram: what is longer could hold up the page, too, where a browser runs both on one thread. */
+/** Edges of a diagram: more could hold up the page, too, where a browser runs both on one thread. */
 const MOST_EDGES = 300
 
 mermaid.initialize({

@@ -5,7 +5,7 @@ import type { Pdf } from './pdf.ts'
 
 /** Chunks that are read to find the page of a place. */
 const MAX_CHUNKS = 5_000
-/** Of the text at a place, in UTF-16 code units; passages are much shorter. */
+/** Length of the text at a place, in UTF-16 code units; passages are much shorter. */
 const MAX_TEXT = 20_000
 /** The texts searched for on the pages of a passage without quotes: roughly sentences. */
 const PARTS = /(?<=[.!?])\s+|\n+/

@@ -134,7 +134,7 @@ function findPassage(
   return other === -1 ? undefined : { start: other, end: other + (cited?.length ?? 0) }
 }
 
-/** Of a large file, white space between chunks may differ. */
+/** White space between the chunks of a large file may differ. */
 const sameWords = (one: string, other: string) =>
   one.replaceAll(/\s+/g, ' ').trim() === other.replaceAll(/\s+/g, ' ').trim()
 

@@ -15,7 +15,7 @@ const CLOSE_MS = 2_000
 /** Safari on telephones draws no larger canvas. */
 const MAX_CANVAS_PIXELS = 16_000_000
 const BYTES_PER_PIXEL = 4
-/** Of a page as it is shown, in CSS pixels: pages can be as long as their authors like. */
+/** Side of a drawn page, in CSS pixels: pages can be as long as their authors like. */
 const MAX_SIDE = 16_000
 const MAX_IMAGE_PIXELS = 100_000_000
 /** More than that is no text to read, such as the labels of a map. */

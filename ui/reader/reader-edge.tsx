@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-/** Of the width that chat and reader share, in percent. */
+/** Share of the width of chat and reader, in percent. */
 const MIN = 25
 const MAX = 75
 const STEP = 5

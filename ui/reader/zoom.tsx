@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals'
 import { Button } from '../parts/controls.tsx'
 import type { IconName } from '../parts/icon.tsx'
 
-/** Of the width that is there. */
+/** Factors of the available width. */
 const STEPS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4]
 
 /** How large a page or picture is shown. */

@@ -135,7 +135,7 @@ function Changed({
   )
 }
 
-/** Of these, less is better. */
+/** Measures of which less is better. */
 const LOSSES = ['unsupported', 'wronglyAbstained']
 
 /** By how much a question came out better, by the first of its measures that differs, which is the most telling. */

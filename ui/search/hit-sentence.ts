@@ -4,9 +4,9 @@ export interface Span {
   end: number
 }
 
-/** Of words of one stem, these first letters are compared. */
+/** Words are compared by this many first letters. */
 const STEM = 5
-/** Of what is shown of a hit. */
+/** Length of a hit's excerpt before the sentence. */
 const MAX_BEFORE = 200
 const MAX_EXCERPT = 700
 const WORD = /[\p{L}\p{N}]+/gu

@@ -6,9 +6,9 @@ const QUERIES = 'queries.jsonl'
 const QRELS = 'qrels.tsv'
 
 interface Read {
-  /** Of the files in BEIR layout. */
+  /** Queries from files in BEIR layout. */
   queries?: JudgedQuery[]
-  /** Of an export. */
+  /** Lines of an export. */
   lines?: CreateJudgedLine[]
 }
 

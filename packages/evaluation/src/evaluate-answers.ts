@@ -39,15 +39,15 @@ export async function evaluateAnswers(questions: readonly AskedQuestion[], optio
     // Questions that the documents answer, and that they do not.
     answerable: answerable.length,
     unanswerable: others.length,
-    // Of the answerable: the answer contains the fact; it says that there is none, although there is.
+    // Shares of the answerable questions: the answer contains the fact, or says that there is none although there is.
     right: shareOf(answerable.map(({ right }) => right === true)),
     wronglyAbstained: shareOf(answerable.map(({ right, abstained }) => abstained && !right)),
-    // Of the citations: those of a right document. Of the answerable questions: those whose answer cites one.
+    // The share of citations of a right document, and of answerable questions whose answer has such a citation.
     citationPrecision: shareOf(answerable.flatMap(({ cited }) => cited)),
     citationRecall: shareOf(answerable.map(({ cited }) => cited.includes(true))),
-    // Of the cited statements: those that the server calls unsupported.
+    // The share of cited statements that the server calls unsupported.
     unsupported: shareOf(outcomes.flatMap((one) => one.supported.map((is) => !is))),
-    // Of the unanswerable questions: those whose answer says so.
+    // The share of unanswerable questions whose answer says so.
     abstained: shareOf(others.map((one) => one.abstained)),
     latency: { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) },
     asked: outcomes.map(toOutcome),

@@ -54,7 +54,7 @@ function differencesOf(earlier: Outcome['values'], later: Outcome['values']) {
   )
 }
 
-/** Of each measure that both reports have for the same questions. */
+/** Tests each measure that both reports have for the same questions. */
 function pairedTests(earlier: ReadonlyMap<string, Outcome>, later: readonly Outcome[]) {
   const pairs = later.flatMap(({ id, values }) =>
     Object.entries(values).flatMap(([measure, now]) => {

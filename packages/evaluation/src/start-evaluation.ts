@@ -13,7 +13,7 @@ import type { EvaluationEnd, EvaluationStore } from './store.ts'
 
 /** The interval of heartbeats, which also tell whether the evaluation was cancelled on another server. */
 const GO_ON_MS = 2_000
-/** Of a question and of its answer, in what is kept. */
+/** Characters that are stored of a question, and of its answer. */
 const MAX_TEXT = 300
 const MAX_ANSWER = 1_000
 

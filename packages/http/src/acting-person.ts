@@ -43,7 +43,7 @@ function personIn(headers: IncomingHttpHeaders): Person {
   }
 }
 
-/** Of the headers that came last: a person sends the same with each request. */
+/** The parsed values of the latest headers: a person sends the same with each request. */
 const lastGroups = new Map<string, readonly string[]>()
 const MAX_LAST_GROUPS = 500
 

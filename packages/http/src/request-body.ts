@@ -51,7 +51,7 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
     })
     const counted = new Transform({
       transform(piece: Buffer, _encoding, done) {
-        // Of an answered request, nothing would release it.
+        // Nothing would release the place of a request that is already answered.
         if (raw.destroyed) return done()
         const release = bytes.take(ownerOf(request), piece.length)
         if (!release) return done(tooManyRequests())

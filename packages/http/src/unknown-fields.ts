@@ -38,7 +38,7 @@ export async function* withFieldWarnings(
 ): AsyncGenerator<FormPart> {
   const names = new Set<string>()
   for await (const part of parts) {
-    // Of an object, clients write each member as a field: `expires_after[seconds]`.
+    // Clients write each member of an object as a field: `expires_after[seconds]`.
     const [name = ''] = part.name.split('[')
     if (part.kind === 'field' && !known.includes(name)) names.add(printable(name))
     yield part

@@ -78,7 +78,7 @@ export function readCookie(request: FastifyRequest, cookie: Cookie): string | un
   const name = cookieName(request, cookie)
   const cookies = (request.headers.cookie ?? '').split(';').map((part) => part.trim())
   const [own, ...others] = cookies.filter((part) => part.startsWith(`${name}=`))
-  // Of two, one was set by somebody else on the host, and nothing says which.
+  // If there are two, one was set by somebody else on the host, and nothing says which.
   return others.length > 0 ? undefined : own?.slice(name.length + 1)
 }
 

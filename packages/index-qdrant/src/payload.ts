@@ -131,7 +131,7 @@ export function rangeKeysIn(filter: Filter): string[] | undefined {
 // No field of metadata begins with this character.
 const inCollection = (name: string) => wordOf('~in', name)
 const ofConversation = (id: string) => wordOf('~of', id)
-/** Of documents that leave it to their collection who may read them. */
+/** Marks documents whose collection decides who may read them. */
 const inOpen = (collection: string) => wordOf('~open', collection)
 const readBy = (principal: string) => wordOf('~may', principal)
 const addedBy = (person: string) => wordOf('~by', person)

@@ -72,7 +72,7 @@ function createLane<Input, Output>() {
       if (next) inFlight.add(next)
       return next
     },
-    /** Of a batch that is over, `left` waits again. Returns whether any other was of this lane. */
+    /** Ends a batch, of which `left` waits again. Returns whether any other was of this lane. */
     end(batch: readonly Waiting<Input, Output>[], left: ReadonlySet<unknown>) {
       const own = batch.filter((each) => inFlight.delete(each))
       const again = own.filter((each) => left.has(each))

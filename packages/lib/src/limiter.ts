@@ -147,7 +147,7 @@ export function createLimiter({
   return limiter
 }
 
-/** Of less than this there is no reserve: it would be too large a part. */
+/** Smaller capacities have no reserve: it would be too large a part. */
 const MIN_SHARED = 4
 const RESERVED_PART = 16
 

@@ -1,8 +1,8 @@
 /** Shorter values may be words that occur anywhere. */
 const MIN_SECRET = 8
-/** Of a longer secret, each half is hidden by itself, too: a message may have been cut. */
+/** From this length on, each half of a secret is hidden by itself, too: a message may have been cut. */
 const MIN_HALVED = 20
-/** Of secrets that come and go, the newest are remembered. */
+/** How many temporary secrets are remembered: the newest. */
 const MAX_PASSING = 500
 const HIDDEN = '[secret]'
 /** The keys that the server issues, the sessions of people, and the tokens of issuers, which are JSON in Base64. */

@@ -15,7 +15,7 @@ interface DocumentText {
   title?: string | undefined
   url?: string | undefined
   text: string
-  /** Of the whole text, in UTF-16 code units. */
+  /** Length of the whole text, in UTF-16 code units. */
   length: number
 }
 

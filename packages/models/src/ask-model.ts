@@ -49,7 +49,7 @@ export async function askModel(
       sentBytes,
       receivedBytes: Buffer.byteLength(answer.text),
     }
-    // Of a call that is given up, the server may have read the prompt.
+    // The server may have read the prompt of an abandoned call.
     await end(answer.hasBegun || signal.aborted ? call : undefined)
   }
   return answer.text.slice(0, characters).toWellFormed().trim()

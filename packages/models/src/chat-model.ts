@@ -105,11 +105,11 @@ export interface ModelUsage {
   promptTokens: number
   /** All that was generated, thinking included. */
   completionTokens: number
-  /** Of the prompt's tokens, those that the server took from its cache. */
+  /** Tokens of the prompt that the server read from its cache. */
   cachedTokens?: number | undefined
-  /** Of the prompt's tokens, those that the server wrote to its cache, where that has a price of its own. */
+  /** Tokens of the prompt that the server wrote to its cache, where that has a price of its own. */
   cacheWriteTokens?: number | undefined
-  /** Of the tokens that were generated, those of the model's thinking. */
+  /** Generated tokens of the model's thinking. */
   reasoningTokens?: number | undefined
 }
 

@@ -4,7 +4,7 @@ import { BYTES_PER_TOKEN } from './token-estimate.ts'
 /** A call of a model that is about to begin. */
 export interface BegunCall {
   model: string
-  /** Of the prompt, in UTF-8. */
+  /** Size of the prompt, in UTF-8. */
   sentBytes: number
   /** What its answer may have at most, if that is known. */
   maxTokens?: number | undefined

@@ -123,14 +123,14 @@ async function userInfo(configuration: Configuration, accessToken: string, subje
   return { ...(await fetchUserInfo(configuration, accessToken, subject).catch(explain)) }
 }
 
-/** Of a token that this server has checked before. */
+/** The subject in a token that this server has checked before. */
 function subjectIn(idToken: string): string {
   const [, payload = ''] = idToken.split('.')
   const { sub } = JSON.parse(Buffer.from(payload, 'base64url').toString())
   return String(sub)
 }
 
-/** Of statuses below 500, those that say nothing about the person. */
+/** Statuses below 500 that say nothing about the person. */
 const BUSY = [408, 429]
 /** So do these answers: what they refuse is this server. */
 const NOT_ABOUT_PEOPLE = [
@@ -172,7 +172,7 @@ function refusalIn(error: unknown, client: Client): string {
   return isRefusal ? error.error : ''
 }
 
-/** Of the answer that led to an error, if one did. */
+/** The status of the answer that led to an error, if one did. */
 function statusOf(error: unknown): number | undefined {
   let cause = error
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) cause = cause.cause

@@ -148,7 +148,7 @@ function wordsBeyondAscii(sample: Buffer): Buffer {
 /** White space and punctuation that are not the second byte of a character in any encoding. */
 const isSeparator = (byte: number) => byte < 0x30 || (byte > 0x39 && byte < 0x40)
 
-/** Of the encodings in which the sample is a text, the one that is detected with most confidence. */
+/** Among the encodings in which the sample is a text, the one detected with most confidence. */
 async function likeliest(
   sample: Buffer,
 ): Promise<{ name: string | undefined; confidence: number }> {
@@ -216,7 +216,7 @@ function zerosAt(bytes: Buffer, first: number): number {
   return zeros
 }
 
-/** Of ASCII alone, the last letter may as well be one of another encoding. */
+/** If all but the last letter are ASCII, that may be a letter of another encoding. */
 function isUtf8ButForEnd(bytes: Buffer): boolean {
   const whole = bytes.subarray(0, wholeCharacters(bytes))
   return whole.length < bytes.length && isUtf8(whole) && !isAscii(whole)

@@ -79,7 +79,7 @@ const XML_WORKBOOK =
   /^\ufeff?\s*<\?xml\s(?:[^<]|<\?|<!(?!--)|<!--(?:[^-]|-(?!->))*-->)*<(?:\w+:)?Workbook\s[^<>]*urn:schemas-microsoft-com:office:spreadsheet/
 const XML_PREFIX_BYTES = 4_096
 
-/** Of Excel 2 to 2003. */
+/** Workbooks of Excel 2 to 2003. */
 export function isOldWorkbook(content: Buffer): boolean {
   if (XML_WORKBOOK.test(content.toString('utf8', 0, XML_PREFIX_BYTES))) return true
   if (BEGINS_WORKBOOK.some((mark) => startsWith(content, mark))) return true

@@ -81,7 +81,7 @@ function joinHeads([upper = [], ...more]: readonly string[][]): string[] | undef
   const isSpanned = lower.some((_, i) => isRepeated(i) || (!upper[i] && isBelow(i)))
   const isOneCell = upper[0] === lower[0] && upper[0] !== ''
   if (!isSpanned || (!upper[0] === !lower[0] && !isOneCell)) return undefined
-  // Of three rows, the second must span something itself: it is no row of names above the first values.
+  // The second of three rows must span something itself: it is no row of names above the first values.
   if (more.length > 1 && !lower.some((name, i) => name !== more[1]?.[i] && i > 0)) return undefined
   let group = ''
   return lower.map((text, i) => {

@@ -79,11 +79,11 @@ export const DocumentBatch = z
 /** Limits of a form with several files. */
 export const FILES = {
   count: 100,
-  /** Of one file, which is held in memory. */
+  /** The size of one file, which is held in memory. */
   bytes: 1_000_000,
-  /** Of all of them. */
+  /** The size of all files. */
   totalBytes: 20_000_000,
-  /** Of the fields before all of them, which are held in memory. */
+  /** The size of the fields before the files, which are held in memory. */
   fieldBytes: 2_000_000,
 } as const
 

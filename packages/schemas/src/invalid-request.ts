@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 /** More would hide the first cause rather than explain it. */
 const MAX_ISSUES = 5
-/** Of the kinds that a union takes, so many are named. */
+/** How many of the kinds that a union takes are named. */
 const MAX_KNOWN = 10
 
 export interface Issue {
@@ -40,7 +40,7 @@ interface FoundIssue {
   path: readonly PropertyKey[]
   message: string
   code?: string | undefined
-  /** Of a union: the issues of each of its kinds. */
+  /** The issues of each kind of a union. */
   errors?: unknown
 }
 
@@ -49,7 +49,7 @@ export const fieldsOf = (issues: readonly FoundIssue[]): Issue[] =>
     .flatMap((issue) => meantIn(issue) ?? [issue])
     .map(({ path, message }) => ({ field: path.map(String).join('.'), message }))
 
-/** Of a union: the issues of the one kind that was meant, by its `type` or by what it is; undefined if that is not clear. */
+/** The issues of the intended kind of a union, by its `type` or by what it is; undefined if that is not clear. */
 function meantIn({ path, errors }: FoundIssue): FoundIssue[] | undefined {
   // What a union reports: its kinds, each with its issues.
   const kinds = Array.isArray(errors) ? (errors as FoundIssue[][]) : []
@@ -108,7 +108,7 @@ function formatIssue(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined
 }
 
-/** Of a union whose kinds differ in one field, which the issue is about. */
+/** Formats the issue of a union whose kinds differ in one field. */
 function formatUnion(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>) {
   if (!issue.discriminator || !Array.isArray(issue.options)) return undefined
   if (Object(issue.input)[issue.discriminator] === undefined) return 'is required'

@@ -21,7 +21,7 @@ export const ContextTopK = z
 const SCORE =
   'From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only.'
 
-/** Of any search; `null` counts as absent. */
+/** The minimum score of any search; `null` counts as absent. */
 export const MinScore = z
   .number('must be a number from 0 to 1')
   .min(0)

@@ -7,7 +7,7 @@ export interface NewAuditEntry {
   who: string
   address?: string | undefined
   action: string
-  /** Of the HTTP answer. */
+  /** The status of the HTTP answer. */
   status?: number | undefined
   /** Identifiers, by what they identify. */
   targets: Readonly<Record<string, string | readonly string[]>>

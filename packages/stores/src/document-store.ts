@@ -174,9 +174,9 @@ export interface DocumentSelection {
   status?: DocumentStatus | readonly DocumentStatus[] | undefined
   /** A case-insensitive substring of the title or, without a title, of the file's name or the id. */
   title?: string | undefined
-  /** Of the file: a media type, or the beginning of one before `*`. */
+  /** The media type of the file, or the beginning of one before `*`. */
   mediaType?: string | undefined
-  /** Of the file. */
+  /** The digest of the file. */
   sha256?: string | undefined
 }
 
@@ -212,7 +212,7 @@ export interface DocumentPage {
 }
 
 interface ChunksRead {
-  /** Those that are visible. */
+  /** The visible chunks. */
   chunks: StoredChunk[]
   /** Keys of chunks that do not exist, for anybody. */
   missing: number[]

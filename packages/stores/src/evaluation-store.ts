@@ -1,7 +1,7 @@
 import type { StoredEvaluation } from '@agent-server/evaluation'
 
 export const MAX_QUESTIONS = 1_000
-/** Of all questions together, in characters, so that they can be read at once. */
+/** Limit of all questions together, in characters, so that they can be read at once. */
 export const MAX_CHARACTERS = 4_000_000
 
 export const MAX_EVALUATIONS = 50

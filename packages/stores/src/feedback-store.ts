@@ -11,7 +11,7 @@ interface Judgement {
   answerId: string
   rating: Rating
   comment: string | undefined
-  /** Of a response, what was asked and answered, as JSON; a conversation has it in its items. */
+  /** The question and answer of a response, as JSON; a conversation has them in its items. */
   copy: string | undefined
 }
 

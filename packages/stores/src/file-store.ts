@@ -9,7 +9,7 @@ export interface StoredFile {
   mediaType: string
   /** Bytes. */
   size: number
-  /** Of its bytes, in hexadecimal; absent in files stored before digests were kept. */
+  /** Digest of its bytes, in hexadecimal; absent in files stored before digests were kept. */
   sha256?: string | undefined
   /** What was reported while it was read. */
   notes?: FileNotes

@@ -53,7 +53,7 @@ export interface OpenedStore extends DocumentStore {
   readonly acceptedTools: AcceptedTools
   readonly skillCopies: SkillCopies
   readonly people: PeopleStore
-  /** Of people who have signed in to the web UI. */
+  /** Sessions of people who have signed in to the web UI. */
   readonly sessions: SessionStore
   readonly mcpAccounts: McpAccountStore
   readonly audit: AuditStore

@@ -26,7 +26,7 @@ export type SeenPerson = Pick<StoredPerson, 'id' | 'name' | 'email' | 'groups'>
 
 /** A session of the web UI. */
 export interface StoredSession {
-  /** Of the secret that its browser has. */
+  /** The MAC of the secret that its browser has. */
   mac: string
   person: string
   name: string | undefined
@@ -62,7 +62,7 @@ export interface RemovedPerson {
 }
 
 export interface PeopleStore {
-  /** Those after the cursor, by when they first came; at most `limit`. */
+  /** People after the cursor, by when they first came; at most `limit`. */
   list(page: { limit: number; cursor?: string | undefined }): Promise<{
     people: StoredPerson[]
     nextCursor: string | undefined
@@ -97,7 +97,7 @@ export interface SessionStore {
     now: Pick<StoredSession, 'name' | 'groups' | 'sealed' | 'knownAt'>,
   ): Promise<boolean>
   remove(mac: string): Promise<void>
-  /** Those that have ended. */
+  /** Removes the sessions that have ended. */
   removeOld(before: Pick<StoredSession, 'beganAt' | 'usedAt'>): Promise<void>
   /** What the issuer has ended: one session by its name, and those of the subject, of which it named none if it names one. */
   removeOf(of: { issuerSession: string | undefined; subject: string | undefined }): Promise<void>

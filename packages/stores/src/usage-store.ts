@@ -14,7 +14,7 @@ export interface UsageOwners {
 export interface Amounts {
   calls: number
   inputTokens: number
-  /** Of the input, what the model's server took from its cache. */
+  /** Tokens of the input that the model's server read from its cache. */
   cachedTokens: number
   outputTokens: number
   cost: number
@@ -75,7 +75,7 @@ export interface UsageQuery {
   reader?: Owner
 }
 
-/** Of `by`, the value of each. */
+/** A sum, with the value of each dimension in `by`. */
 export interface UsageSum extends Amounts, Partial<Record<Exclude<UsageDimension, 'day'>, string>> {
   day?: number
   personName?: string | undefined

@@ -226,7 +226,7 @@ async function isText(bytes: Buffer): Promise<boolean> {
   return (await decodeText(bytes.subarray(0, SAMPLE_BYTES))) !== undefined
 }
 
-/** Of what programs only call a workbook: a page with tables, or a text with tabs. */
+/** Files that programs only call a workbook: a page with tables, or a text with tabs. */
 async function disguisedParts(source: string, bytes: Buffer): Promise<Part[]> {
   await toUtf8(source)
   const { text } = await beginningOf(source)

@@ -43,7 +43,7 @@ const SWEEP_INTERVAL_MS = 60_000
 const Description = Converted.extend({
   document: z.string(),
   revision: z.int(),
-  /** Of the database file. */
+  /** Digest of the database file. */
   digest: z.string(),
 })
 type Description = z.output<typeof Description>

@@ -4,7 +4,7 @@ export interface Figures {
   columns: readonly (readonly (number | null)[])[]
   /** The rows with a text that labels them as a total. */
   labelled: ReadonlySet<number>
-  /** Those of them that hold means. */
+  /** The labelled rows that hold means. */
   means: ReadonlySet<number>
   /** The rows without a text that most others have. */
   nameless: ReadonlySet<number>
@@ -176,7 +176,7 @@ function createSums(columns: readonly (readonly (number | null)[])[]) {
       starts.push(copy(all))
       if (starts.length > MAX_STARTS) starts.splice(1, 1)
     },
-    /** Those with rows, the newest first, and all rows last. */
+    /** The sections with rows, the newest first, and all rows last. */
     sections(): Section[] {
       return starts
         .map((start) => ({

@@ -1,7 +1,7 @@
 import { boundedText, freeObject } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 
-/** Of a client's own functions, and of its calls to them in one message. */
+/** Limit of a client's own functions, and of its calls to them in one message. */
 export const MAX_TOOLS = 128
 
 /** A function of the client's own, as OpenAI's chat completions and Ollama's API describe it. */

@@ -21,7 +21,7 @@ export function createCitations(before?: { hits: readonly Hit[] }) {
   const key = newKey()
   const byChunk = new Map<string, NumberedHit>()
   const unknown = new Set<number>()
-  /** Of each number, who wrote its marks, in their order. */
+  /** For each number, who wrote its marks, in their order. */
   const writers = new Map<number, Citation['by'][]>()
 
   const number = (hit: Hit) => {

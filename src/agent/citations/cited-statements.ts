@@ -127,7 +127,7 @@ function createStatements(answer: string, marks: readonly CitationMark[], rest: 
   const blocks = blocksOf(plain)
   let block: Range | undefined
   let next = blocks.next()
-  /** Of a block that is read as a whole. */
+  /** The sentences of a block that is read as a whole. */
   let sentences: Range[] | undefined
 
   return async (mark: CitationMark, place: number): Promise<string> => {

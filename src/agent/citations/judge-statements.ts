@@ -20,7 +20,7 @@ const MAX_STATEMENT = 600
 /** UTF-16 code units of a passage, and how many of them before what is quoted of it. */
 const MAX_PASSAGE = 1_500
 const MAX_LEAD = 300
-/** Of all statements and passages, in UTF-8. */
+/** Size of all statements and passages, in UTF-8. */
 const MAX_BYTES = 24_000
 /** Tokens of the reply, for each statement and for some thinking, and UTF-16 code units of each. */
 const TOKENS_OF_VERDICT = 120
@@ -112,7 +112,7 @@ interface Question {
   statement: string
   /** The numbers of its passages. */
   group: readonly number[]
-  /** Of its citations, among all. */
+  /** The places of its citations among all. */
   places: number[]
   /** Whether it is in the language of one of its passages. */
   isComparable: boolean
@@ -136,7 +136,7 @@ function questionsOf(cited: readonly CitedStatement[]): Question[] {
   return [...questions.values()]
 }
 
-/** Of each cited hit, the text around what is quoted of it. */
+/** For each cited hit, the text around its quotes. */
 function excerptsOf(citations: readonly Citation[], hits: readonly Hit[]): Map<number, string> {
   const excerpts = new Map<number, string>()
   for (const number of new Set(citations.map((citation) => citation.number))) {
@@ -215,7 +215,7 @@ function verdictsIn(reply: string, count: number): Verdict[] | undefined {
   return verdicts.every(({ statement }, at) => statement === at + 1) ? verdicts : undefined
 }
 
-/** Of several hits that carry a statement together, each has its own words of the evidence. */
+/** If several hits support a statement together, each has its own words of the evidence. */
 function withVerdict(
   citation: Citation,
   { verdict, evidence }: Verdict,

@@ -28,7 +28,7 @@ const MIN_WORDS = 30
 const MIN_SHARED_SHORT_WORDS = 0.2
 const MIN_SHORT_WORDS = 4
 
-/** Of so many names, a statement that sums up may have one that the passage has not. */
+/** With so many names, a summarising statement may have one that the passage lacks. */
 const NAMES_FOR_AN_UNKNOWN_ONE = 4
 /** Longer names that begin alike are forms of one: `Germany` and `German`. */
 const BEGINNING_OF_NAME = /^\p{Lu}\p{Ll}{4}(?=\p{L})/u

@@ -80,7 +80,7 @@ export class PersonalServer {
     }
   }
 
-  /** Of a person whose account is not connected, one tool says where to connect it. */
+  /** A person whose account is not connected gets one tool, which says where to connect it. */
   tools(owner: string): readonly Tool[] {
     const open = this.#open.get(owner)
     if (!open) return [this.#connectTool()]

@@ -190,7 +190,7 @@ export class ModelTurn {
   }
 }
 
-/** Of all that the model has written: text, thoughts, and what it calls tools with. */
+/** The size of all that the model has written: text, thoughts, and its calls of tools. */
 function sizeOf(batch: readonly ModelEvent[]): number {
   let bytes = 0
   for (const event of batch) {

@@ -28,7 +28,7 @@ const ANSWER_CHARACTERS = 2_000
 const MAX_QUESTION = 4_000
 const MAX_PASSAGE = 1_000
 const MAX_PASSAGES = 15_000
-/** Of reciprocal ranks: low, so that the first hit of each search is among the best of all. */
+/** The offset of reciprocal ranks: low, so that the first hit of each search is among the best of all. */
 const RANK_OFFSET = 10
 
 interface Dependencies<Query extends SearchedFor> {
@@ -154,7 +154,7 @@ function stopReason(error: unknown, isOver: boolean) {
   if (error instanceof TokensUsedUp) return 'tokens'
   if (isOver) return 'seconds'
   if (error instanceof AppError && error.code === 'rate_limited') return 'tokens'
-  // Of the model's, since a search throws before the model is asked.
+  // A failure of the model's, since a search throws before the model is called.
   return error instanceof AppError && error.code.startsWith('upstream_') ? 'model' : undefined
 }
 

@@ -130,7 +130,7 @@ async function write(
   } finally {
     const { text, usage } = answer
     const call = { usage, sentBytes, receivedBytes: Buffer.byteLength(text) }
-    // Of a call that is given up, the server may have read the prompt.
+    // The server may have read the prompt of an abandoned call.
     await end?.(usage || text !== '' || deadline.signal.aborted ? call : undefined)
   }
 }

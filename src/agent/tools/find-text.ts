@@ -109,7 +109,7 @@ function phraseMatcher(phrase: string): Matcher {
   const [first = '', last = ''] = [words[0], words.at(-1)]
   const before = /^[\p{L}\p{N}]/u.test(first) ? String.raw`(?<![\p{L}\p{N}])` : ''
   const after = /[\p{L}\p{N}]$/u.test(last) ? String.raw`(?![\p{L}\p{N}])` : ''
-  // Of these parts, none can match the same text in two ways: it takes linear time.
+  // None of these parts can match the same text in two ways: it takes linear time.
   const pattern = new RegExp(`${before}${escaped.join(String.raw`\s{1,20}`)}${after}`, 'giu')
   const find: Matcher['find'] = (text, from) => {
     pattern.lastIndex = from

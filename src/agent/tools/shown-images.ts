@@ -1,6 +1,6 @@
 import type { ModelMessage } from '@agent-server/models'
 
-/** Of one image. */
+/** Size of one image. */
 const MAX_IMAGE_BYTES = 1_000_000
 /** The newest ones of a run, which models are sent again with each call, and a run keeps that waits for approval. */
 const MAX_IMAGES = 4
@@ -34,7 +34,7 @@ export function toShownImage(image: Uint8Array): ShownImage | undefined {
   return { url: `data:${type};base64,${bytes.toString('base64')}` }
 }
 
-/** Of a PNG file, whose first part begins with width and height. */
+/** The first part of a PNG file begins with width and height. */
 const hasFewPixels = (bytes: Buffer) =>
   bytes.length >= 24 && Math.max(bytes.readUInt32BE(16), bytes.readUInt32BE(20)) <= MAX_SIDE
 

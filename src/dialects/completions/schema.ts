@@ -109,7 +109,7 @@ const FunctionCall = z.object({
   extra_content: ExtraContent.nullish(),
 })
 
-/** Of a tool that takes text. */
+/** A call of a tool that takes text. */
 const CustomCall = z.object({
   id: CallId,
   type: z.literal('custom'),

@@ -142,7 +142,7 @@ export const ResponseObject = z
     tools: z.array(freeObject()).describe('As requested.'),
     top_p: z.number().describe('As requested; 1 if the model’s own is used.'),
     truncation: z.literal('auto'),
-    // Of no effect here, and required by those who read the protocol as it is published.
+    // Fields without effect here, which strict clients of the published protocol require.
     background: z.boolean().describe('Always false.'),
     frequency_penalty: z.number().describe('Always 0.'),
     max_tool_calls: z.null().describe('Always null.'),

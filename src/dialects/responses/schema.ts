@@ -61,7 +61,7 @@ const FunctionCall = z.object({
   extra_content: ExtraContent.nullish(),
 })
 
-/** Of a tool that takes text. */
+/** A call of a tool that takes text. */
 const CustomCall = z.object({
   type: z.literal('custom_tool_call'),
   call_id: ItemId.describe('Identifier of the call.'),

@@ -33,7 +33,7 @@ export function isFrom(
   return isMarked && id === documentIdOf(folder, path)
 }
 
-/** Of everything that a document is made of, so that a change of any of it makes a new revision. */
+/** The digest of everything that a document is made of, so that a change of any of it makes a new revision. */
 export function digestOf(content: Hash, { collection, access }: FolderToWatch): string {
   const digest = hash('sha256', JSON.stringify([content.digest('hex'), collection]), 'base64url')
   return access ? digest + WITH_ACCESS : digest

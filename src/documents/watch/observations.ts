@@ -12,7 +12,7 @@ interface Observed {
 
 export type Observations = Map<string, Observed>
 
-/** Of a file that this process has not seen yet, but that has a document. */
+/** A file that this process has not seen yet, but that has a document. */
 export const UNSEEN: Observed = { stamp: '', dueAt: Number.POSITIVE_INFINITY, isTaken: true }
 
 /**

@@ -43,7 +43,7 @@ interface Dependencies {
 
 type Webhooks = ReturnType<typeof createWebhooks>
 
-/** Of a webhook's response, only the status is used. */
+/** Only the status of a webhook's response is used. */
 const MAX_ANSWER_BYTES = 64 * 1024
 const ANSWER_MS = 20_000
 

@@ -22,7 +22,7 @@ const GUARDED = ['PORT', 'AUDIT_DAYS', 'USAGE_DAYS']
 /** Free text that is no secret and names nothing that the server opens or calls. */
 const PLAIN_TEXT =
   /^(?:CHAT|EMBEDDING|RERANK)_MODEL(?:_NEXT)?$|^(?:OCR_LANGUAGES|CHAT_REASONING_EFFORT)$/
-/** Of a shorter secret, four characters would reveal too much. */
+/** Four characters of a shorter secret would reveal too much. */
 const MIN_SHOWN_LENGTH = 16
 const SHOWN = 4
 /** Never shown, not even in part. */

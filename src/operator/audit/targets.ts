@@ -35,7 +35,7 @@ export const createChangeRecord = (audit: Pick<Audit, 'record'>) => async (chang
 const MAX_NAMES = 50
 const MAX_ID = 300
 const Ids = z.record(z.string(), z.unknown())
-/** Of one entry. */
+/** Documents of one entry. */
 const MAX_DOCUMENTS = 1_000
 const Results = z.object({ results: z.array(z.unknown()) })
 const Identified = z.object({ id: z.string() })

@@ -52,7 +52,7 @@ export function createClosingModels({ models, log }: Dependencies) {
   return {
     /** Follows them until `signal` is aborted. */
     run: (signal: AbortSignal) => repeat(() => look(signal), LOOKS, signal),
-    /** Of those that close within the time of a notice, as far as is known. */
+    /** Warnings of models that close within the time of a notice, as far as is known. */
     warnings: (): Warning[] => models.flatMap(warningOf),
   }
 }

@@ -190,7 +190,7 @@ function createTrace(request: AgentRequest, take: Texts, keep: (run: Run) => voi
         searches,
         modelCalls,
         toolCalls,
-        // Of any other error, the log has the rest.
+        // The log has the details of any other error.
         ...(error instanceof AppError && {
           error: { code: error.code, message: take(error.message) },
         }),

@@ -195,7 +195,7 @@ function createRefresh(dependencies: Dependencies) {
   const isDue = (session: StoredSession) =>
     !isWithin(session.checkedAt, isKnown(session) ? CHECK_MS : RETRY_MS, now())
 
-  /** Of one that another request asks about, or asked about a moment ago. */
+  /** The check of a session that another request is waiting for, or had a moment ago. */
   const awaited = async (session: StoredSession) => {
     if (isKnown(session)) return session
     return running.get(session.mac) ?? waitForOther(session)

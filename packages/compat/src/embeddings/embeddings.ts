@@ -6,7 +6,7 @@ import type { Payment } from '@agent-server/wire'
 import type { Embedding } from '../services.ts'
 import type { Embeddings, EmbeddingsRequest } from './schema.ts'
 
-/** Of all texts of a request: OpenAI's limit of 300,000 tokens, and room for languages that take more characters. */
+/** Limit of all texts of a request: OpenAI's 300,000 tokens, with room for languages that take more characters. */
 const MAX_CHARACTERS = 2_000_000
 
 interface EmbeddingRequest {

@@ -18,7 +18,7 @@ const OPEN_IN_TEXT =
 const OPEN_ON_LINES =
   /^(?:\$\$?|\$\$(?:\\.|[^\\$]){1,2000}\\?\$?|\\\[(?:\\[^\]]|[^\\]){0,2000}\\?)$/s
 const BLANK_LINE = /\n[ \t]*\n/
-/** Of a formula in brackets, with its marks. */
+/** Characters of a formula in brackets, with its marks. */
 const MAX_IN_BRACKETS = 2_004
 /** A closing bracket whose backslash is not itself escaped. */
 const CLOSING = { '(': /(?<!\\)(?:\\\\)*\\\)/g, '[': /(?<!\\)(?:\\\\)*\\\]/g }

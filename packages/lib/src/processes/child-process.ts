@@ -63,7 +63,7 @@ export interface ProcessLimits {
 /** Young objects are collected more often, and what is free is given back to the system. */
 const FRUGAL = {
   args: ['--max-semi-space-size=1'],
-  // Of the GNU C library, in bytes; others ignore it.
+  // For the GNU C library, in bytes; others ignore it.
   environment: { MALLOC_TRIM_THRESHOLD_: '131072' },
 }
 
@@ -258,7 +258,7 @@ export function jobsAtOnce(bytes: number): number {
   return bytes < BYTES_FOR_THREE_JOBS ? 2 : 3
 }
 
-/** Of the whole process, because all share its memory; without a limit, `constrainedMemory` is 0 or immense. */
+/** The memory of the whole process, which all share; without a limit, `constrainedMemory` is 0 or immense. */
 const capacity = jobsAtOnce(Math.min(totalmem(), process.constrainedMemory() || totalmem()))
 const turns = createLimiter({
   name: 'jobs',

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 const SLICE_MS = 20
 /** UTF-16 code units of a piece, and of its end in which white space is looked for. */
 const PIECE = 65_536
-/** Of a text that is read sign by sign, as Markdown is: some 10 ms at most. */
+/** Characters of a piece that is read character by character, as Markdown is: some 10 ms at most. */
 export const SHORT_PIECE = 4_096
 const MAX_BACK = 1_000
 

@@ -74,7 +74,7 @@ export function createGrants({ store, recordChange, log, now = Date.now }: Depen
       const maker = caller.key && (await store.find(caller.key.id))
       await removeOld()
       const id = GRANT_PREFIX + randomBytes(6).toString('hex')
-      // Of a secret that is never disclosed.
+      // The digest of a secret that is never disclosed.
       const digest = digestOf(randomBytes(32).toString('base64url'))
       const { requestsPerMinute, tokensPerDay } = maker ?? {}
       const key: StoredKey = {

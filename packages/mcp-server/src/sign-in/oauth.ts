@@ -35,7 +35,7 @@ const AuthorizationRequest = z.object({
 interface Consent {
   resource: string
   caller: Caller
-  /** Of the person's browser, or of the program. */
+  /** Address of the person's browser, or of the program. */
   address: string
 }
 

@@ -40,7 +40,7 @@ const SCOPES = { query: 'search and read documents', chat: 'ask the agent' }
 
 interface Consent {
   name: string
-  /** Of the document about the program, if that is its id. */
+  /** Host of the document about the program, if that is its id. */
   host: string | undefined
   redirect: URL
   scopes: readonly (keyof typeof SCOPES)[]

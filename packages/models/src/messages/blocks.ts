@@ -14,7 +14,7 @@ type Block =
   | { type: 'thinking'; text: string; signature: string }
   | { type: 'redacted'; data: string }
   | { type: 'call'; id: string; name: string; whole: string; written: string }
-  /** Of a kind that is not asked for. */
+  /** A kind of block that is not requested. */
   | { type: 'other' }
 
 interface Delta {

@@ -16,7 +16,7 @@ import { toRequestBody } from './request-body.ts'
 
 const FALLBACKS: readonly Fallback[] = [
   {
-    // Of another organization, or of a model that answered before: "Item 'rs_1' of type 'reasoning' was provided without …".
+    // Reasoning of another organization or model: "Item 'rs_1' of type 'reasoning' was provided without …".
     concerns: ({ input }) => partsIn(input, 'type').includes('reasoning'),
     refusal: /encrypted[_ ]content\b.*(?:verified|decrypt)|\brs_|'rs'|type 'reasoning'/is,
     instead: { reasoning: false },

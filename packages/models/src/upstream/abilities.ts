@@ -57,7 +57,7 @@ export interface Abilities {
    * sign.
    */
   omitted: Set<string>
-  /** Those of them that a refusal did not name, which the next one that names nothing brings back. */
+  /** The omitted fields that no refusal named; the next refusal that names none restores them. */
   guessed: Set<string>
 }
 

@@ -31,7 +31,7 @@ export function firstApi(baseUrl: string, chosen: ChosenApi): ChatApi {
 /** OpenAI: "… not supported for … in /v1/chat/completions. To use function tools, use /v1/responses or …". */
 const NAMES_RESPONSES =
   /\bv1\/responses\b|\bresponses (?:api|endpoint)\b|\bnot a chat model\b.*v1\/completions/i
-/** Of servers that lack an endpoint, rather than a model. */
+/** Statuses of servers that lack an endpoint, rather than a model. */
 const MISSING = [404, 405, 501]
 const NAMES_MODEL = /\bmodel\b|\bdeployment\b/i
 

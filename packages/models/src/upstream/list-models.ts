@@ -41,7 +41,7 @@ export async function listModels(
   }
 }
 
-/** Of the list as OpenAI, Anthropic, OpenRouter, Mistral and Azure write it. */
+/** Reads lists in the forms of OpenAI, Anthropic, OpenRouter, Mistral and Azure. */
 function closingOf(id: string, entry: JsonObject, { baseUrl }: ModelServer): string | undefined {
   const { shutdown_date, retires_at, expiration_date, deprecation } = entry
   const { inference } = objectOf(deprecation)

@@ -24,7 +24,7 @@ const TOO_LONG = new RegExp(
   'i',
 )
 const CODES = ['context_length_exceeded', 'exceed_context_size_error']
-/** Of those with status 429, which may also say that the tokens of a minute are used up. */
+/** In answers with status 429, which may also mean that the tokens of a minute are used up. */
 const NEVER_FITS = /request too large/i
 /** "Limit 7000, Used 0, Requested ~12903": no minute has room for it. */
 const OF_A_MINUTE = /\blimit (\d+),.*\brequested ~?(\d+)/i

@@ -150,7 +150,7 @@ const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u
 
 const OF_THE_SCRIPT = /([\p{Script=Arabic}\p{Script=Hebrew}]+)/u
 const PICTURE = /[\u{1f000}-\u{1faff}]/gu
-/** Of the same length as a pair of surrogates. */
+/** As long as a pair of surrogates. */
 const NEUTRAL = '\u2603\u2603'
 
 /**

@@ -59,7 +59,7 @@ interface Level {
   fallbacks: number
   /** The text boxes of the drawing. */
   boxes: string[]
-  /** Those of its alternatives. */
+  /** The text boxes of its alternatives. */
   spares: string[]
 }
 

@@ -39,7 +39,7 @@ export async function extractDocx(
     return { src: `${index}` }
   })
   const chunks = await chunksOf(zip, main, read)
-  // Of its inputs, mammoth's types lack the archive that it would make of a path.
+  // Mammoth's types lack the archive that it would make of a path.
   const input = { path: '', file: await simplified(zip, main, chunks) }
   const { value } = await mammoth.convertToHtml(input, { convertImage, externalFileAccess: false })
   const markdown = await htmlToMarkdown(value, async (index) => pictures[Number(index)] ?? '')

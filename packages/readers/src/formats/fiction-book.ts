@@ -54,7 +54,7 @@ function toHtml(xml: string) {
   }
   const tagsOf = (name: string, attributes = {}): [string, string] => {
     const tag = name === 'title' ? `h${Math.min(level, MAX_LEVEL)}` : SAME[name]
-    // Of a title, the paragraphs are lines.
+    // The paragraphs of a title are lines.
     if (tag === undefined || (titles > 0 && name === 'p'))
       return ['', BLANK_AFTER.has(name) ? ' ' : '']
     return [`<${tag}${spansIn(attributes)}>`, `</${tag}>`]

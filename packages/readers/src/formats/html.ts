@@ -37,7 +37,7 @@ function contentOf(body: PageElement): PageElement {
   return lettersIn(main) >= lettersIn(body) * MIN_SHARE ? main : body
 }
 
-/** Of each diagram, its labels. */
+/** Keeps the labels of each diagram. */
 function keepLabels(element: PageElement): void {
   for (const drawing of element.querySelectorAll('svg')) drawing.replaceWith(wordsIn(drawing))
 }

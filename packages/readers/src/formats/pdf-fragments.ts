@@ -134,7 +134,7 @@ export function tidy(text: string): string {
     .trim()
 }
 
-/** Of two transformations, each as the six numbers of a PDF matrix. */
+/** Combines two transformations, each given as the six numbers of a PDF matrix. */
 export function multiply(a: readonly number[], b: readonly number[]): number[] {
   const [a0 = 1, a1 = 0, a2 = 0, a3 = 1, a4 = 0, a5 = 0] = a
   const [b0 = 1, b1 = 0, b2 = 0, b3 = 1, b4 = 0, b5 = 0] = b

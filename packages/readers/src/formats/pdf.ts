@@ -208,7 +208,7 @@ async function readPage(reader: PageReader, number: number): Promise<Page> {
     const blocks = layOut(upright, rules)
     const on = { texts: upright, view, hasText: blocks.length + rotated.length > 0 }
     const seen = await sight.read(page, number, on)
-    // Of a scanned page, the text says all that can be read.
+    // The recognised text of a scanned page is all that can be read of it.
     const isScan = !on.hasText && seen !== ''
     const marks = pictures && !isScan ? await markPictures(pictures, page, number, on) : ''
     const notes = notesOf(annotations)

@@ -18,7 +18,7 @@ export interface WorkbookSheet {
   isHidden: boolean
   /** A merged cell has its value in each of its rows, and in each of its columns if it is not alone in its row. */
   rows: TableRow[]
-  /** Those that are shown, since no values are stored with them. */
+  /** The formulas that are shown, since no values are stored with them. */
   formulas: readonly Formula[]
   /** Numbers that are repeated because their cells are merged: they count once. */
   repeated: Place[]

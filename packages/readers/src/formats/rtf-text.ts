@@ -123,7 +123,7 @@ export function createRtfText() {
   }
 }
 
-/** Of other signs, fonts of symbols make bullets. */
+/** Signs other than these are bullets, in fonts of symbols. */
 const isNumber = (sign: string) => NUMBERED.test(sign) || /\d/.test(sign) || /\p{L}{3}/u.test(sign)
 
 const numbered = (sign: string) => (isNumber(sign) ? `${sign} ` : '')

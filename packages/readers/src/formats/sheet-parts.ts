@@ -78,7 +78,7 @@ function furnitureLines({
   return [...lines('header', headers), ...lines('footer', footers)]
 }
 
-/** Of a binary workbook, whose drawings are as those of XLSX. */
+/** For binary workbooks, whose drawings are as those of XLSX. */
 export async function partsOfXlsb(
   bytes: Buffer,
   zip: ZipArchive,
@@ -146,7 +146,7 @@ async function readUnlocked(bytes: Buffer): Promise<Record<string, WorkSheet>> {
   }
 }
 
-/** Of `content.xml`: OpenDocument 1.3, part 3, 9.1 and 17.15. */
+/** Reads `content.xml`: OpenDocument 1.3, part 3, 9.1 and 17.15. */
 export function partsOfOds(content: string, lines: readonly string[] = []): PartsOfSheets {
   const sheets = new Map<string, SheetParts>()
   const hiddenStyles = new Set<string>()
@@ -230,7 +230,7 @@ const MAX_REPEATED = 1_000
 /** Rows or columns of a sheet that are known to be hidden. */
 const MAX_HIDDEN = 100_000
 
-/** Of XLSX, by the names of the sheets. */
+/** The paths of an XLSX file's sheets by their names. */
 export async function sheetPaths(zip: ZipArchive, main = WORKBOOK): Promise<Map<string, string>> {
   const targets = await targetsOf(zip, main)
   const paths = new Map<string, string>()

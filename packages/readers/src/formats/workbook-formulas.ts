@@ -78,7 +78,7 @@ const cellsIn = ({ '!data': rows = [] }: WorkSheet) =>
     .flatMap((cells = [], row) => cells.values().map((cell, column) => ({ ...cell, row, column })))
 
 interface SheetFormulas {
-  /** Those without a value, or with 0. */
+  /** The formulas without a value, or with 0. */
   formulas: Formula[]
   /** How many formulas there are. */
   count: number

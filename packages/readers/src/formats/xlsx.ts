@@ -91,7 +91,7 @@ function uncalculated(
   ]
 }
 
-/** Of a chart whose values are on a sheet, only the title. */
+/** If the values of a chart are on a sheet, only its title. */
 function drawnToText(parts: Partial<SheetParts> = {}): string[] {
   const { charts = [], smartArt = [], textBoxes = [] } = parts
   const texts = charts.flatMap((chart) => {
@@ -163,7 +163,7 @@ function addRows(text: BoundedText, { rows, head, first }: SheetTable, level: st
   return rows.length
 }
 
-/** Of columns to be filled in. */
+/** The names of columns to be filled in. */
 function namesWithoutValues({ head = [], rows }: SheetTable): string[] {
   return head.filter((name, i) => name !== '' && rows.every((row) => toText(row[i]) === ''))
 }

@@ -19,7 +19,7 @@ const MIN_PROSE_LINE = 20
 const NEURAL = 1
 /** An engine keeps some 20 MB of each image, so it is replaced after this many; starting one takes half a second. */
 const MAX_PICTURES_PER_ENGINE = 10
-/** Of 100: a word below it is a guess. */
+/** Percent: a word below it is a guess. */
 const MIN_WORD_CONFIDENCE = 60
 /** The share of guesses, and of words that the dictionary lacks, from which on a text is doubtful. */
 const [MAX_GUESSED, MAX_UNKNOWN] = [0.2, 0.2]

@@ -12,7 +12,7 @@ const Check = z.object({
   message: z.string().optional().describe('The reason for a failure.'),
 })
 
-/** Of what the chat model writes in the background for chunks to be found by. */
+/** The progress of what the chat model writes in the background for chunks to be found by. */
 const WritingProgress = z.object({
   state: z
     .enum(['done', 'writing', 'waiting'])

@@ -29,7 +29,7 @@ interface Addition {
 type Scoped<Query> = Omit<Query, keyof Scope> & { scope: number | undefined }
 type Fusion = Scoped<LexicalQuery & VectorQuery> & { lexical: Ranking }
 
-/** Of how many matches the share of the question's terms is looked up; more are seldom shown. */
+/** For how many matches the share of the question's terms is looked up; more are seldom shown. */
 const MAX_SHARES = 32
 
 const { directory, fingerprint, vectorFingerprint }: IndexThreadData = workerData

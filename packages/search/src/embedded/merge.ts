@@ -200,7 +200,7 @@ function tierOf(segment: Segment | undefined): number {
   return Math.floor((31 - Math.clz32(segment?.live ?? 1)) / TIER_BITS)
 }
 
-/** Those of the first `most` segments that together fit into one segment. */
+/** Takes those of the first `most` segments that together fit into one segment. */
 function takeFitting(segments: readonly Segment[], most: number): Segment[] {
   let chunks = 0
   return segments.slice(0, most).filter(({ live }) => {

@@ -14,7 +14,7 @@ const BEGUN = new Map([
 /** Written without anybody's doing. */
 const OF_THE_SERVER = new Set([...LEFT_OUT, ...BEGUN.keys(), 'key_marks'])
 
-/** Of a copy there must be no index that knows the original. */
+/** A copy must not have the identity by which an index knows the original. */
 const OWN = `WHERE name <> 'identity'`
 /** Nobody works on what was claimed: the next start puts it back. */
 const END_CLAIMS = 'UPDATE jobs SET due_at = 0 WHERE claim IS NOT NULL'

@@ -16,7 +16,7 @@ export interface Checked {
 const MAX_ROWS = 256
 const MAX_LARGE_ROWS = 4
 
-/** Of the documents whose files are served. */
+/** The files of documents that are served. */
 const servedFiles = (digest: string) =>
   `SELECT documents.number AS document, documents.id, files.number AS stored, ${digest} AS sha256
     FROM documents JOIN files ON files.document = documents.number

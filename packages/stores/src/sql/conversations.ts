@@ -59,7 +59,7 @@ const pageIn = ({ contains }: Dialect) => `
     AND (CAST($3 AS text) IS NULL OR (updated_at, number) < (
       SELECT updated_at, number FROM conversations WHERE id = $3))
   ORDER BY updated_at DESC, number DESC LIMIT $4`
-// Of a JSON list, quotes begin and end an entry alone, and case counts.
+// In a JSON list, quotes mark where an entry begins and ends, and case counts.
 const SHARED_WITH = (place: number) => `replace(access, $${place}, '') <> access`
 
 const ITEM_COLUMNS = `items.number, items.id, items.parent, items.json,
@@ -188,7 +188,7 @@ const SHRUNK = `UPDATE conversations SET items = items - 1,
 const NO_KEY = `DELETE FROM conversations
   WHERE owner <> '' AND owner NOT LIKE 'user:%' AND owner NOT IN (SELECT id FROM api_keys)`
 
-/** Of what is left, that on responses, which are kept until they expire. */
+/** Feedback of removed keys that no conversation takes along: that on responses, which are kept until they expire. */
 const NO_RATER = NO_KEY.replace('conversations', 'feedback')
 
 /** Removes what revoked keys had. */

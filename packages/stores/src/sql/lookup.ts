@@ -126,7 +126,7 @@ function createTextReads(ask: Ask, dialect: Dialect) {
       WHERE id = $1 AND ${sql}`)
     return (await ask(query, values, signal))[0]
   }
-  // Of a long text only the chunks are stored: see `completeStaged`.
+  // A long text is stored as its chunks alone: see `completeStaged`.
   const CHUNKS = `SELECT start, "end", text, page, page_end FROM chunks WHERE document = $1 ORDER BY ordinal`
   const LENGTH = `SELECT max("end") AS length FROM chunks WHERE document = $1`
   // With the chunk before and the one behind, whose pages tell what is between.

@@ -11,7 +11,7 @@ const MAX_ANSWERS = 1_000
 
 interface Answer {
   keys: Promise<Uint32Array>
-  /** Of the keys, once they are read. */
+  /** The number of keys, once they are read. */
   length: number
 }
 

@@ -18,7 +18,7 @@ const MAX_CHARACTERS_PER_GROUP = 8 * 2 ** 20
 // The limits of what waits in memory; ingestion's own writes are bounded by its number of jobs.
 const MAX_WRITES_WAITING = 4_096
 const MAX_CHARACTERS_WAITING = 64 * 2 ** 20
-/** Of a longer text no more counts, so that anybody alone may send one of any length. */
+/** The most that a text counts, so that anybody alone may send one of any length. */
 const MOST_COUNTED = Math.floor((MAX_CHARACTERS_WAITING - reserveOf(MAX_CHARACTERS_WAITING)) / 2)
 /** What is no longer is not held up by what others have written that is. */
 const MAX_SHORT_CHARACTERS = 16_384
