@@ -6,11 +6,7 @@ import {
   type InputRequiredResult,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import {
-  type AnsweredCall,
-  type Elicited as ElicitationRequest,
-  Form,
-} from '../tools/elicitation.ts'
+import { type AnsweredCall, type Elicited, Form } from '../tools/elicitation.ts'
 
 const MAX_ELICITATIONS = 8
 const MAX_MESSAGE = 4_000
@@ -31,10 +27,7 @@ const Elicitations = z
   .refine((all) => Object.keys(all).length <= MAX_ELICITATIONS)
 
 /** The questions of a server before it continues a call. Throws `Refusal` if this client cannot answer them. */
-export function readElicitation({
-  inputRequests = {},
-  requestState,
-}: InputRequiredResult): ElicitationRequest {
+export function readElicited({ inputRequests = {}, requestState }: InputRequiredResult): Elicited {
   const { data } = Elicitations.safeParse(inputRequests)
   if (!data || (requestState?.length ?? 0) > MAX_STATE) {
     throw new Refusal('The server asks for something other than a form of plain fields')

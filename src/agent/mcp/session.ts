@@ -24,7 +24,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 import type { AnsweredCall, Elicited } from '../tools/elicitation.ts'
-import { elicitationParams, readElicitation } from './elicitation.ts'
+import { elicitationParams, readElicited } from './elicitation.ts'
 import { withMending } from './mend-messages.ts'
 import type { McpServer } from './settings.ts'
 
@@ -227,7 +227,7 @@ function toSession(
             throw error
           })
         if (!isInputRequiredResult(result)) return { result }
-        const elicited = readElicitation(result)
+        const elicited = readElicited(result)
         if (elicited.elicitations.length > 0) return { elicited }
         await pause(ATTEMPT_MS, signal)
         lastAnswers = { ...elicited, answers: {} }

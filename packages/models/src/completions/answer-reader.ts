@@ -8,8 +8,8 @@ import {
 import type { ModelEvent, ModelUsage, ReasoningPart } from '../chat-model.ts'
 import { failureInStream, messageIn, unreadable } from '../upstream/failures.ts'
 import { toFinishReason } from '../upstream/finish-reason.ts'
-import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
-import { createTextReader } from '../upstream/text-reader.ts'
+import type { AnswerReader } from '../upstream/protocol.ts'
+import { createTextReader, type ReaderOptions } from '../upstream/text-reader.ts'
 import { createToolCallAccumulator } from './tool-calls.ts'
 
 /** Limits beyond which the reasoning sent back with the tool results is cut. */

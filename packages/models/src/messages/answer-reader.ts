@@ -2,8 +2,8 @@ import { type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/tex
 import type { ModelUsage } from '../chat-model.ts'
 import { failureInStream, unreadable } from '../upstream/failures.ts'
 import { toFinishReason } from '../upstream/finish-reason.ts'
-import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
-import { createTextReader } from '../upstream/text-reader.ts'
+import type { AnswerReader } from '../upstream/protocol.ts'
+import { createTextReader, type ReaderOptions } from '../upstream/text-reader.ts'
 import { createBlocks } from './blocks.ts'
 
 /** Reads the events of one answer. */

@@ -8,8 +8,8 @@ import type {
   ReasoningPart,
 } from '../chat-model.ts'
 import { failureInStream, UpstreamFailure, unreadable } from '../upstream/failures.ts'
-import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
-import { createTextReader } from '../upstream/text-reader.ts'
+import type { AnswerReader } from '../upstream/protocol.ts'
+import { createTextReader, type ReaderOptions } from '../upstream/text-reader.ts'
 
 /** Maximum items of an answer: calls, messages and reasoning. */
 const MAX_ITEMS = 512

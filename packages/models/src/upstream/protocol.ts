@@ -2,7 +2,7 @@ import type { JsonObject } from '@agent-server/lib/text/json.ts'
 import type { ChatApi, ModelEvent, ModelRequest } from '../chat-model.ts'
 import type { Abilities } from './abilities.ts'
 import type { FailureFacts } from './failures.ts'
-import type { TextReader } from './text-reader.ts'
+import type { ReaderOptions, TextReader } from './text-reader.ts'
 
 /** A protocol of model servers. Each is a folder beside this one. */
 export interface Protocol<Body extends object = object> {
@@ -18,15 +18,6 @@ export interface Protocol<Body extends object = object> {
   readonly fallbacks: readonly Fallback[]
   /** The fields of the body, by path, that can be left out if the server refuses them. */
   readonly optional: ReadonlySet<string>
-}
-
-export interface ReaderOptions {
-  /** The names of the tools whose calls are searched for in the text; none if the answer is JSON. */
-  offered: ReadonlySet<string>
-  /** Whether the answer begins as reasoning without a mark; undefined if that is not known. */
-  isThinkingOpen?: boolean | undefined
-  /** What ends the text, for protocols that have no field for it. */
-  stop?: readonly string[] | undefined
 }
 
 export interface AnswerReader {

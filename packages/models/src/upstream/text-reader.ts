@@ -9,8 +9,16 @@ import type {
 } from '../chat-model.ts'
 import { StopCutter, ThinkingSplitter } from './answer-text.ts'
 import { whyEmpty } from './finish-reason.ts'
-import type { ReaderOptions } from './protocol.ts'
 import { WrittenCalls } from './written-calls.ts'
+
+export interface ReaderOptions {
+  /** The names of the tools whose calls are searched for in the text; none if the answer is JSON. */
+  offered: ReadonlySet<string>
+  /** Whether the answer begins as reasoning without a mark; undefined if that is not known. */
+  isThinkingOpen?: boolean | undefined
+  /** What ends the text, for protocols that have no field for it. */
+  stop?: readonly string[] | undefined
+}
 
 export type TextReader = ReturnType<typeof createTextReader>
 
