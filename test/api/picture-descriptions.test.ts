@@ -225,7 +225,7 @@ it('A model that takes no images is not asked again, and the document says so', 
   // The adapter asks again with a note in the picture's place; the answer to that is no description.
   upstream.always(textReply('I see a cat.'))
   const id = await ready(server, 'owls.png', PICTURE)
-  const reason = 'The chat model "scripted" takes no images'
+  const reason = 'The chat model "scripted" does not accept images'
   await expect
     .poll(() => picturesOf(server, id), TIMEOUT)
     .toEqual({ described: 0, missing: 1, refused: 0, reason })

@@ -125,7 +125,7 @@ export class Audit {
       await this.#store.append(batch)
     } catch (error) {
       const waiting = { err: error, waiting: this.#notes.waiting.length, lost: this.#lost }
-      this.#log.warn(waiting, 'the audit log cannot be written; tried again with the next entry')
+      this.#log.warn(waiting, 'the audit log cannot be written; retrying with the next entry')
       return 0
     }
     for (const entry of batch) this.#toLog(entry)
