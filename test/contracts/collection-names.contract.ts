@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_NAMES } from '../../packages/stores/src/collection-names.ts'
-import { openStore, type StoreData } from './open-store.ts'
+import { type StoreData, useStores } from './open-store.ts'
 
 /** What the names of vector stores rely on. */
 export function describeCollectionNames(name: string, createData: () => Promise<StoreData>): void {
+  const open = useStores(createData)
+
   describe(`${name} as the store of collections’ names`, () => {
     it('keeps one name for each collection until it is forgotten', async () => {
-      const { store, reopen } = await openStore(createData)
+      const { store, reopen } = await open()
       await store.collectionNames.set('pond', 'The pond', undefined)
       await store.collectionNames.set('pond', 'Our “pond” \u{1F9A6}', undefined)
       await store.collectionNames.set('lake', 'Lake', undefined)
@@ -17,7 +19,7 @@ export function describeCollectionNames(name: string, createData: () => Promise<
     })
 
     it('refuses one more than there may be', async () => {
-      const { collectionNames } = (await openStore(createData)).store
+      const { collectionNames } = (await open()).store
       for (let n = 1; n <= MAX_NAMES; n += 1)
         await collectionNames.set(`c${n}`, `No. ${n}`, undefined)
       await expect(collectionNames.set('more', 'More', undefined)).rejects.toMatchObject({
@@ -30,7 +32,7 @@ export function describeCollectionNames(name: string, createData: () => Promise<
     })
 
     it('leaves names to others, whatever one owner takes', async () => {
-      const { collectionNames } = (await openStore(createData)).store
+      const { collectionNames } = (await open()).store
       const give = (n: number, owner: string | undefined) =>
         collectionNames.set(`c${n}`, `No. ${n}`, owner)
       let taken = 0

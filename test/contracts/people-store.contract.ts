@@ -1,6 +1,6 @@
 import type { StoredSession } from '@agent-server/stores'
 import { describe, expect, it } from 'vitest'
-import { openStore, type StoreData } from './open-store.ts'
+import { type StoreData, useStores } from './open-store.ts'
 
 const MOST = { perPerson: 3, inAll: 4 }
 const session = (mac: string, more: Partial<StoredSession> = {}): StoredSession => ({
@@ -20,9 +20,11 @@ const session = (mac: string, more: Partial<StoredSession> = {}): StoredSession 
 
 /** What accounts and the audit log rely on. */
 export function describePeopleStore(name: string, createData: () => Promise<StoreData>): void {
+  const openStores = useStores(createData)
+
   describe(`${name} as the store of people`, () => {
     it('lists everybody once, in pages, by when they first came', async () => {
-      const { store } = await openStore(createData)
+      const { store } = await openStores()
       for (const id of ['user:c', 'user:a', 'user:b', 'user:c']) {
         await store.people.see({ id, name: undefined, email: undefined, groups: [] })
       }
@@ -34,7 +36,7 @@ export function describePeopleStore(name: string, createData: () => Promise<Stor
     })
 
     it('forgets who was not seen for longest and owns nothing, when somebody new makes too many', async () => {
-      const { store } = await openStore(createData)
+      const { store } = await openStores()
       const see = (id: string, unseenMs = 1e9) =>
         store.people.see(
           { id, name: undefined, email: undefined, groups: [] },
@@ -58,7 +60,7 @@ export function describePeopleStore(name: string, createData: () => Promise<Stor
     })
 
     it('keeps the sessions that were used last, and the newest of a person', async () => {
-      const { store } = await openStore(createData)
+      const { store } = await openStores()
       const { sessions } = store
       const open = async (macs: readonly string[]) => {
         const all = await Promise.all(macs.map((mac) => sessions.find(mac)))
@@ -83,7 +85,7 @@ export function describePeopleStore(name: string, createData: () => Promise<Stor
       [{ issuerSession: undefined, subject: 'ada' }, ['d']],
       [{ issuerSession: undefined, subject: 's1' }, ['a', 'b', 'c', 'd']],
     ])('removes the sessions that the issuer names by %j, and no others', async (of, left) => {
-      const { store } = await openStore(createData)
+      const { store } = await openStores()
       const { sessions } = store
       const most = { perPerson: 9, inAll: 9 }
       await sessions.add(session('a', { issuerSession: 's1' }), most)
@@ -105,7 +107,7 @@ export function describePeopleStore(name: string, createData: () => Promise<Stor
     })
 
     async function openLog() {
-      const { store } = await openStore(createData)
+      const { store } = await openStores()
       await store.audit.append([1, 2, 3, 4, 5, 6].map(entry))
       return store.audit
     }
