@@ -1,4 +1,4 @@
-import { repeat } from '@agent-server/lib/abort.ts'
+import { repeat, untilAborted } from '@agent-server/lib/abort.ts'
 import type { Owner } from '@agent-server/lib/limiter.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { WriteBehind } from '@agent-server/lib/write-behind.ts'
@@ -103,13 +103,17 @@ export class Audit {
 
   /** Removes what is too old, or too much, until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void> {
+    // A close does not wait for it: what is removed in part is removed later.
     const tidy = () =>
-      this.#store
-        .removeOld(this.#now() - this.#days * DAY_MS, MAX_ENTRIES)
-        .catch((error: unknown) => {
-          const message = 'removing old entries of the audit log failed; retrying'
-          this.#log.warn({ err: error }, message)
-        })
+      untilAborted(
+        this.#store
+          .removeOld(this.#now() - this.#days * DAY_MS, MAX_ENTRIES)
+          .catch((error: unknown) => {
+            const message = 'removing old entries of the audit log failed; retrying'
+            this.#log.warn({ err: error }, message)
+          }),
+        signal,
+      )
     return repeat(tidy, { everyMs: TIDY_MS }, signal)
   }
 

@@ -1,4 +1,4 @@
-import { pause, repeat } from '@agent-server/lib/abort.ts'
+import { pause, repeat, untilAborted } from '@agent-server/lib/abort.ts'
 import { backoffMs } from '@agent-server/lib/backoff.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
@@ -115,10 +115,14 @@ export class UsageLedger implements Payment {
   /** Removes what is too old, until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void> {
     const { store, days, log } = this.#parts
+    // A close does not wait for it, as with the audit log.
     const tidy = () =>
-      store.removeBefore(this.today() - days, this.#now()).catch((error: unknown) => {
-        log.warn({ err: error }, 'removing old usage of models failed; retrying')
-      })
+      untilAborted(
+        store.removeBefore(this.today() - days, this.#now()).catch((error: unknown) => {
+          log.warn({ err: error }, 'removing old usage of models failed; retrying')
+        }),
+        signal,
+      )
     return repeat(tidy, { everyMs: TIDY_MS }, signal)
   }
 

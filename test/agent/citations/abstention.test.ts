@@ -8,6 +8,8 @@ const PASSAGES = [
   'The contract says nothing of a deposit, and the documents do not mention a date.',
   'Der Bibliotheksausweis kostet 15 Euro im Jahr. Das Schiff Marit fährt viermal am Tag.',
   'El ferry Marit navega a Skarholm cuatro veces al día, salvo con viento fuerte.',
+  'The ferry does not run on Sundays. No deposit is due under this contract.',
+  'If no documents are found, the import stops. The context menu shows no information about locked files.',
   'Le bateau Marit part pour Skarholm quatre fois par jour, sauf en cas de vent fort.',
 ]
 
@@ -26,6 +28,9 @@ describe('A sentence that says that the passages do not say something', () => {
     'None of the passages states how fast the ferry Marit sails to Skarholm.',
     'There is no information in the text about the library card of the ferry Marit.',
     'What a lost library card costs is not mentioned in the passages.',
+    'I could not find in the documents how fast the ferry Marit sails to Skarholm.',
+    'Neither passage gives the price of a library card for a child a year.',
+    'The documents do not contain what a library card costs for a child a year.',
     'Die Dokumente sagen nicht, ob der Bibliotheksausweis 15 Euro im Jahr kostet.',
     'Ob der Bibliotheksausweis 15 Euro im Jahr kostet, steht nicht in den Textstellen.',
     'Los documentos no dicen cuándo el ferry Marit navega a Skarholm con viento fuerte.',
@@ -39,6 +44,10 @@ describe('A sentence that says that the passages do not say something', () => {
     ['A library card does not cost more than €15 a year.', 1],
     ['The documents say that a library card costs €15 a year.', 1],
     ['The documents do not mention a date.', 2],
+    ['The document says that the ferry does not run on Sundays.', 5],
+    ['The text states that no deposit is due under this contract.', 5],
+    ['If no documents are found, the import stops.', 6],
+    ['The context menu shows no information about locked files.', 6],
     ['Der Bibliotheksausweis kostet 15 Euro im Jahr.', 3],
   ])('is not this one: %s', (answer, source) => {
     expect(shown(answer)).toBe(`${answer.slice(0, -1)} [${source}].`)

@@ -36,10 +36,18 @@ it('logs one line at start for each model that is about to close, and none for o
 })
 
 it('ends at once, whatever it waits for', async () => {
-  const never: ServedModel = { ...served('chat', undefined), closesOn: untilAborted }
+  const looking = Promise.withResolvers<void>()
+  const never: ServedModel = {
+    ...served('chat', undefined),
+    closesOn(signal) {
+      looking.resolve()
+      return untilAborted(signal)
+    },
+  }
   const closing = createClosingModels({ models: [never], log: { warn: () => undefined } })
   const stop = new AbortController()
   const ended = closing.run(stop.signal)
+  await looking.promise
   stop.abort()
   await ended
 })
