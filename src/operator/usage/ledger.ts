@@ -191,7 +191,7 @@ export class UsageLedger implements Payment {
     } catch (error) {
       const state = { err: error, waiting: this.#queue.waiting.length, lost: this.#lost }
       if (error instanceof AppError) {
-        log.warn(state, 'the usage of models cannot be stored; tried again later')
+        log.warn(state, 'the usage of models cannot be stored; retrying')
         this.#queue.later()
         return 0
       }
