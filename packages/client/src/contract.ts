@@ -5376,7 +5376,7 @@ export interface components {
              * @enum {string}
              */
             mode: "agent" | "knowledge";
-            /** @description Why the start failed. If the state is `running`: why the start with the saved settings failed; those before are used. */
+            /** @description Why the start failed. If the state is `running`: why the start with the saved settings failed; the previous ones are in use. */
             reason?: string;
             /** @description What a restart would change. */
             restart: {

@@ -320,7 +320,7 @@ export const ServerState = z
       .string()
       .optional()
       .describe(
-        'Why the start failed. If the state is `running`: why the start with the saved settings failed; those before are used.',
+        'Why the start failed. If the state is `running`: why the start with the saved settings failed; the previous ones are in use.',
       ),
     mistakes: z
       .object({
