@@ -123,13 +123,15 @@ async function flood(
   }
 }
 
-/** How long each answer takes, until the signal. */
+/** How long each answer takes, until the signal; for ever, where there is none within ten seconds. */
 async function probe(url: string, until: AbortSignal): Promise<number[]> {
   const times: number[] = []
   while (!until.aborted) {
     const started = performance.now()
-    await (await fetch(url)).arrayBuffer()
-    times.push(performance.now() - started)
+    const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) })
+      .then((response) => response.arrayBuffer())
+      .catch(() => undefined)
+    times.push(answer ? performance.now() - started : Number.POSITIVE_INFINITY)
     await pause(HEALTH_MS)
   }
   return times

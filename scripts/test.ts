@@ -55,7 +55,7 @@ for (const failure of [...failedChecks, ...outcome.failures]) console.log(`faile
 const seconds = { wall: process.uptime(), processor: processorSeconds() }
 const processor = seconds.processor > 0 ? `, ${timeOf(seconds.processor)} of processor time` : ''
 console.log(`took ${timeOf(seconds.wall)}${processor}`)
-if (selection.length === 0 && seconds.processor > GOAL.processor) {
+if (selection.length === 0 && (seconds.processor > GOAL.processor || seconds.wall > GOAL.wall)) {
   console.log(
     `above the goal of ${timeOf(GOAL.wall)} and ${timeOf(GOAL.processor)} of processor time: see "Tests" in AGENTS.md`,
   )

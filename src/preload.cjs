@@ -16,7 +16,8 @@ if (major < least || (major === least && minor < leastMinor)) {
   process.exit(1)
 }
 // Settings of glibc's allocator, which it reads once, when a process begins: all threads share one heap, and freed memory
-// goes back to the system. The operator's own values win. A process that its parent has a channel to would lose it.
+// goes back to the system. The operator's own values win. A process that its parent has a channel to would lose it, and
+// any process what it inherits beyond its three streams: whoever needs those sets the two variables.
 const allocator = { MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '1' }
 const isTold = Object.keys(allocator).every((name) => process.env[name] !== undefined)
 if (
@@ -28,7 +29,11 @@ if (
 ) {
   const [program, ...command] = process.argv
   const environment = { ...allocator, ...process.env }
-  process.execve(program, [program, ...process.execArgv, ...command], environment)
+  try {
+    process.execve(program, [program, ...process.execArgv, ...command], environment)
+  } catch {
+    // Not allowed here, or too long for the kernel: the server runs without these settings.
+  }
 }
 // Compiled code is kept, which halves the next start; NODE_COMPILE_CACHE names another place.
 enableCompileCache(join(__dirname, '../node_modules/.cache/agent-server'))

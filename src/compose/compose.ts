@@ -20,6 +20,7 @@ import { notLaunched } from '../operator/ops/readiness.ts'
 import { createRunHistory } from '../operator/ops/runs.ts'
 import { composeAdmin, type ProcessParts } from './admin.ts'
 import { type AgentSide, openAgentSide } from './agent.ts'
+import { Background } from './background.ts'
 import { createSearch, openCorpus } from './corpus.ts'
 import { checkNextStart, type Knowledge, openKnowledge } from './knowledge.ts'
 import { createModel, embeddingModel } from './models.ts'
@@ -97,8 +98,8 @@ export async function compose(
     search,
     model,
   })
-  let operating: Promise<void> | undefined
-  opened.defer(() => operating)
+  const background = new Background(log)
+  opened.defer(() => background.ended())
   const services = await composeServices({
     config,
     knowledge,
@@ -115,7 +116,7 @@ export async function compose(
     agents.start()
     await knowledge.start(running)
     await corpus.start(running)
-    operating = operator.run(running)
+    background.add(operator.run(running))
   }
   return {
     services,

@@ -22,6 +22,7 @@ import { createTermsOfChunk } from '../retrieval/relevance.ts'
 import { createReranking } from '../retrieval/rerank.ts'
 import { createRetrieval, type Retrieval, watchSearches } from '../retrieval/search.ts'
 import { createSpelling } from '../retrieval/spelling.ts'
+import { Background } from './background.ts'
 import type { Knowledge } from './knowledge.ts'
 import { createReranker, embeddingModel } from './models.ts'
 
@@ -83,7 +84,7 @@ export function openCorpus(
     },
     { store, documents, log },
   )
-  const background: Promise<void>[] = []
+  const background = new Background(log)
   return {
     corpusFor: (caller: Caller) => corpusForCaller(caller, services),
     conversationDeleted: sweep.conversationDeleted,
@@ -93,11 +94,11 @@ export function openCorpus(
       const names = watched.flatMap(({ collection = [] }) => collection)
       await store.collections.reserve([...new Set(names)])
       running.throwIfAborted()
-      background.push(web.run(running), folders.run(running), sweep.run(running))
+      background.add(web.run(running), folders.run(running), sweep.run(running))
     },
     /** Background work ends with `running`, before the close. */
     async close() {
-      await Promise.all(background)
+      await background.ended()
       await web.close()
     },
   }

@@ -28,6 +28,7 @@ import { createIngestion } from '../documents/ingestion/worker.ts'
 import { checkReceiver, openWebhooks } from '../documents/webhooks/webhooks.ts'
 import { createMetrics, type Metrics } from '../operator/ops/metrics.ts'
 import type { Embedding } from '../retrieval/embedding.ts'
+import { Background } from './background.ts'
 import { createIndex } from './chunk-index.ts'
 import { checkInstalled, configuredVectors, openEmbedding, openNextModel } from './models.ts'
 import { openConfiguredStore, storePlace } from './stores.ts'
@@ -93,11 +94,11 @@ export async function openKnowledge(
   opened.defer(() => ingestion.stop(INGESTION_GRACE_MS))
   const nextModel = openNextModel(config, store, embedding !== undefined, log)
   const keeper = createIndexKeeper({ index, store, reconciliation, log })
-  const background: Promise<void>[] = []
+  const background = new Background(log)
   opened.defer(async () => {
     embedding?.close()
     nextModel?.close()
-    await Promise.all(background)
+    await background.ended()
   })
 
   const closing = opened.move()
@@ -118,12 +119,12 @@ export async function openKnowledge(
     extractor,
     /** Resolves when ingestion has started. Background work ends with `running`, before the close. */
     async start(running: AbortSignal) {
-      background.push(usage.ledger.run(running))
+      background.add(usage.ledger.run(running))
       await keeper.open(running)
-      background.push(keeper.watch(running))
+      background.add(keeper.watch(running))
       await untilAvailable(() => webhooks.start().then(ingestion.start), log, running)
       running.throwIfAborted()
-      for (const each of [...backlogs, nextModel]) if (each) background.push(each.run(running))
+      for (const each of [...backlogs, nextModel]) if (each) background.add(each.run(running))
       void sweep?.run(running)
     },
     close: () => closing.disposeAsync(),

@@ -1,4 +1,4 @@
-import { repeat } from '@agent-server/lib/abort.ts'
+import { repeat, startDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
@@ -70,11 +70,22 @@ export function createConversationSweep({ store, lookup, documents, log }: Sweep
     }
   }
 
+  let running: AbortSignal | undefined
+
   return {
     /** Sweeps again and again until `signal` is aborted. */
-    run: (signal: AbortSignal) => repeat(() => sweep(signal), SWEEPS, signal),
-    /** Deletes the documents of a conversation that was just deleted. */
-    conversationDeleted: (conversation: string) =>
-      removeAll(conversation, AbortSignal.timeout(REMOVAL_MS)).catch(removedLater),
+    run(signal: AbortSignal) {
+      running = signal
+      return repeat(() => sweep(signal), SWEEPS, signal)
+    },
+    /** Deletes the documents of a conversation that was just deleted, or leaves them to the next start. */
+    async conversationDeleted(conversation: string): Promise<void> {
+      using deadline = startDeadline(REMOVAL_MS, running)
+      try {
+        await removeAll(conversation, deadline.signal)
+      } catch (error) {
+        if (!running?.aborted) removedLater(error)
+      }
+    },
   }
 }

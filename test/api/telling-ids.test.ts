@@ -67,7 +67,7 @@ async function said(operation: (typeof operations)[number], has: Belongings) {
   let text = await answer.text()
   for (const id of Object.values(has))
     if (typeof id === 'string' && id) text = text.replaceAll(id, '…')
-  return `${answer.status} ${text.replaceAll(/"(request_id|createdAt|updatedAt)":("[^"]*"|\d+)/g, '')}`
+  return `${answer.status} ${text.replaceAll(/"(request_id|createdAt|created_at|updatedAt)":("[^"]*"|\d+)/g, '')}`
 }
 
 it.each(operations)('tells no id of others from a free one: $operationId', async (operation) => {

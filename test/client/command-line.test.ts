@@ -142,7 +142,7 @@ describe('agent-server-client download', () => {
 })
 
 describe('agent-server-client status, agent, mcp and sandbox', () => {
-  it('say what works', onlyLong, async () => {
+  it('say what works', async () => {
     const { code, stdout } = await run(['status'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^server {2,}ready {2,}http:/)

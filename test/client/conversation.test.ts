@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
-import { onlyLong } from '../support/long.ts'
+import { isLong, onlyLong } from '../support/long.ts'
 import { startRestaurant } from '../support/restaurant.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
@@ -48,7 +48,7 @@ it.skipIf(!hasProgram('script'))(
   },
 )
 
-it.skipIf(!hasProgram('script'))(
+it.runIf(isLong && hasProgram('script'))(
   'A conversation tells what can be typed, begins anew and ends by words of its own (needs script)',
   onlyLong,
   async () => {
@@ -72,7 +72,7 @@ it.skipIf(!hasProgram('script'))(
   },
 )
 
-it.skipIf(!hasProgram('script'))(
+it.runIf(isLong && hasProgram('script'))(
   'An interruption ends an answer that waits for approval, and the conversation goes on (needs script)',
   onlyLong,
   async () => {
@@ -95,7 +95,7 @@ it.skipIf(!hasProgram('script'))(
   },
 )
 
-it.skipIf(!hasProgram('script'))(
+it.runIf(isLong && hasProgram('script'))(
   'What an MCP server asks is asked in the terminal, field by field (needs script)',
   onlyLong,
   async () => {

@@ -10,7 +10,8 @@ export const isLeftOut = process.env.TEST_LONG_FILES === leavesOut.TEST_LONG_FIL
 /** Test files that run for `.ci/run`, and for whoever names them, but not with all others. */
 export function longFiles(): string[] {
   return globSync('{test,packages/*/test}/**/*.test.ts', { exclude: ['**/node_modules'] })
-    .filter((path) => readFileSync(path, 'utf8').startsWith(`${MODULE_TAG}\n`))
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => readFileSync(path, 'utf8').split(/\r?\n/, 1)[0] === MODULE_TAG)
     .toSorted()
 }
 

@@ -1,5 +1,10 @@
+import { ignore } from './ignore.ts'
+
 interface Options<Entry> {
-  /** Stores entries; returns how many are done with, from the first on. With fewer than all, the round ends. */
+  /**
+   * Stores entries; returns how many are done with, from the first on. With fewer than all, the round ends. What it
+   * throws ends the round, too, and reaches whoever waits for it.
+   */
   store(batch: readonly Entry[]): Promise<number>
   /** The most entries that are stored at a time. */
   batch: number
@@ -36,7 +41,10 @@ export class WriteBehind<Entry> {
 
   /** Stores what waits after the delay. */
   later(): void {
-    this.#timer ??= setTimeout(() => void this.flush(), this.#options.delayMs).unref()
+    this.#timer ??= setTimeout(
+      () => void ignore(this.flush(), 'the next round tries again'),
+      this.#options.delayMs,
+    ).unref()
   }
 
   /** Stores what waits. */
@@ -44,7 +52,8 @@ export class WriteBehind<Entry> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     // Whoever comes while others are being stored waits for one more round, all for the same.
-    this.#next ??= this.#storing.then(() => {
+    const before = ignore(this.#storing, 'whoever waits for that round is told')
+    this.#next ??= before.then(() => {
       this.#next = undefined
       this.#storing = this.#store()
       return this.#storing

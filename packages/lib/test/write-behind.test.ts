@@ -61,3 +61,17 @@ it('stores what comes while others are being stored in one more round, for all w
   await Promise.all([first, second])
   expect(batches).toEqual([[1], [2]])
 })
+
+it('goes on after a round that failed, whose reason reaches whoever waits', async () => {
+  let isBroken = true
+  const { queue, batches } = open(async (batch) => {
+    if (isBroken) throw new Error('broken')
+    return batch.length
+  })
+  queue.add(1)
+  await expect.poll(() => batches).toEqual([[1]])
+  await expect(queue.flush()).rejects.toThrow('broken')
+  isBroken = false
+  await queue.flush()
+  expect(queue.waiting).toEqual([])
+})

@@ -98,6 +98,7 @@ it('Has told what is used while models never stop being called', async () => {
   await ledger.flush()
   isOver = true
   expect(await stored()).toEqual([['first', 1]])
+  await ledger.flush()
 })
 
 it('Holds for a call no more than an answer has, whatever its request allows', async () => {
