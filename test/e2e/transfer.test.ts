@@ -1,4 +1,3 @@
-// @module-tag long
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -121,6 +120,7 @@ describe('npm run backup and npm run restore', () => {
 
   it('carry everything from a server that is written to into an empty directory, also when they are killed, and embed nothing again', {
     ...verifies('transfer.round-trip'),
+    ...onlyLong,
     timeout: 180_000,
   }, async () => {
     const { from, environment, embedder } = await startWhole()
@@ -139,6 +139,7 @@ describe('npm run backup and npm run restore', () => {
 
   it('refuse what does not fit, or is damaged, and change nothing', {
     ...verifies('transfer.refused'),
+    ...onlyLong,
     timeout: 180_000,
   }, async () => {
     const from = await startServerProcess()
