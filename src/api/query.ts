@@ -29,12 +29,17 @@ export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (
     },
     handler: async ({ body, caller }, reply) => {
       const { retrieval } = corpusFor(caller)
-      const { degraded, ...found } = await agent.query(
+      const { corrections, degraded, ...found } = await agent.query(
         { ...body, filter: within(body) },
         { caller, retrieval },
         callSignal(reply),
       )
-      return { query: body.query, ...found, ...(degraded && { degraded }) }
+      return {
+        query: body.query,
+        ...found,
+        ...(corrections.length > 0 && { corrections }),
+        ...(degraded && { degraded }),
+      }
     },
   })
 }

@@ -1,7 +1,7 @@
 import { createEncryption } from '@agent-server/lib/encrypted.ts'
 import { createLimiter } from '@agent-server/lib/limiter.ts'
 import { everything } from '@agent-server/lib/visibility.ts'
-import { type ChatModel, MINILM } from '@agent-server/models'
+import { type ChatModel, englishWords, isInstalled, MINILM } from '@agent-server/models'
 import type { Caller } from '@agent-server/schemas/operator/api-key.ts'
 import { createAnalyser } from '@agent-server/search'
 import { isDocumentGone } from '@agent-server/stores'
@@ -125,14 +125,17 @@ export function createSearch(
   log: FastifyBaseLogger,
 ) {
   const { store, index, embedding, reconciliation, metrics } = knowledge
-  const analyser = createAnalyser(config.SEARCH_LANGUAGE)
+  const language = config.SEARCH_LANGUAGE
+  const analyser = createAnalyser(language)
+  const mayBeEnglish = language === 'english' || language === 'none'
+  const realWords = mayBeEnglish && isInstalled(MINILM) ? englishWords : undefined
   const reranker = createReranker(config, model, log)
   const reranking = reranker && createReranking({ reranker, log })
   const retrieval = createRetrieval({
     index,
     store,
     analyseQuery: analyser.query,
-    spelling: createSpelling({ index, analyser, language: config.SEARCH_LANGUAGE }),
+    spelling: createSpelling({ index, store, analyser, language, realWords }),
     termsOfChunk: createTermsOfChunk(analyser),
     reranking,
     embedding,
@@ -140,7 +143,7 @@ export function createSearch(
   })
   const languages = new LanguageNotice({
     store,
-    searchLanguage: config.SEARCH_LANGUAGE,
+    searchLanguage: language,
     embeddings: !embedding
       ? 'none'
       : embeddingModel(config) === MINILM.setting

@@ -1,6 +1,6 @@
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import type { SearchMode } from '@agent-server/schemas/query.ts'
-import type { Analyser, QueryTerms } from '@agent-server/search'
+import { type Analyser, type QueryTerms, shareOfTerms } from '@agent-server/search'
 import type { StoredChunk } from '@agent-server/stores'
 import type { MatchedChunk } from './hydrate.ts'
 
@@ -52,21 +52,14 @@ function relevanceOf(
   termsOf: TermsOfChunk,
 ): number {
   if (rerank !== undefined) return clamp(rerank)
-  const words = () => share ?? shareOfWords(terms, termsOf(chunk))
+  const words = () => {
+    if (share !== undefined) return share
+    const chunkTerms = termsOf(chunk)
+    return shareOfTerms(terms, (term) => chunkTerms.includes(term))
+  }
   if (dense === undefined) return words()
   if (mode === 'dense') return clamp(dense)
   return SHOWN_WEIGHT * words() + (1 - SHOWN_WEIGHT) * clamp(dense)
-}
-
-/** The share of the question's terms, by their weight in it, that a chunk contains. */
-function shareOfWords({ terms, counts }: QueryTerms, chunkTerms: Uint32Array): number {
-  let [all, shared] = [0, 0]
-  terms.forEach((term, i) => {
-    const count = counts[i] ?? 0
-    all += count
-    if (chunkTerms.includes(term)) shared += count
-  })
-  return all > 0 ? shared / all : 0
 }
 
 function clamp(value: number): number {

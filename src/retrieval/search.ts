@@ -5,7 +5,7 @@ import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Meter } from '@agent-server/models'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
-import type { Hit, QueryRequest } from '@agent-server/schemas/query.ts'
+import type { Correction, Hit, QueryRequest } from '@agent-server/schemas/query.ts'
 import type { ChunkIndex, ChunkQuery } from '@agent-server/search'
 import { mixQueryTerms, type QueryTerms } from '@agent-server/search'
 import type { DocumentStore } from '@agent-server/stores'
@@ -69,6 +69,8 @@ export interface CallerSearch extends SearchedFor {
 interface Answer {
   /** Best first. Identical or nearly identical chunks appear once, however many documents contain them. */
   hits: Hit[]
+  /** Words of the question that were taken for others. */
+  corrections: Correction[]
   /** True if dense search or reranking was due but could not be done, e.g. because its model did not answer. */
   degraded: boolean
 }
@@ -120,11 +122,17 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     throw noVectors(mode)
   }
 
-  const analyse = ({ query, context = [] }: Search) => {
+  /** What is searched for, by words and by meaning. */
+  const analyse = async ({ query, context = [], visibility }: Search, signal?: AbortSignal) => {
     const questions = [query, ...context].map((each) => each.slice(0, MAX_QUERY))
+    const terms = mixQueryTerms(questions.map(analyseQuery), CONTEXT_WEIGHT)
+    const text = questions.toReversed().join('\n')
+    if (!spelling) return { text, terms, corrections: [] }
+    const found = await spelling.correct(questions.join('\n'), visibility, signal)
     return {
-      text: questions.toReversed().join('\n'),
-      terms: mixQueryTerms(questions.map(analyseQuery), CONTEXT_WEIGHT),
+      text: spelling.isSure ? correctText(text, found) : text,
+      terms: correctTerms(terms, found),
+      corrections: found.map(({ typed, corrected }) => ({ typed, corrected })),
     }
   }
 
@@ -133,12 +141,9 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     async search(search, signal) {
       const { topK, minScore = 0, visibility, sender, explain = false, meter } = search
       const mode = modeOf(search)
-      if (topK === 0) return { hits: [], degraded: false }
-      const { text, terms: typed } = analyse(search)
-      const corrections = (await spelling?.(text, visibility, signal)) ?? []
-      const terms = correctTerms(typed, corrections)
-      const vector =
-        mode === 'lexical' ? undefined : embed(correctText(text, corrections), signal, sender)
+      if (topK === 0) return { hits: [], corrections: [], degraded: false }
+      const { text, terms, corrections } = await analyse(search, signal)
+      const vector = mode === 'lexical' ? undefined : embed(text, signal, sender)
       if (vector)
         void ignore(vector, 'the index hears of it, unless the document store fails first')
       const count = reranking ? Math.max(topK, MIN_RERANKED) : topK
@@ -153,6 +158,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
         hits: best
           .map((chunk, place) => toHit(chunk, scores[place] ?? 0, isExplained))
           .filter(({ score }) => score >= minScore),
+        corrections,
         degraded: degraded || reranked === undefined,
       }
     },

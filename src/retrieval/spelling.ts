@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Visibility } from '@agent-server/lib/visibility.ts'
+import type { Correction } from '@agent-server/schemas/query.ts'
 import {
   type Analyser,
   type AnalyserLanguage,
@@ -7,93 +8,199 @@ import {
   detectLanguage,
   type QueryTerms,
 } from '@agent-server/search'
+import type { DocumentStore } from '@agent-server/stores'
 
 interface Dependencies {
-  index: Pick<ChunkIndex, 'frequencies'>
-  analyser: Pick<Analyser, 'query' | 'respellings'>
+  index: Pick<ChunkIndex, 'frequencies' | 'search'>
+  store: Pick<DocumentStore, 'readChunks'>
+  analyser: Pick<Analyser, 'query' | 'respellings' | 'stem'>
   /** That of the analyser. */
   language: AnalyserLanguage
+  /** Words that are right even if no document has them. */
+  realWords?: (() => readonly string[]) | undefined
 }
 
-/** What is probably meant by a word that no visible chunk has. */
-interface Correction {
+interface Word {
   typed: string
-  typedTerm: number
+  term: number
+}
+
+interface Respelling {
   word: string
   term: number
 }
 
-/** A whole word of letters, which is not part of a code; shorter ones have too many respellings. */
-const WORD = /(?<![\p{L}\p{N}\p{M}_'\u2019])\p{L}{4,24}(?![\p{L}\p{N}\p{M}_'\u2019])/gu
-/** The first words of a question that are looked up, and how many unknown ones are corrected, at some 3 ms each. */
+/**
+ * A whole word that may have a typing error, as the group; what is quoted comes first, so that its words are none.
+ * Shorter words have too many respellings, and longer ones too; what is joined to anything may be a code or a name.
+ */
+const WORD =
+  /"[^"]{0,300}"|“[^”]{0,300}”|„[^“”]{0,300}[“”]|«[^»]{0,300}»|`[^`]{0,300}`|(?<=(?:^|\s)[([¿¡]?)(\p{L}{5,14})(?=[)\],;:.!?…]{0,3}(?:\s|$))/gu
+/** Without a list of real words, one that no document has is more often right. */
+const LEAST_UNLISTED = 6
+/** The first words of a question that are looked up, and how many unknown ones are respelled. */
 const MAX_WORDS = 64
-const MAX_CORRECTIONS = 3
+const MAX_RESPELLED = 6
+/** Respellings between two turns of the event loop, and the likeliest that are looked for in chunks, in so many each. */
+const SLICE = 100
+const MAX_READ = 3
 /** Of a corrected word: measured, see docs/internals/retrieval-quality.md. */
 const WEIGHT = 0.7
+/** The share of function words that makes a question one of another language, and the words it takes to tell. */
+const FOREIGN = 0.3
+const LEAST_TO_TELL = 4
+
+/** A correction with the terms of both words. */
+interface FoundCorrection extends Correction {
+  typedTerm: number
+  term: number
+}
 
 export type Spelling = ReturnType<typeof createSpelling>
 
 /**
- * Corrects typing errors by the words of the documents: a word that no visible chunk has stands for the one from which
- * one error makes it, if there is one. Only what is visible counts, so a correction tells nothing of documents that
- * somebody must not see.
+ * Corrects typing errors by the words of the documents: a word that no visible chunk has, and that is not a real one,
+ * stands for the one from which one error makes it, if a visible chunk has that. Nothing else counts, so a correction
+ * tells nothing of documents that somebody must not see.
  */
-export function createSpelling({ index, analyser, language }: Dependencies) {
-  /** The words of another language are right, though close to some that the documents have. */
-  const isForeign = (text: string, unknown: readonly unknown[]) =>
-    unknown.length > 1 && (detectLanguage(text, language) ?? language) !== language
-
-  const unknownWords = async (text: string, visibility: Visibility, signal?: AbortSignal) => {
-    const typed = new Set(Array.from(text.matchAll(WORD), ([word]) => word).slice(0, MAX_WORDS))
-    const words = [...typed].flatMap((word) => {
-      const { terms } = analyser.query(word)
-      return terms.length === 1 ? [{ word, term: terms[0] ?? 0 }] : []
+export function createSpelling(dependencies: Dependencies) {
+  const { index, store, analyser, language, realWords } = dependencies
+  let realStems: Promise<Set<string>> | undefined
+  const termOf = (word: string) => {
+    const { terms } = analyser.query(word)
+    return terms.length === 1 ? terms[0] : undefined
+  }
+  /** Those of the question that may be wrong, as neither a real word nor a name. */
+  const doubtfulWords = async (text: string): Promise<Word[]> => {
+    const typed = realWords ? plainWords(text, language) : longOf(plainWords(text, language))
+    if (typed.length === 0) return []
+    realStems ??= stemsOf(realWords?.() ?? [], analyser.stem)
+    const stems = await realStems
+    const words = typed.flatMap((word) => {
+      const term = stems.has(analyser.stem(word.toLowerCase())) ? undefined : termOf(word)
+      return term === undefined ? [] : [{ typed: word, term }]
     })
-    const terms = Uint32Array.from(words, ({ term }) => term)
-    const frequencies = await index.frequencies?.(visibility, terms, signal)
-    const unknown = words.filter((_, place) => frequencies?.[place] === 0)
-    return isForeign(text, unknown) ? [] : unknown.slice(0, MAX_CORRECTIONS)
+    return words.length === 0 || isForeign(text, language) ? [] : words
   }
 
-  return async (text: string, visibility: Visibility, signal?: AbortSignal) => {
-    const unknown = await unknownWords(text, visibility, signal)
-    const respellings: ReturnType<Analyser['respellings']>[] = []
-    for (const { word } of unknown) {
-      respellings.push(analyser.respellings(word))
-      // Other requests need not wait for all of them.
-      await setImmediate()
-    }
-    const terms = Uint32Array.from(respellings.flat(), ({ term }) => term)
-    if (terms.length === 0) return []
+  const unknownWords = async (text: string, visibility: Visibility, signal?: AbortSignal) => {
+    const words = await doubtfulWords(text)
+    if (words.length === 0) return []
+    const terms = Uint32Array.from(words, ({ term }) => term)
     const frequencies = await index.frequencies?.(visibility, terms, signal)
-    let next = 0
-    return unknown.flatMap(({ word: typed, term: typedTerm }, place): Correction[] => {
-      const found = (respellings[place] ?? []).map((each) => ({
+    return words.filter((_, place) => frequencies?.[place] === 0).slice(0, MAX_RESPELLED)
+  }
+
+  /** The respellings that chunks may have, the likeliest first. */
+  const respell = async (typed: string, visibility: Visibility, signal?: AbortSignal) => {
+    const respellings: Respelling[] = []
+    for (const each of analyser.respellings(typed)) {
+      // Other requests need not wait for all of them.
+      if (respellings.push(each) % SLICE === 0) await setImmediate()
+    }
+    const terms = Uint32Array.from(respellings, ({ term }) => term)
+    const frequencies = await index.frequencies?.(visibility, terms, signal)
+    const first = typed.charAt(0).toLowerCase()
+    return respellings
+      .map((each, place) => ({
         ...each,
-        frequency: frequencies?.[next++] ?? 0,
-        isLikely: each.word.charAt(0) === typed.charAt(0).toLowerCase(),
+        frequency: frequencies?.[place] ?? 0,
+        isLikely: each.word.startsWith(first),
       }))
-      const [best] = found
-        .filter(({ frequency }) => frequency > 0)
-        .sort((a, b) => Number(b.isLikely) - Number(a.isLikely) || b.frequency - a.frequency)
-      return best ? [{ typed, typedTerm, word: best.word, term: best.term }] : []
-    })
+      .filter(({ frequency }) => frequency > 0)
+      .sort((a, b) => Number(b.isLikely) - Number(a.isLikely) || b.frequency - a.frequency)
+  }
+
+  /** The words of the chunks that have a term, or another with its hash. */
+  const wordsWith = async (term: number, visibility: Visibility, signal?: AbortSignal) => {
+    const terms = { terms: Uint32Array.of(term), counts: Float32Array.of(1) }
+    const query = { mode: 'lexical', terms, limit: MAX_READ } as const
+    const { candidates } = await index.search(visibility, query, signal)
+    const keys = candidates.map(({ key }) => key)
+    const { chunks } = await store.readChunks(visibility, keys)
+    return chunks.flatMap(({ title = '', heading, context = '', text }) =>
+      Array.from(`${title}\n${heading}\n${context}\n${text}`.toLowerCase().match(/\p{L}+/gu) ?? []),
+    )
+  }
+
+  const correct = async ({ typed, term }: Word, visibility: Visibility, signal?: AbortSignal) => {
+    const respellings = await respell(typed, visibility, signal)
+    for (const likeliest of [...new Set(respellings.map((each) => each.term))].slice(0, MAX_READ)) {
+      const ofTerm = respellings.filter((each) => each.term === likeliest)
+      const spellings = new Set(ofTerm.map(({ word }) => word))
+      const stems = new Set(ofTerm.map(({ word }) => analyser.stem(word)))
+      const words = await wordsWith(likeliest, visibility, signal)
+      const corrected =
+        words.find((word) => spellings.has(word)) ??
+        words.find((word) => stems.has(analyser.stem(word)))
+      if (corrected !== undefined) return [{ typed, corrected, typedTerm: term, term: likeliest }]
+    }
+    return []
+  }
+
+  return {
+    /** Whether what is left as it is can be told well enough to embed a question as corrected. */
+    isSure: language === 'english' && realWords !== undefined,
+    async correct(
+      text: string,
+      visibility: Visibility,
+      signal?: AbortSignal,
+    ): Promise<FoundCorrection[]> {
+      const unknown = index.frequencies ? await unknownWords(text, visibility, signal) : []
+      return (await Promise.all(unknown.map((word) => correct(word, visibility, signal)))).flat()
+    },
   }
 }
 
-/** The terms of a query with those of corrected words in the place of what was typed. */
-export function correctTerms(query: QueryTerms, corrections: readonly Correction[]): QueryTerms {
+/** Takes some tenths of a second for all of a language. */
+async function stemsOf(words: readonly string[], stem: (word: string) => string) {
+  const stems = new Set<string>()
+  for (const [place, word] of words.entries()) {
+    stems.add(stem(word))
+    if (place % SLICE === 0) await setImmediate()
+  }
+  return stems
+}
+
+/** The words without those that are probably names or codes. */
+function plainWords(text: string, language: AnalyserLanguage): string[] {
+  const words = new Set<string>()
+  for (const { 1: word, index: at } of text.matchAll(WORD)) {
+    const isFirst = at === 0 || text.charAt(at - 1) === '\n'
+    // Every noun of German has a capital.
+    const mayBeCapital = isFirst || language === 'german'
+    if (word && !(mayBeCapital ? /.\p{Lu}/u : /\p{Lu}/u).test(word)) words.add(word)
+    if (words.size === MAX_WORDS) break
+  }
+  return [...words]
+}
+
+const longOf = (words: readonly string[]) => words.filter(({ length }) => length >= LEAST_UNLISTED)
+
+const isForeign = (text: string, language: AnalyserLanguage) =>
+  language !== 'none' &&
+  (text.match(/\p{L}+/gu)?.length ?? 0) >= LEAST_TO_TELL &&
+  (detectLanguage(text, language, FOREIGN) ?? language) !== language
+
+/** The terms of a query with those of corrected words beside what was typed; scores still are shares of the latter. */
+export function correctTerms(
+  query: QueryTerms,
+  corrections: readonly FoundCorrection[],
+): QueryTerms {
   if (corrections.length === 0) return query
   const counts = new Map(Array.from(query.terms, (term, i) => [term, query.counts[i] ?? 0]))
   for (const { typedTerm, term } of corrections) {
     const count = (counts.get(typedTerm) ?? 0) * WEIGHT
-    counts.delete(typedTerm)
     counts.set(term, Math.max(counts.get(term) ?? 0, count))
   }
-  return { terms: Uint32Array.from(counts.keys()), counts: Float32Array.from(counts.values()) }
+  return {
+    terms: Uint32Array.from(counts.keys()),
+    counts: Float32Array.from(counts.values()),
+    total: query.counts.reduce((sum, count) => sum + count, 0),
+  }
 }
 
 export function correctText(text: string, corrections: readonly Correction[]): string {
-  const words = new Map(corrections.map(({ typed, word }) => [typed, word]))
-  return words.size === 0 ? text : text.replaceAll(WORD, (word) => words.get(word) ?? word)
+  const words = new Map(corrections.map(({ typed, corrected }) => [typed, corrected]))
+  return text.replaceAll(WORD, (all, typed?: string) => words.get(typed ?? '') ?? all)
 }

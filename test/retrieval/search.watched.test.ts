@@ -6,7 +6,7 @@ import { type Search, watchSearches } from '../../src/retrieval/search.ts'
 import { hitOf } from '../support/hit.ts'
 
 const query = { visibility: everything(), query: 'When?', topK: 5 }
-const FOUND = { hits: [hitOf('a')], degraded: false }
+const FOUND = { hits: [hitOf('a')], corrections: [], degraded: false }
 const { signal } = new AbortController()
 
 /** A retrieval that notes what it is asked. */

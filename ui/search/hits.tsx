@@ -20,6 +20,8 @@ import { search, type Trial } from './search-state.ts'
 export function Results({ trial, others }: { trial: Trial; others?: Trial | undefined }) {
   const opened = useSignal<Hit | undefined>(undefined)
   const response = trial.result.value
+  const corrected = response?.corrections?.map((each) => each.corrected) ?? []
+  const meant = [response?.query, ...corrected].join(' ')
   return (
     <div class="stack results">
       <ErrorNote message={trial.failure.value} />
@@ -28,6 +30,9 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
           <div class="row spread">
             <p class="hint">
               {response.hits.length} found in {formatSeconds(trial.milliseconds.value)}
+              {response.corrections?.map(
+                ({ typed, corrected }) => `; searched for “${corrected}” instead of “${typed}”`,
+              )}
               {response.degraded && '; a model used by search did not respond'}
             </p>
             <div class="row tight">
@@ -56,6 +61,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
                 key={hit.id}
                 hit={hit}
                 query={response.query}
+                meant={meant}
                 place={index + 1}
                 otherPlace={others?.result.value && rankIn(others.result.value.hits, hit)}
                 onOpen={() => (opened.value = hit)}
@@ -67,7 +73,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
       {opened.value && (
         <ReaderDialog
           hit={opened.value}
-          quotes={quotesOf(opened.value, response?.query ?? '')}
+          quotes={quotesOf(opened.value, meant)}
           onClose={() => (opened.value = undefined)}
         />
       )}
@@ -91,12 +97,15 @@ function rankIn(hits: readonly Hit[], { id }: Hit): number {
 function HitCard({
   hit,
   query,
+  meant,
   place,
   otherPlace,
   onOpen,
 }: {
   hit: Hit
   query: string
+  /** With the words that typing errors were taken for. */
+  meant: string
   place: number
   otherPlace: number | undefined
   onOpen: () => void
@@ -114,7 +123,7 @@ function HitCard({
       </div>
       {otherPlace !== undefined && <p class="hint">{comparison(place, otherPlace)}</p>}
       <ChunkFacts chunk={hit} />
-      <HitText hit={hit} query={query} />
+      <HitText hit={hit} query={meant} />
       <div class="row spread">
         <Stages stages={hit.stages} />
         <div class="row tight">

@@ -93,7 +93,7 @@ export interface components {
             hits: components["schemas"]["Hit"][];
             /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
             limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
-            /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
+            /** @description The standalone question used for the search, with typing errors corrected. Absent if the last message was used unchanged. */
             searchedFor?: string;
             /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
             unknownCitations?: number[];
@@ -207,7 +207,7 @@ export interface components {
                 hits?: components["schemas"]["Hit"][];
                 /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
                 limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
-                /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
+                /** @description The standalone question used for the search, with typing errors corrected. Absent if the last message was used unchanged. */
                 searchedFor?: string;
                 /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
                 unknownCitations?: number[];
@@ -1928,7 +1928,7 @@ export interface components {
                 limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
                 /** @description Duration of the run in milliseconds. */
                 milliseconds?: number;
-                /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
+                /** @description The standalone question used for the search, with typing errors corrected. Absent if the last message was used unchanged. */
                 searchedFor?: string;
                 /** @description The tool calls, in order. */
                 steps?: components["schemas"]["AnswerStep"][];
@@ -1995,6 +1995,13 @@ export interface components {
             } | null;
             /** @description Extension of the protocol: the new title. */
             title?: string | null;
+        };
+        /** @description A word in which a typing error was assumed. */
+        Correction: {
+            /** @description The word of the documents that was searched for. */
+            corrected: string;
+            /** @description The word as it was typed. */
+            typed: string;
         };
         /**
          * @example {
@@ -2734,7 +2741,7 @@ export interface components {
             hits: components["schemas"]["Hit"][];
             /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
             limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
-            /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
+            /** @description The standalone question used for the search, with typing errors corrected. Absent if the last message was used unchanged. */
             searchedFor?: string;
             /** @constant */
             type: "done";
@@ -3287,7 +3294,7 @@ export interface components {
             pictureDescription?: boolean;
             /** @description Row number, from 1, if the hit is a table row. The header and blank rows are not counted. */
             row?: number;
-            /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
+            /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains; a corrected word counts 0.7. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
             score: number;
             /** @description Sheet of the workbook that contains the row. */
             sheet?: string;
@@ -4260,6 +4267,8 @@ export interface components {
             topK?: number | null;
         };
         QueryResult: {
+            /** @description Words that no document has, and that the search took for typing errors. Absent if there are none. */
+            corrections?: components["schemas"]["Correction"][];
             /** @description A model used by the search did not respond, or cannot read the question, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise. */
             degraded?: boolean;
             /** @description The matching chunks, best first. */
@@ -5171,7 +5180,7 @@ export interface components {
                 heading?: string;
                 /** @description Chunk identifier. */
                 id: string;
-                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
+                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains; a corrected word counts 0.7. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
                 score: number;
                 /** @description The chunk’s score in each stage of the search. Only with `explain`. */
                 stages?: {
@@ -6199,7 +6208,7 @@ export interface components {
                 file_id: string;
                 /** @description Title of the document, or its id. */
                 filename: string;
-                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
+                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains; a corrected word counts 0.7. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
                 score: number;
                 /** @description Start offset of the passage in the document. */
                 start: number;
@@ -6348,6 +6357,7 @@ export type ConversationItem = components['schemas']['ConversationItem'];
 export type ConversationItemList = components['schemas']['ConversationItemList'];
 export type ConversationList = components['schemas']['ConversationList'];
 export type ConversationPatch = components['schemas']['ConversationPatch'];
+export type Correction = components['schemas']['Correction'];
 export type CreateApiKey = components['schemas']['CreateApiKey'];
 export type CreateCollection = components['schemas']['CreateCollection'];
 export type CreateConversation = components['schemas']['CreateConversation'];

@@ -74,9 +74,14 @@ export function addCorpusTools(server: McpServer, corpus: Corpus, guarded: Guard
     (query, { mcpReq }) =>
       guarded(async () => {
         const search = { ...query, filter: within(query) }
-        const { hits, degraded } = await retrieval.search(search, mcpReq.signal)
+        const { hits, corrections, degraded } = await retrieval.search(search, mcpReq.signal)
         const text = hits.map(describeHit).join('\n\n') || 'Nothing was found.'
-        return { text, structured: { hits, ...(degraded && { degraded }) } }
+        const structured = {
+          hits,
+          ...(corrections.length > 0 && { corrections }),
+          ...(degraded && { degraded }),
+        }
+        return { text, structured }
       }),
   )
   server.registerTool(

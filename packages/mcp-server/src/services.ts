@@ -7,7 +7,7 @@ import type {
 import type { Filter } from '@agent-server/schemas/metadata.ts'
 import type { DocumentInput } from '@agent-server/schemas/new-document.ts'
 import type { Caller, Scope } from '@agent-server/schemas/operator/api-key.ts'
-import type { Hit, QueryRequest } from '@agent-server/schemas/query.ts'
+import type { Correction, Hit, QueryRequest } from '@agent-server/schemas/query.ts'
 
 // What MCP and its sign-in use of the server, whose own parts fit as they are.
 
@@ -55,7 +55,10 @@ export interface Corpus {
   /** Names of the collections that the caller sees. */
   collections(signal: AbortSignal): Promise<string[]>
   retrieval: {
-    search(query: Search, signal: AbortSignal): Promise<{ hits: Hit[]; degraded: boolean }>
+    search(
+      query: Search,
+      signal: AbortSignal,
+    ): Promise<{ hits: Hit[]; corrections: Correction[]; degraded: boolean }>
   }
 }
 

@@ -3,6 +3,7 @@ export { createBuiltinEmbedder, EMBED_ENTRY, EMBEDDING } from './builtin/embedde
 export {
   builtinFor,
   builtinModel,
+  englishWords,
   findPackage,
   isInstalled,
   MINILM,

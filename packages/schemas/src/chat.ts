@@ -160,7 +160,7 @@ export const RUN_OUTCOME = {
     .string()
     .optional()
     .describe(
-      'The standalone question used for the search. Absent if the last message was used unchanged.',
+      'The standalone question used for the search, with typing errors corrected. Absent if the last message was used unchanged.',
     ),
   citations: CITATIONS,
   citationCheck: CITATION_CHECK,

@@ -19,7 +19,7 @@ export const ContextTopK = z
   )
 
 const SCORE =
-  'From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only.'
+  'From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains; a corrected word counts 0.7. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only.'
 
 /** The minimum score of any search; `null` counts as absent. */
 export const MinScore = z
@@ -168,6 +168,13 @@ export const UNKNOWN_CITATIONS = z
     'Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none.',
   )
 
+export const Correction = z
+  .object({
+    typed: z.string().describe('The word as it was typed.'),
+    corrected: z.string().describe('The word of the documents that was searched for.'),
+  })
+  .meta({ id: 'Correction', description: 'A word in which a typing error was assumed.' })
+
 /** Parts of the tokens, if the model reports them. */
 export const TOKEN_DETAILS = {
   cachedTokens: z
@@ -215,6 +222,12 @@ export const QueryResponse = z
   .object({
     query: z.string().describe('The original query.'),
     hits: z.array(Hit).describe('The matching chunks, best first.'),
+    corrections: z
+      .array(Correction)
+      .optional()
+      .describe(
+        'Words that no document has, and that the search took for typing errors. Absent if there are none.',
+      ),
     degraded: DEGRADED,
     steps: z
       .array(SearchStep)
@@ -228,6 +241,7 @@ export const QueryResponse = z
   })
   .meta({ id: 'QueryResult' })
 
+export type Correction = z.output<typeof Correction>
 export type Effort = z.output<typeof Effort>
 export type SearchStep = z.output<typeof SearchStep>
 export type SearchMode = z.output<typeof SearchMode>

@@ -27,6 +27,7 @@ export {
   lengthNorm,
   mixQueryTerms,
   type QueryTerms,
+  shareOfTerms,
   type TermBatch,
   termWeight,
 } from './term-batch.ts'

@@ -45,6 +45,18 @@ export function joinTermBatches(batches: readonly TermBatch[]): TermBatch {
 export interface QueryTerms {
   terms: Uint32Array<ArrayBuffer>
   counts: Float32Array<ArrayBuffer>
+  /** What the counts are shares of, if not of their sum. */
+  total?: number
+}
+
+/** The share of a query's terms, by their counts, of which `has` is true. */
+export function shareOfTerms(
+  { terms, counts, total = counts.reduce((sum, count) => sum + count, 0) }: QueryTerms,
+  has: (term: number, place: number) => boolean,
+): number {
+  let shared = 0
+  for (const [place, term] of terms.entries()) if (has(term, place)) shared += counts[place] ?? 0
+  return total > 0 ? shared / total : 0
 }
 
 /** Combines the terms of all queries; the counts of all but the first query are multiplied by `weight`. */

@@ -1,6 +1,7 @@
 import type { SearchStep } from '@agent-server/schemas/query.ts'
 import { type AgentEvent, type AgentRequest, visibilityOf } from '@agent-server/wire'
 import type { Retrieval } from '../../retrieval/search.ts'
+import { correctText } from '../../retrieval/spelling.ts'
 import type { RunBudget } from './budget.ts'
 import { searchByEffort } from './search-by-effort.ts'
 import { toQuery } from './standalone-question.ts'
@@ -24,9 +25,11 @@ export async function* findChunks(
   const search = { ...query, ...scopeOf(request), topK, explain: true, meter }
   const means = { ...parts, retrieval, meter }
   const steps = searchByEffort(means, search, topK > 0 ? effort : 'low', signal)
-  const { hits, degraded } = yield* eachStep(steps)
-  const searchedFor = query.isRewritten ? query.query : undefined
-  return { query: query.query, hits, degraded, searchedFor }
+  const { hits, corrections, degraded } = yield* eachStep(steps)
+  const corrected = correctText(query.query, corrections)
+  const isChanged = query.isRewritten || corrected !== query.query
+  const searchedFor = isChanged ? corrected : undefined
+  return { query: query.query, hits, corrections, degraded, searchedFor }
 }
 
 /** Yields the steps as events. */

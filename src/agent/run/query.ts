@@ -1,6 +1,7 @@
 import { type ChatModel, UNMETERED } from '@agent-server/models'
 import { type Caller, shareOf } from '@agent-server/schemas/operator/api-key.ts'
 import {
+  type Correction,
   checkEffort,
   type Effort,
   type Hit,
@@ -32,6 +33,7 @@ interface Dependencies {
 
 export interface QueryAnswer {
   hits: Hit[]
+  corrections: Correction[]
   degraded: boolean
   /** What was done; absent for a single search. */
   steps?: SearchStep[] | undefined

@@ -2,10 +2,11 @@ import type { ChatModel, ModelMessage, ModelTool } from '@agent-server/models'
 import type { CitationCheck } from '@agent-server/schemas/citation.ts'
 import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import { accountOwner, ownerIdOf, shareOf } from '@agent-server/schemas/operator/api-key.ts'
-import { checkEffort } from '@agent-server/schemas/query.ts'
+import { type Correction, checkEffort } from '@agent-server/schemas/query.ts'
 import type { ArtifactStore } from '@agent-server/stores'
 import type { AgentEvent, AgentRequest, Payment } from '@agent-server/wire'
 import type { Retrieval } from '../../retrieval/search.ts'
+import { correctText } from '../../retrieval/spelling.ts'
 import type { TermsOf } from '../citations/attribution.ts'
 import {
   type Citations,
@@ -109,9 +110,11 @@ export async function* begin(
   }
   const fit = (replacementMessage?: string) => fitRun(parts, request, state, replacementMessage)
   const passages = paused
-    ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
+    ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks), corrections: [] }
     : yield* findChunks(parts, request, { meter: budget.meter, promptFor: fit }, signal)
   state.numbered = citations.add(passages.hits.map(withoutStages))
+  // A model that only quotes chooses by the words of the question.
+  if (!parts.model.generates) state.messages = withCorrections(state.messages, passages.corrections)
   const fitted = fit()
   if (!paused && topK > 0) searched(passages.query, fitted.chunks, passages.hits)
   const waited = readPendingCalls(paused, request.resume)
@@ -138,6 +141,16 @@ export async function* begin(
     waited,
     isRefused: (call: ToolCall) => tools.needsApproval(call.name) && !approved.includes(call),
   }
+}
+
+function withCorrections(
+  messages: readonly ModelMessage[],
+  corrections: readonly Correction[],
+): readonly ModelMessage[] {
+  if (corrections.length === 0) return messages
+  return messages.map((each) =>
+    each.role === 'user' ? { ...each, content: correctText(each.content, corrections) } : each,
+  )
 }
 
 /** What a prompt is fitted from, besides the request. */

@@ -1,7 +1,7 @@
 import { startDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { askModel, type ChatModel, type Meter, telling, usageOf } from '@agent-server/models'
-import type { Effort, Hit, SearchStep } from '@agent-server/schemas/query.ts'
+import type { Correction, Effort, Hit, SearchStep } from '@agent-server/schemas/query.ts'
 import type { Retrieval, SearchedFor } from '../../retrieval/search.ts'
 import { asData } from '../citations/citations.ts'
 import { partsOf } from './question-parts.ts'
@@ -60,7 +60,7 @@ export async function* searchByEffort<Query extends SearchedFor>(
   const forEach = (parts: Query) => questions.map((question) => ({ ...parts, query: question }))
   if (effort === 'low') {
     yield* findings.searchFor(forEach(search), signal)
-    return { hits: findings.best(), degraded: findings.isDegraded() }
+    return findings.answer()
   }
   using deadline = startDeadline(bounds.seconds * 1_000, signal)
   let tokens = 0
@@ -79,9 +79,9 @@ export async function* searchByEffort<Query extends SearchedFor>(
     const reason = stopReason(error, deadline.isOver)
     if (!reason) throw error
     yield { action: 'stop', reason }
-    return { hits: findings.best(), degraded: reason === 'model' || findings.isDegraded() }
+    return findings.answer(reason === 'model')
   }
-  return { hits: findings.best(), degraded: findings.isDegraded() }
+  return findings.answer()
 }
 
 interface Rounds<Query extends SearchedFor> {
@@ -127,11 +127,17 @@ function createFindings<Query extends SearchedFor>(
 ) {
   const lists: Hit[][] = []
   const searched = new Set<string>()
+  const corrections = new Map<string, Correction>()
   let degraded = false
+  const best = () => mergeHits(lists, topK)
   return {
     searched: () => [...searched],
-    isDegraded: () => degraded,
-    best: () => mergeHits(lists, topK),
+    best,
+    answer: (failed = false) => ({
+      hits: best(),
+      corrections: [...corrections.values()],
+      degraded: failed || degraded,
+    }),
     fresh: (queries: readonly string[]) => queries.filter((query) => !searched.has(query)),
     async *searchFor(queries: readonly Query[], signal?: AbortSignal): AsyncGenerator<SearchStep> {
       const answers = await Promise.all(
@@ -141,6 +147,7 @@ function createFindings<Query extends SearchedFor>(
         const known = new Set(lists.flat().map(({ id }) => id))
         searched.add(search.query)
         lists.push(answer.hits)
+        for (const each of answer.corrections) corrections.set(each.typed, each)
         degraded ||= answer.degraded
         const found = answer.hits.filter(({ id }) => !known.has(id)).length
         yield { action: 'search', query: search.query, found }

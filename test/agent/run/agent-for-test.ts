@@ -67,7 +67,7 @@ export function createAgentForTest(parts: AgentParts) {
     search: async (query: Search, signal?: AbortSignal) => {
       signal?.throwIfAborted()
       searches.push(query)
-      return { hits: found.map(hitOf), degraded: false }
+      return { hits: found.map(hitOf), corrections: [], degraded: false }
     },
   }
   const registry = new ToolRegistry({

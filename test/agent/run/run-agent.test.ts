@@ -145,7 +145,11 @@ describe('citations', () => {
     ]
     const search = semanticSearch(
       {
-        search: async () => ({ hits: (results.shift() ?? []).map(hitOf), degraded: false }),
+        search: async () => ({
+          hits: (results.shift() ?? []).map(hitOf),
+          corrections: [],
+          degraded: false,
+        }),
       },
       5,
     )

@@ -24,7 +24,7 @@ async function lastStep(
   bounds: Partial<typeof BOUNDS>,
   model: Pick<ChatModel, 'name' | 'stream'> = insatiable,
 ): Promise<SearchStep | undefined> {
-  const retrieval = { search: async () => ({ hits: [], degraded: false }) }
+  const retrieval = { search: async () => ({ hits: [], corrections: [], degraded: false }) }
   const means = { model, retrieval, meter: UNMETERED, isStopWord: () => false }
   const parts = { ...means, bounds: { ...BOUNDS, ...bounds } }
   const search = { query: 'a', topK: 3 }
@@ -56,7 +56,7 @@ describe('The searches for one question', () => {
 
 it('The searches for one question end where a limit is used up, with what was found', async () => {
   const hit = hitOf('a')
-  const retrieval = { search: async () => ({ hits: [hit], degraded: false }) }
+  const retrieval = { search: async () => ({ hits: [hit], corrections: [], degraded: false }) }
   const meter: Meter = {
     begin: () => Promise.reject(new AppError('rate_limited', 'You have used your 50 tokens')),
   }
@@ -67,5 +67,5 @@ it('The searches for one question end where a limit is used up, with what was fo
   let next = await searches.next()
   for (; !next.done; next = await searches.next()) steps.push(next.value)
   expect(steps.at(-1)).toEqual({ action: 'stop', reason: 'tokens' })
-  expect(next.value).toEqual({ hits: [hit], degraded: false })
+  expect(next.value).toEqual({ hits: [hit], corrections: [], degraded: false })
 })

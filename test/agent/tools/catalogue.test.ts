@@ -34,7 +34,7 @@ async function toolsWith(tools: object): Promise<Tool[]> {
       config: { TOP_K: 5 },
       model: createScriptedModel([]),
       isStopWord: () => false,
-      retrieval: { search: async () => ({ hits: [], degraded: false }) },
+      retrieval: { search: async () => ({ hits: [], corrections: [], degraded: false }) },
       store,
       artifacts: createMemoryArtifactStore(),
       sandbox: UNUSED,

@@ -16,7 +16,7 @@ describe('semantic_search', () => {
     const search = async (query: Search, signal?: AbortSignal) => {
       queries.push(query)
       signals.push(signal)
-      return { hits: [hitOf('a'), hitOf('b')], degraded: false }
+      return { hits: [hitOf('a'), hitOf('b')], corrections: [], degraded: false }
     }
     return { tool: semanticSearch({ search }, defaultTopK), queries, signals }
   }
@@ -39,7 +39,10 @@ describe('semantic_search', () => {
     })
 
     it('says that nothing was found', async () => {
-      const tool = semanticSearch({ search: async () => ({ hits: [], degraded: false }) }, 5)
+      const tool = semanticSearch(
+        { search: async () => ({ hits: [], corrections: [], degraded: false }) },
+        5,
+      )
       expect(await tool.run({ query: 'a' }, createContext(), signal)).toContain(
         'Nothing was found.',
       )

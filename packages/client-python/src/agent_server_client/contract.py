@@ -820,6 +820,11 @@ class ConversationPatch(TypedDict):
     expected: NotRequired[Expected1]
 
 
+class Correction(TypedDict):
+    typed: str
+    corrected: str
+
+
 Collection3: TypeAlias = str
 
 
@@ -3506,6 +3511,7 @@ class OllamaGenerateAnswer(TypedDict):
 class QueryResult(TypedDict):
     query: str
     hits: list[Hit]
+    corrections: NotRequired[list[Correction]]
     degraded: NotRequired[bool]
     steps: NotRequired[list[SearchStep]]
     usage: NotRequired[UsageModel]

@@ -40,6 +40,8 @@ Examples:
     if (terminal.json) terminal.printJson(answer)
     else for (const [index, hit] of answer.hits.entries()) printHit(terminal, hit, index + 1)
     if (!terminal.json && answer.hits.length === 0) terminal.note('Nothing was found')
+    for (const { typed, corrected } of answer.corrections ?? [])
+      terminal.note(`No document has “${typed}”: searched for “${corrected}”`)
     if (answer.degraded)
       terminal.note('A model did not respond: results are from keyword search only')
     return EXIT.done

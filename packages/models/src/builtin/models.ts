@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { SetupError } from '@agent-server/lib/errors.ts'
 
 /** A model that runs in a process of this server, and comes in a package. All give vectors of `DIMENSION` numbers. */
@@ -57,6 +58,12 @@ function locate(model: BuiltinModel): string | undefined {
 }
 
 export const isInstalled = (model: BuiltinModel): boolean => locate(model) !== undefined
+
+/** The whole words of the vocabulary of MiniLM, which are the frequent ones of English, and names. */
+export function englishWords(): string[] {
+  const vocabulary = readFileSync(join(findPackage(MINILM), 'vocab.txt'), 'utf8')
+  return vocabulary.split('\n').filter((token) => /^[a-z]{2,}$/.test(token))
+}
 
 /** Throws a SetupError that says what to do if the package is not installed. */
 export function findPackage(model: BuiltinModel): string {

@@ -22,10 +22,12 @@ export interface Analyser {
   /** Empty if `text` contains nothing searchable. Only the first 1,000 distinct terms count. */
   query(text: string): QueryTerms
   /**
-   * The words from which one typing error makes `word`, with their terms; several words may have one term. Empty if one
-   * of them is a stop word with the same first letter.
+   * The words from which one typing error makes `word`, with their terms; several words may have one term. None if one
+   * of them is a stop word with the same first letter. Some languages take 30 ms for all.
    */
-  respellings(word: string): { word: string; term: number }[]
+  respellings(word: string): Iterable<{ word: string; term: number }>
+  /** What the hash of a lower-case word is made of. */
+  stem(word: string): string
 }
 
 /** Increase a language's version, or the default, whenever a change makes texts yield different terms. */
@@ -38,7 +40,7 @@ const MAX_QUERY_TERMS = 1_000
 const MAX_OCCURRENCES = 255
 
 export function createAnalyser(language: AnalyserLanguage): Analyser {
-  const { termsOf, wordTerms } = createVocabulary(language)
+  const { termsOf, wordTerms, stem, isStopWord } = createVocabulary(language)
   const lowerCase =
     language === 'turkish'
       ? (text: string) => text.toLocaleLowerCase('tr')
@@ -84,17 +86,16 @@ export function createAnalyser(language: AnalyserLanguage): Analyser {
       }
     },
 
-    respellings(word) {
+    *respellings(word) {
       const typed = lowerCase(word)
-      const respellings: { word: string; term: number }[] = []
-      for (const respelling of respellingsOf(typed, language)) {
-        const [term] = wordTerms(respelling)
-        if (term !== undefined) respellings.push({ word: respelling, term })
-        // The first letter is the one that is seldom wrong.
-        else if (respelling.charAt(0) === typed.charAt(0)) return []
+      const respellings = [...respellingsOf(typed, language)]
+      // The first letter is the one that is seldom wrong.
+      if (respellings.some((each) => isStopWord(each) && each.charAt(0) === typed.charAt(0))) return
+      for (const respelling of respellings) {
+        for (const term of wordTerms(respelling)) yield { word: respelling, term }
       }
-      return respellings
     },
+    stem,
   }
 }
 

@@ -44,9 +44,13 @@ const MAX_TEXT = 2_000
 
 /**
  * The language of a text by its script and its function words, or undefined where it has too few of them, as a table,
- * code or a list of names has. Looks for `expected` first: what fits it loads no other list.
+ * code or a list of names has: less than `least` of the words. Looks for `expected` first: what fits it loads no other list.
  */
-export function detectLanguage(text: string, expected: AnalyserLanguage): string | undefined {
+export function detectLanguage(
+  text: string,
+  expected: AnalyserLanguage,
+  least = AT_LEAST,
+): string | undefined {
   const start = text.slice(0, MAX_TEXT)
   const letters = start.match(/\p{L}/gu)?.length ?? 0
   const script = SCRIPTS.find(([, of]) => (start.match(of)?.length ?? 0) > letters * OF_SCRIPT)
@@ -55,10 +59,10 @@ export function detectLanguage(text: string, expected: AnalyserLanguage): string
   if (words.length === 0) return undefined
   const expectedWords = new Set(stopWordsOf(expected))
   const fitting = words.filter((word) => expectedWords.has(word)).length
-  return fitting >= words.length * CLEARLY ? expected : likeliest(words)
+  return fitting >= words.length * CLEARLY ? expected : likeliest(words, least)
 }
 
-function likeliest(words: readonly string[]): string | undefined {
+function likeliest(words: readonly string[], least: number): string | undefined {
   languagesOf ??= loadLists()
   const candidates = words.map((word) => languagesOf?.get(word) ?? [])
   const scores = new Map<string, number>()
@@ -70,7 +74,7 @@ function likeliest(words: readonly string[]): string | undefined {
   }
   const [best = ''] = [...scores].toSorted(([, a], [, b]) => b - a)[0] ?? []
   const share = candidates.filter((languages) => languages.includes(best)).length / words.length
-  return share >= AT_LEAST ? best : undefined
+  return share >= least ? best : undefined
 }
 
 /** The languages of each function word. */

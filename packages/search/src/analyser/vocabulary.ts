@@ -32,6 +32,8 @@ export function createVocabulary(language: AnalyserLanguage) {
     }),
     /** Those of a lower-case word without apostrophes that is not worth remembering. */
     wordTerms,
+    stem,
+    isStopWord: (word: string) => stopWords.has(word),
   }
 }
 

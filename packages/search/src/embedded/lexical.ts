@@ -1,6 +1,12 @@
 import { lowerBound } from '@agent-server/lib/lower-bound.ts'
 import { createTopHits, type Ranking } from '../ranking.ts'
-import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-batch.ts'
+import {
+  inverseFrequency,
+  K1,
+  type QueryTerms,
+  shareOfTerms,
+  type TermBatch,
+} from '../term-batch.ts'
 import type { Scope } from './scope.ts'
 import { postingsIn, scoreSegment, type WeightedTerm } from './score.ts'
 import { buildSegment, findKey, findTerm, normOf, removeChunk, type Segment } from './segment.ts'
@@ -97,19 +103,16 @@ function searchSegments(
 /** The share of the query's terms, by their counts, that each of these chunks contains; NaN for an unknown key. */
 function sharesIn(
   segments: readonly Segment[],
-  { terms, counts }: QueryTerms,
+  query: QueryTerms,
   keys: Uint32Array,
 ): Float64Array<ArrayBuffer> {
-  const all = counts.reduce((sum, count) => sum + count, 0) || 1
   const shares = new Float64Array(keys.length).fill(Number.NaN)
   for (const segment of segments) {
-    const positions = Array.from(terms, (term) => findTerm(segment, term))
+    const positions = Array.from(query.terms, (term) => findTerm(segment, term))
     for (const [place, key] of keys.entries()) {
       const ordinal = findKey(segment, key)
       if (ordinal < 0 || segment.removed?.[ordinal]) continue
-      const countOf = (position: number, i: number) =>
-        holds(segment, position, ordinal) ? (counts[i] ?? 0) : 0
-      shares[place] = positions.reduce((sum, position, i) => sum + countOf(position, i), 0) / all
+      shares[place] = shareOfTerms(query, (_, i) => holds(segment, positions[i] ?? -1, ordinal))
     }
   }
   return shares

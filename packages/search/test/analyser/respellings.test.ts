@@ -3,7 +3,7 @@ import { createAnalyser } from '../../src/analyser/analyser.ts'
 import type { AnalyserLanguage } from '../../src/analyser/languages.ts'
 
 const respell = (word: string, language: AnalyserLanguage = 'english') =>
-  createAnalyser(language).respellings(word)
+  Array.from(createAnalyser(language).respellings(word))
 
 describe('Respellings', () => {
   it.each([

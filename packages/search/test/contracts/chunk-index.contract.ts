@@ -16,6 +16,8 @@ import { describeVectorIndex } from './vector-index.contract.ts'
 
 export interface ChunkIndexCase {
   index: ChunkIndex
+  /** Whether it counts the chunks that have a term; absent for no. */
+  counts?: boolean
   /** Removes what the index leaves behind when it is closed. */
   remove(): Promise<void>
 }
@@ -28,11 +30,12 @@ export function describeChunkIndex(
   describe(`${name} as a chunk index`, () => {
     let index: ChunkIndex
     let source: ReturnType<typeof createSource>
+    let counts: boolean
     let remove: () => Promise<void>
 
     beforeEach(async () => {
       source = createSource()
-      ;({ index, remove } = await create(source))
+      ;({ index, remove, counts = false } = await create(source))
     })
     afterEach(async () => {
       await index.close()
@@ -40,7 +43,7 @@ export function describeChunkIndex(
     })
 
     describeVectorIndex(() => ({ index, source }))
-    describeSeen(() => ({ index, source }))
+    describeSeen(() => ({ index, source, counts }))
 
     describe('search', () => {
       it('finds nothing in an empty index', async () => {

@@ -8,6 +8,8 @@ import { randomVector } from './vector-index.contract.ts'
 
 interface Case {
   index: ChunkIndex
+  /** Whether it counts the chunks that have a term. */
+  counts: boolean
   source: ReturnType<typeof createSource>
 }
 
@@ -77,12 +79,19 @@ export function describeSeen(current: () => Case): void {
     return index
   }
 
+  const countsOf = async (index: ChunkIndex, visibility: Visibility) => {
+    const { terms } = queryOf(['all', 'other'])
+    const counts = await index.frequencies?.(visibility, terms)
+    return counts && [...counts]
+  }
+  const countsFor = (count: number) => (current().counts ? [count, 0] : undefined)
+
   describe('what is visible', () => {
     it('is asked of what answers a caller, as no other method does', () => {
-      const { index } = current()
+      const { index, counts } = current()
       const methods = Object.entries(index).filter(([, part]) => typeof part === 'function')
       const names = methods.map(([name]) => name).filter((name) => !NEEDS_NONE.includes(name))
-      expect(names).toEqual(index.frequencies ? ['search', 'frequencies'] : ['search'])
+      expect(names).toEqual(counts ? ['search', 'frequencies'] : ['search'])
     })
 
     it.each([
@@ -111,10 +120,20 @@ export function describeSeen(current: () => Case): void {
       const expected = Object.entries(LABELS).filter(([, labels]) => sees(visibility, labels))
       const found = candidates.map(({ key }) => key).toSorted((a, b) => a - b)
       expect(found).toEqual(expected.map(([key]) => Number(key)))
-      const { terms } = queryOf(['all', 'other'])
-      const frequencies = await index.frequencies?.(visibility, terms)
-      if (index.frequencies) expect([...(frequencies ?? [])]).toEqual([found.length, 0])
+      expect(await countsOf(index, visibility)).toEqual(countsFor(found.length))
     })
+
+    it.each([
+      ['of none', 'none', 10],
+      ['of one', MINE, 11],
+      ['of all', 'all', 12],
+    ] as const)(
+      'is counted without conversations of others: %s',
+      async (_whose, conversations, count) => {
+        const visibility = { collections: 'all', rights: 'all', conversations } as const
+        expect(await countsOf(await fill(), visibility)).toEqual(countsFor(count))
+      },
+    )
 
     it('is found whatever a filter says, where it is of the conversation', async () => {
       const index = await fill()

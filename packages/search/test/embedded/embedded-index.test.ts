@@ -25,6 +25,7 @@ describeChunkIndex('The embedded index', async (source) => {
   const directory = await mkdtemp(join(tmpdir(), 'agent-server-index-'))
   return {
     index: open(directory, source),
+    counts: true,
     remove: () => rm(directory, { recursive: true, force: true }),
   }
 })
