@@ -35,9 +35,7 @@ interface Respelling {
  * Shorter words have too many respellings, and longer ones too; what is joined to anything may be a code or a name.
  */
 const WORD =
-  /"[^"]{0,300}"|“[^”]{0,300}”|„[^“”]{0,300}[“”]|«[^»]{0,300}»|`[^`]{0,300}`|(?<=(?:^|\s)[([¿¡]?)(\p{L}{5,14})(?=[)\],;:.!?…]{0,3}(?:\s|$))/gu
-/** Without a list of real words, one that no document has is more often right. */
-const LEAST_UNLISTED = 6
+  /"[^"]{0,300}"|“[^”]{0,300}”|„[^“”]{0,300}[“”]|«[^»]{0,300}»|`[^`]{0,300}`|(?<=(?:^|\s)[([¿¡]?)(\p{L}{6,14})(?=[)\],;:.!?…]{0,3}(?:\s|$))/gu
 /** The first words of a question that are looked up, and how many unknown ones are respelled. */
 const MAX_WORDS = 64
 const MAX_RESPELLED = 6
@@ -72,7 +70,7 @@ export function createSpelling(dependencies: Dependencies) {
   }
   /** Those of the question that may be wrong, as neither a real word nor a name. */
   const doubtfulWords = async (text: string): Promise<Word[]> => {
-    const typed = realWords ? plainWords(text, language) : longOf(plainWords(text, language))
+    const typed = plainWords(text, language)
     if (typed.length === 0) return []
     realStems ??= stemsOf(realWords?.() ?? [], analyser.stem)
     const stems = await realStems
@@ -174,8 +172,6 @@ function plainWords(text: string, language: AnalyserLanguage): string[] {
   }
   return [...words]
 }
-
-const longOf = (words: readonly string[]) => words.filter(({ length }) => length >= LEAST_UNLISTED)
 
 const isForeign = (text: string, language: AnalyserLanguage) =>
   language !== 'none' &&

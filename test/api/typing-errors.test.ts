@@ -24,7 +24,7 @@ describe('A question with a typing error', () => {
   it.each(['lexical', 'dense', 'hybrid'])('is answered by mode %s', async (mode) => {
     const first = (query: string) => titles({ query, mode, topK: 1 })
     expect(await first('charcters of a pasword')).toEqual(['Accounts'])
-    expect(await first('a ferrry to the iland')).toEqual(['Ships'])
+    expect(await first('a ferrry to the ilsand')).toEqual(['Ships'])
   })
 
   it('is embedded once, as it was meant', async () => {

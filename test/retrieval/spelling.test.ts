@@ -88,6 +88,7 @@ describe('The spelling of a question', () => {
       'a house in kazakhstan',
       'is the harbor ok',
       'sells clays',
+      'can it parse the file',
     ].map((text): [string, string] => ['right words', text]),
   ])('is left as it is with %s: %s', async (_case, typed) => {
     expect(await corrected(typed)).toBe(typed)
@@ -146,7 +147,7 @@ describe('The spelling of a question', () => {
     expect(none.spelling.isSure).toBe(false)
   })
 
-  it('is corrected in longer words alone, and not for certain, where real words are not known', async () => {
+  it('is corrected, but not for certain, where real words are not known', async () => {
     const texts = ['Die Kündigung des Vertrags steht im Archiv der Bank.']
     const german = await openSpelling(texts, 'german')
     expect(await german.corrected('Wo steht die Kündgung?')).toBe('Wo steht die kündigung?')
