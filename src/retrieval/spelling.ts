@@ -63,6 +63,7 @@ export type Spelling = ReturnType<typeof createSpelling>
  */
 export function createSpelling(dependencies: Dependencies) {
   const { index, store, analyser, language, realWords } = dependencies
+  let real: Set<string> | undefined
   let realStems: Promise<Set<string>> | undefined
   const termOf = (word: string) => {
     const { terms } = analyser.query(word)
@@ -70,9 +71,12 @@ export function createSpelling(dependencies: Dependencies) {
   }
   /** Those of the question that may be wrong, as neither a real word nor a name. */
   const doubtfulWords = async (text: string): Promise<Word[]> => {
-    const typed = plainWords(text, language)
+    const plain = plainWords(text, language)
+    real ??= new Set(realWords?.())
+    const typed = plain.filter((word) => !real?.has(word.toLowerCase()))
     if (typed.length === 0) return []
-    realStems ??= stemsOf(realWords?.() ?? [], analyser.stem)
+    // Inflected forms may not be listed.
+    realStems ??= stemsOf(real, analyser.stem)
     const stems = await realStems
     const words = typed.flatMap((word) => {
       const term = stems.has(analyser.stem(word.toLowerCase())) ? undefined : termOf(word)
@@ -151,11 +155,12 @@ export function createSpelling(dependencies: Dependencies) {
 }
 
 /** Takes some tenths of a second for all of a language. */
-async function stemsOf(words: readonly string[], stem: (word: string) => string) {
+async function stemsOf(words: ReadonlySet<string>, stem: (word: string) => string) {
   const stems = new Set<string>()
-  for (const [place, word] of words.entries()) {
+  let done = 0
+  for (const word of words) {
     stems.add(stem(word))
-    if (place % SLICE === 0) await setImmediate()
+    if (++done % SLICE === 0) await setImmediate()
   }
   return stems
 }
