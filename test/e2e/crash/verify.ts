@@ -43,7 +43,8 @@ export async function expectKept(
   await concurrently(partOf(found, turn), (entry) => expectFound(server, entry, ids))
   const deleted = expected.in('deleted').slice(-DELETED_ASKED)
   await concurrently(partOf(deleted, turn), async ({ token }) => {
-    expect(await search(server, token, MAX_HITS), token).toEqual([])
+    // In quotation marks, it is not corrected to that of another document.
+    expect(await search(server, `"${token}"`, MAX_HITS), token).toEqual([])
   })
 }
 
