@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Visibility } from '@agent-server/lib/visibility.ts'
+import { isBroad, type Visibility } from '@agent-server/lib/visibility.ts'
 import type { Correction } from '@agent-server/schemas/query.ts'
 import {
   type Analyser,
@@ -42,6 +42,8 @@ const MAX_RESPELLED = 6
 /** Respellings between two turns of the event loop, and the likeliest that are looked for in chunks, in so many each. */
 const SLICE = 100
 const MAX_READ = 3
+/** Words of documents that are remembered as visible. */
+const MAX_VISIBLE = 10_000
 /** Of a corrected word: measured, see docs/internals/retrieval-quality.md. */
 const WEIGHT = 0.7
 /** The share of function words that makes a question one of another language, and the words it takes to tell. */
@@ -63,26 +65,20 @@ export type Spelling = ReturnType<typeof createSpelling>
  */
 export function createSpelling(dependencies: Dependencies) {
   const { index, store, analyser, language, realWords } = dependencies
-  let real: Set<string> | undefined
-  let realStems: Promise<Set<string>> | undefined
-  const termOf = (word: string) => {
-    const { terms } = analyser.query(word)
-    return terms.length === 1 ? terms[0] : undefined
-  }
-  /** Those of the question that may be wrong, as neither a real word nor a name. */
-  const doubtfulWords = async (text: string): Promise<Word[]> => {
-    const plain = plainWords(text, language)
-    real ??= new Set(realWords?.())
-    const typed = plain.filter((word) => !real?.has(word.toLowerCase()))
-    if (typed.length === 0) return []
-    // Inflected forms may not be listed.
-    realStems ??= stemsOf(real, analyser.stem)
-    const stems = await realStems
-    const words = typed.flatMap((word) => {
-      const term = stems.has(analyser.stem(word.toLowerCase())) ? undefined : termOf(word)
-      return term === undefined ? [] : [{ typed: word, term }]
-    })
-    return words.length === 0 || isForeign(text, language) ? [] : words
+  /** Terms that some visible chunk had, with the conversations that were visible. */
+  const visible = new Set<string>()
+  const doubtfulWords = createDoubtfulWords(dependencies)
+
+  /** Whether a term that is counted is in more than the conversations of others. */
+  const isVisible = async (term: number, visibility: Visibility, signal?: AbortSignal) => {
+    const { conversations } = visibility
+    if (!isBroad(visibility) || conversations === 'all') return true
+    const name = `${term} ${JSON.stringify(conversations)}`
+    if (visible.has(name)) return true
+    if ((await wordsWith(term, visibility, signal)).length === 0) return false
+    if (visible.size === MAX_VISIBLE) visible.clear()
+    visible.add(name)
+    return true
   }
 
   const unknownWords = async (text: string, visibility: Visibility, signal?: AbortSignal) => {
@@ -90,7 +86,14 @@ export function createSpelling(dependencies: Dependencies) {
     if (words.length === 0) return []
     const terms = Uint32Array.from(words, ({ term }) => term)
     const frequencies = await index.frequencies?.(visibility, terms, signal)
-    return words.filter((_, place) => frequencies?.[place] === 0).slice(0, MAX_RESPELLED)
+    const unknown: Word[] = []
+    for (const [place, word] of words.entries()) {
+      if (unknown.length === MAX_RESPELLED) break
+      const isUnknown =
+        frequencies?.[place] === 0 || !(await isVisible(word.term, visibility, signal))
+      if (isUnknown) unknown.push(word)
+    }
+    return unknown
   }
 
   /** The respellings that chunks may have, the likeliest first. */
@@ -151,6 +154,35 @@ export function createSpelling(dependencies: Dependencies) {
       const unknown = index.frequencies ? await unknownWords(text, visibility, signal) : []
       return (await Promise.all(unknown.map((word) => correct(word, visibility, signal)))).flat()
     },
+  }
+}
+
+/** Which words of a question may be wrong, as they are neither real words nor names. */
+function createDoubtfulWords({
+  analyser,
+  language,
+  realWords,
+}: Pick<Dependencies, 'analyser' | 'language' | 'realWords'>) {
+  let real: Set<string> | undefined
+  let realStems: Promise<Set<string>> | undefined
+  const termOf = (word: string) => {
+    const { terms } = analyser.query(word)
+    return terms.length === 1 ? terms[0] : undefined
+  }
+
+  return async (text: string): Promise<Word[]> => {
+    const plain = plainWords(text, language)
+    real ??= new Set(realWords?.())
+    const typed = plain.filter((word) => !real?.has(word.toLowerCase()))
+    if (typed.length === 0) return []
+    // Inflected forms may not be listed.
+    realStems ??= stemsOf(real, analyser.stem)
+    const stems = await realStems
+    const words = typed.flatMap((word) => {
+      const term = stems.has(analyser.stem(word.toLowerCase())) ? undefined : termOf(word)
+      return term === undefined ? [] : [{ typed: word, term }]
+    })
+    return words.length === 0 || isForeign(text, language) ? [] : words
   }
 }
 

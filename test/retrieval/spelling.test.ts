@@ -1,4 +1,4 @@
-import { everything } from '@agent-server/lib/visibility.ts'
+import { everything, type Visibility } from '@agent-server/lib/visibility.ts'
 import { englishWords } from '@agent-server/models'
 import { type AnalyserLanguage, createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
@@ -29,8 +29,10 @@ async function openSpelling(texts: readonly string[], language: AnalyserLanguage
   await index.add(keys, batch, [])
   for (const key of keys) source.metadata.set(key, { secret: texts[key] === SECRET })
   const store = {
-    readChunks: async (_: unknown, wanted: readonly number[]) => ({
-      chunks: wanted.map((key) => ({ key, ...chunks[key] })),
+    readChunks: async ({ conversations }: Visibility, wanted: readonly number[]) => ({
+      chunks: wanted
+        .filter((key) => conversations === 'all' || !texts[key]?.startsWith('Private'))
+        .map((key) => ({ key, ...chunks[key] })),
       missing: [],
     }),
   } as unknown as Parameters<typeof createSpelling>[0]['store']
@@ -107,6 +109,19 @@ describe('The spelling of a question', () => {
     const typed = 'takeover of falkenbrg'
     expect(await corrected(typed)).toBe('takeover of falkenberg')
     expect(await correct(typed, seen({ field: 'secret', in: [false] }))).toEqual([])
+  })
+
+  it('tells nothing of the words in conversations of others', async () => {
+    const others = await openSpelling([...TEXTS, 'Private: the ferrry of Falkenberg.'])
+    const mine = { ...everything(), conversations: 'none' } as const
+    const typed = 'the ferrry and the harbour of falkenbrg'
+    // As if nobody had the private text; again, when words have been remembered.
+    for (const _ of [1, 2]) {
+      expect(correctText(typed, await others.correct(typed, mine))).toBe(
+        'the ferry and the harbour of falkenbrg',
+      )
+    }
+    expect(await others.corrected(typed)).toBe('the ferrry and the harbour of falkenberg')
   })
 
   it('corrects the first six words that are unknown, those of the last question first', async () => {

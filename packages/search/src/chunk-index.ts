@@ -100,7 +100,8 @@ export interface ChunkIndex {
    */
   search(visibility: Visibility, query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult>
   /**
-   * How many of the visible chunks have each of these terms. Absent if the index cannot count so many at once.
+   * How many of the visible chunks have each of these terms; documents of other conversations may be among them, as in a
+   * search. Absent if the index cannot count so many at once.
    */
   frequencies?(
     visibility: Visibility,

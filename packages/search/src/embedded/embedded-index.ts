@@ -62,8 +62,7 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
     remove: (keys) => thread.call('remove', keys),
     search: createSearch(stages),
     async frequencies(visibility, terms, signal) {
-      const isAll = isBroad(visibility) && visibility.conversations === 'all'
-      const { only } = isAll ? {} : await stages.scopeOf(visibility, signal)
+      const { only } = isBroad(visibility) ? {} : await stages.scopeOf(visibility, signal)
       const query = { terms, scope: scopeOf(only) }
       return answered(thread.call('frequencies', query), signal)
     },
