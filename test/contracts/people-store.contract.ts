@@ -109,7 +109,9 @@ export function describePeopleStore(name: string, createData: () => Promise<Stor
     async function openLog() {
       const { store } = await openStores()
       await store.audit.append([1, 2, 3, 4, 5, 6].map(entry))
-      return store.audit
+      // A store that was emptied goes on counting.
+      const [last] = await store.audit.list({ limit: 1 })
+      return { audit: store.audit, before: (last?.number ?? 0) - 6 }
     }
 
     it.each([
@@ -123,18 +125,22 @@ export function describePeopleStore(name: string, createData: () => Promise<Stor
       [{ who: 'master', since: 30, before: 6 }, [4]],
       [{ who: '' }, []],
     ])('lists what meets %j, the newest first', async (query, expected) => {
-      const audit = await openLog()
-      const entries = await audit.list({ limit: 9, ...query })
+      const { audit, before } = await openLog()
+      const entries = await audit.list({
+        limit: 9,
+        ...query,
+        ...('before' in query && { before: before + query.before }),
+      })
       expect(entries.map(({ targets }) => Number(targets.id))).toEqual(expected)
     })
 
     it('loses the oldest beyond a number, by which none is given twice', async () => {
-      const audit = await openLog()
+      const { audit, before } = await openLog()
       await audit.removeOld(0, 4)
       await audit.removeOld(0, 9)
       await audit.append([entry(7)])
       const entries = await audit.list({ limit: 9 })
-      expect(entries.map(({ number }) => number)).toEqual([7, 6, 5, 4, 3])
+      expect(entries.map(({ number }) => number - before)).toEqual([7, 6, 5, 4, 3])
     })
   })
 }
