@@ -8,7 +8,7 @@ import {
   detectLanguage,
   type QueryTerms,
 } from '@agent-server/search'
-import type { DocumentStore } from '@agent-server/stores'
+import type { DocumentStore, StoredChunk } from '@agent-server/stores'
 
 interface Dependencies {
   index: Pick<ChunkIndex, 'frequencies' | 'search'>
@@ -42,6 +42,8 @@ const MAX_RESPELLED = 6
 /** Respellings between two turns of the event loop, and the likeliest that are looked for in chunks, in so many each. */
 const SLICE = 100
 const MAX_READ = 3
+/** Chunks among which a visible one is looked for: the best may all be of others' conversations. */
+const MAX_LOOKED_AT = 100
 /** Words of documents that are remembered as visible. */
 const MAX_VISIBLE = 10_000
 /** Of a corrected word: measured, see docs/internals/retrieval-quality.md. */
@@ -75,7 +77,7 @@ export function createSpelling(dependencies: Dependencies) {
     if (!isBroad(visibility) || conversations === 'all') return true
     const name = `${term} ${JSON.stringify(conversations)}`
     if (visible.has(name)) return true
-    if ((await wordsWith(term, visibility, signal)).length === 0) return false
+    if ((await chunksWith(term, MAX_LOOKED_AT, visibility, signal)).length === 0) return false
     if (visible.size === MAX_VISIBLE) visible.clear()
     visible.add(name)
     return true
@@ -105,27 +107,20 @@ export function createSpelling(dependencies: Dependencies) {
     }
     const terms = Uint32Array.from(respellings, ({ term }) => term)
     const frequencies = await index.frequencies?.(visibility, terms, signal)
-    const first = typed.charAt(0).toLowerCase()
-    return respellings
-      .map((each, place) => ({
-        ...each,
-        frequency: frequencies?.[place] ?? 0,
-        isLikely: each.word.startsWith(first),
-      }))
-      .filter(({ frequency }) => frequency > 0)
-      .sort((a, b) => Number(b.isLikely) - Number(a.isLikely) || b.frequency - a.frequency)
+    return likeliestFirst(typed, respellings, frequencies)
   }
 
-  /** The words of the chunks that have a term, or another with its hash. */
-  const wordsWith = async (term: number, visibility: Visibility, signal?: AbortSignal) => {
+  /** The best visible chunks that have a term, or another with its hash. */
+  const chunksWith = async (
+    term: number,
+    limit: number,
+    visibility: Visibility,
+    signal?: AbortSignal,
+  ) => {
     const terms = { terms: Uint32Array.of(term), counts: Float32Array.of(1) }
-    const query = { mode: 'lexical', terms, limit: MAX_READ } as const
-    const { candidates } = await index.search(visibility, query, signal)
+    const { candidates } = await index.search(visibility, { mode: 'lexical', terms, limit }, signal)
     const keys = candidates.map(({ key }) => key)
-    const { chunks } = await store.readChunks(visibility, keys)
-    return chunks.flatMap(({ title = '', heading, context = '', text }) =>
-      Array.from(`${title}\n${heading}\n${context}\n${text}`.toLowerCase().match(/\p{L}+/gu) ?? []),
-    )
+    return (await store.readChunks(visibility, keys)).chunks
   }
 
   const correct = async ({ typed, term }: Word, visibility: Visibility, signal?: AbortSignal) => {
@@ -134,7 +129,7 @@ export function createSpelling(dependencies: Dependencies) {
       const ofTerm = respellings.filter((each) => each.term === likeliest)
       const spellings = new Set(ofTerm.map(({ word }) => word))
       const stems = new Set(ofTerm.map(({ word }) => analyser.stem(word)))
-      const words = await wordsWith(likeliest, visibility, signal)
+      const words = wordsOf(await chunksWith(likeliest, MAX_READ, visibility, signal))
       const corrected =
         words.find((word) => spellings.has(word)) ??
         words.find((word) => stems.has(analyser.stem(word)))
@@ -156,6 +151,28 @@ export function createSpelling(dependencies: Dependencies) {
     },
   }
 }
+
+/** Those that chunks may have: with the first letter of what was typed before others, and then the most frequent. */
+function likeliestFirst(
+  typed: string,
+  respellings: readonly Respelling[],
+  frequencies: Uint32Array | undefined,
+): Respelling[] {
+  const first = typed.charAt(0).toLowerCase()
+  return respellings
+    .map((each, place) => ({
+      ...each,
+      frequency: frequencies?.[place] ?? 0,
+      isLikely: each.word.startsWith(first),
+    }))
+    .filter(({ frequency }) => frequency > 0)
+    .sort((a, b) => Number(b.isLikely) - Number(a.isLikely) || b.frequency - a.frequency)
+}
+
+const wordsOf = (chunks: readonly Pick<StoredChunk, 'title' | 'heading' | 'context' | 'text'>[]) =>
+  chunks.flatMap(({ title = '', heading, context = '', text }) =>
+    Array.from(`${title}\n${heading}\n${context}\n${text}`.toLowerCase().match(/\p{L}+/gu) ?? []),
+  )
 
 /** Which words of a question may be wrong, as they are neither real words nor names. */
 function createDoubtfulWords({

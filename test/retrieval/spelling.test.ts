@@ -124,6 +124,14 @@ describe('The spelling of a question', () => {
     expect(await others.corrected(typed)).toBe('the ferrry and the harbour of falkenberg')
   })
 
+  it('knows a word of a visible chunk behind many of conversations of others', async () => {
+    const hidden = Array.from({ length: 9 }, () => 'Private: habrour.')
+    const texts = [...TEXTS, ...hidden, `${TEXTS.join(' ')} It is called habrour.`]
+    const { correct: correctFor } = await openSpelling(texts)
+    const mine = { ...everything(), conversations: 'none' } as const
+    expect(await correctFor('the habrour', mine)).toEqual([])
+  })
+
   it('corrects the first six words that are unknown, those of the last question first', async () => {
     const typed = 'pasword databse ferrry habrour replicaton partitoin conversoin'
     const words = ['password', 'database', 'ferry', 'harbour', 'replication', 'partition']
