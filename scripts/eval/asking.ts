@@ -30,10 +30,10 @@ export function createAsking({ client, ids }: Asking) {
     async answer({ text: content, collection }: AskedQuestion): Promise<Answered> {
       const signal = AbortSignal.timeout(DEADLINE_MS)
       const messages = [{ role: 'user' as const, content }]
-      const { text, hits, citations } = await client
+      const { text, hits, citations, abstained } = await client
         .chat({ messages, collection: collection ?? null }, { signal })
         .result()
-      return { text, hits: named(hits), citations }
+      return { text, hits: named(hits), citations, abstained }
     },
   }
 }

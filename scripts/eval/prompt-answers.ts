@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createAnalyser } from '@agent-server/search'
+import { abstains } from '../../src/agent/citations/abstention.ts'
 import { createCitations } from '../../src/agent/citations/citations.ts'
 
 /** The question, and what a right answer contains. */
@@ -35,15 +36,13 @@ export interface Judgement {
 }
 
 const MARK = /\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]/g
-const MISSING =
-  /\b(?:not|no|cannot|can't|unable|missing|isn't|doesn't|don't|nicht|kein\w*|fehlt)\b/i
 
 export function judge(text: string, { passages, answer, source }: PromptQuestion): Judgement {
   const numbers = [...text.matchAll(MARK)].flatMap(([, list = '']) => list.split(',').map(Number))
   const plainText = text.replaceAll(MARK, '')
   const expected = source === undefined ? undefined : passages.indexOf(source) + 1
   return {
-    right: answer === undefined ? MISSING.test(plainText) : new RegExp(answer).test(plainText),
+    right: answer === undefined ? abstains(plainText, []) : new RegExp(answer).test(plainText),
     cited: expected !== undefined && numbers.includes(expected),
     unknown: numbers.filter((number) => number < 1 || number > passages.length).length,
     other: numbers.filter((number) => number !== expected && number <= passages.length).length,

@@ -23,6 +23,10 @@ await server.ingest({
 const pages = ['Nothing here.', 'Lynxes have tufted ears.', 'Nothing there.']
 await sendFile(server, { name: 'lynx.pdf', bytes: pdfFile({ pages }) })
 
+const quoting = await startServer()
+await quoting.ingest({ title: 'Owls', text: OWLS })
+await quoting.ingest({ title: 'Lease', text: 'The documents do not mention a deposit.' })
+
 /** An answer that comes in these very pieces. */
 const inPieces = (...pieces: string[]) =>
   streamReply(...pieces.map((content) => chunk({ content })), chunk({}, 'stop'))
@@ -123,6 +127,18 @@ describe.each(WAYS)('A citation, asked for by %s', (way) => {
     expect(fact.answer).toBe('Line 7 runs every 12 minutes [1]')
   })
 
+  it.each([
+    ['The passages do not say how much owls weigh.', true],
+    ['The passages do not say how much owls weigh [1].', true],
+    ['Sorry. How much they weigh is not mentioned in the documents. Ask a zoo.', true],
+    ['At night [1]. The passages do not say how much owls weigh.', undefined],
+    ['They do not hoot by day.', undefined],
+  ])('of nothing else makes “%s” an abstention: %s', async (said, abstained) => {
+    const { extras } = await run([textReply(said)])
+    expect(extras.abstained).toBe(abstained)
+    expect(extras.hits).toMatchObject([{ title: 'Owls', text: OWLS }])
+  })
+
   it('of a PDF leads to the page', verifies('chat.citations.sources'), async () => {
     const asked = { messages: [{ role: 'user', content: 'Which ears do lynxes have?' }] }
     const { extras } = await run([textReply('Tufted ones [1].')], asked)
@@ -130,6 +146,23 @@ describe.each(WAYS)('A citation, asked for by %s', (way) => {
     expect(hit).toMatchObject({ title: 'lynx.pdf' })
     expect(hit?.page).toBeLessThanOrEqual(2)
     expect(hit?.pageEnd).toBeGreaterThanOrEqual(2)
+  })
+})
+
+describe('Without a model', () => {
+  it.each([
+    ['What do unicorns cost?', true],
+    ['When do owls hoot?', undefined],
+    ['Hello!', undefined],
+  ])('“%s” ends in an abstention: %s', async (question, abstained) => {
+    const { done } = await ask(quoting, question)
+    expect(done?.abstained).toBe(abstained)
+  })
+
+  it('a quoted sentence that says what documents do not say is a source', async () => {
+    const { done, answer } = await ask(quoting, 'What do the documents say of a deposit?')
+    expect(answer).toContain('[1]')
+    expect(done?.abstained).toBeUndefined()
   })
 })
 

@@ -1,17 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { Artifact, Citation, Hit } from '../../packages/client/src/agent-server.ts'
+import type { Artifact } from '../../packages/client/src/agent-server.ts'
 import { API } from '../api.ts'
-import { counted, formatBytes, formatNumber } from '../format.ts'
-import { placeOf } from '../parts/chunk-facts.tsx'
+import { formatBytes, formatNumber } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Status } from '../parts/notes.tsx'
-import { openReader, titleOf } from '../reader/reader.tsx'
 import { beginning, drawAnswer, MAX_DRAWN } from './answer-drawing.ts'
 import { Citations, markUnsupported } from './citations.tsx'
 import { isReadOnly } from './conversation.ts'
 import { findWords, lengthWith, searches } from './find.ts'
+import { Sources } from './sources.tsx'
 import { Steps } from './steps.tsx'
 import type { FinishReason, Turn } from './turns.ts'
 import { type Decision, Waiting } from './waiting.tsx'
@@ -54,7 +53,7 @@ export function WholeAnswer({
       {turn.artifacts.map((artifact) => (
         <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
       ))}
-      <Sources hits={turn.hits} citations={turn.citations} />
+      <Sources turn={turn} />
     </>
   )
 }
@@ -161,55 +160,5 @@ function ArtifactView({
         <span class="hint">{formatBytes(size)}</span>
       </figcaption>
     </figure>
-  )
-}
-
-/** The cited passages first; those that were only found are folded. */
-function Sources({ hits, citations }: { hits: readonly Hit[]; citations: readonly Citation[] }) {
-  if (hits.length === 0) return null
-  const numbers = new Set(citations.map(({ number }) => number))
-  const cited = hits.filter((_, index) => numbers.has(index + 1))
-  const others = hits.filter((_, index) => !numbers.has(index + 1))
-  if (cited.length === 0) {
-    return (
-      <details class="settings">
-        <summary>{counted(hits.length, 'passage')} found</summary>
-        <SourceList all={hits} shown={hits} />
-      </details>
-    )
-  }
-  return (
-    <details class="settings">
-      <summary>{counted(cited.length, 'source')} cited</summary>
-      <SourceList all={hits} shown={cited} />
-      {others.length > 0 && (
-        <details class="settings">
-          <summary>{counted(others.length, 'other passage')} found</summary>
-          <SourceList all={hits} shown={others} />
-        </details>
-      )}
-    </details>
-  )
-}
-
-/** With the numbers that the answer cites them by. */
-function SourceList({ all, shown }: { all: readonly Hit[]; shown: readonly Hit[] }) {
-  return (
-    <ol class="sources">
-      {shown.map((hit) => (
-        <li key={hit.id}>
-          <span class="place">{all.indexOf(hit) + 1}</span>
-          <button
-            type="button"
-            class="link"
-            dir="auto"
-            onClick={({ currentTarget }) => openReader({ hit, quotes: [] }, currentTarget)}
-          >
-            {titleOf(hit)}
-          </button>
-          <span class="hint">{placeOf(hit)}</span>
-        </li>
-      ))}
-    </ol>
   )
 }

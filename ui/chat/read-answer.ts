@@ -100,10 +100,12 @@ function changeBy(event: OtherEvent, { steps, reasoning }: Turn): Partial<Turn> 
       return { approval: { calls, state } }
     }
     case 'done': {
-      const { hits, citations = [], artifacts = [], finishReason, searchedFor, usage } = event
+      const { hits, abstained, citations = [], artifacts = [] } = event
+      const { finishReason, searchedFor, usage } = event
       const tokens = usage?.totalTokens
       const checkWarning = event.citationCheck?.warning
-      return { hits, citations, checkWarning, artifacts, finishReason, searchedFor, tokens }
+      const outcome = { artifacts, finishReason, searchedFor, tokens }
+      return { hits, abstained, citations, checkWarning, ...outcome }
     }
     case 'citations':
       return { isChecking: true, progress: 'Checking the citations' }

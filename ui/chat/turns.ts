@@ -53,6 +53,8 @@ export interface Turn {
   failure: string
   steps: Step[]
   hits: Hit[]
+  /** The documents do not say what was asked, says the answer. */
+  abstained?: boolean | undefined
   /** Empty until the answer has ended. */
   citations: Citation[]
   artifacts: Artifact[]
@@ -141,7 +143,7 @@ function answered(turn: Turn, item: ConversationItem): Turn {
   if (item.role !== 'assistant') return followed
   const { agent = {}, status } = item
   const { error, approval, usage, finishReason, searchedFor, milliseconds = 0 } = agent
-  const { citationCheck, hits = [], citations = [], steps = [], artifacts = [] } = agent
+  const { abstained, citationCheck, hits = [], citations = [], steps = [], artifacts = [] } = agent
   return {
     ...followed,
     answer: [turn.answer, textOf(item)].filter(Boolean).join('\n\n'),
@@ -150,6 +152,7 @@ function answered(turn: Turn, item: ConversationItem): Turn {
     ...(approval && { approval }),
     steps,
     hits,
+    abstained,
     citations: [...turn.citations, ...citations],
     checkWarning: citationCheck?.warning,
     artifacts,

@@ -68,7 +68,8 @@ export function createAgentAsking(
           clientTools: [],
         }
         const { text, end } = await RunCollector.of(agent.run(request, limit))
-        return { text, hits: end.hits, citations: end.citations }
+        const { hits, citations, abstained } = end
+        return { text, hits, citations, abstained }
       }),
     judge: createJudge((rules, prompt) =>
       patiently(caller, signal, async (limit) => {

@@ -7,6 +7,8 @@ import type { Outcome } from './schema.ts'
 export interface Answered {
   text: string
   hits: readonly Place[]
+  /** Whether the server says that the answer says that the documents do not say it. */
+  abstained?: boolean | undefined
   citations?: readonly { number: number; supported?: boolean | undefined }[] | undefined
 }
 
@@ -87,7 +89,7 @@ async function judgedOf(question: AskedQuestion, { ask, judge }: Options) {
     ? await judge({ question: text, facts, answer: answer.text })
     : {
         right: containsAny(answer.text, facts),
-        abstained: cited.size === 0 && MISSING.test(answer.text),
+        abstained: answer.abstained === true,
       }
   return {
     question,
@@ -103,10 +105,6 @@ async function judgedOf(question: AskedQuestion, { ask, judge }: Options) {
     supported: (answer.citations ?? []).flatMap(({ supported }) => supported ?? []),
   }
 }
-
-/** A word of negation, in an answer that cites nothing, says that something is missing. */
-const MISSING =
-  /\b(?:not|nothing|none|cannot|can't|unable|missing|isn't|doesn't|don't|nicht|kein\w*|fehlt|aucun\w*|pas)\b/i
 
 const withoutMarks = (text: string) => text.replaceAll(/\[\d+\]/g, '')
 

@@ -151,6 +151,13 @@ const MEANING_OF_REASON =
 /** Why an answer of a stored conversation ended: besides the reasons of a run, what came from outside. */
 export const ANSWER_REASONS = [...FINISH_REASONS, 'cancelled', 'interrupted'] as const
 
+const ABSTAINED = z
+  .boolean()
+  .optional()
+  .describe(
+    'True if the answer says that the documents do not say what was asked, and nothing else of them: the first of `hits` are then the nearest passages. Absent otherwise.',
+  )
+
 /** What both chat protocols tell about a run that has ended, besides its hits. */
 export const RUN_OUTCOME = {
   finishReason: z.enum(FINISH_REASONS).describe(MEANING_OF_REASON),
@@ -162,6 +169,7 @@ export const RUN_OUTCOME = {
     .describe(
       'The standalone question used for the search, with typing errors corrected. Absent if the last message was used unchanged.',
     ),
+  abstained: ABSTAINED,
   citations: CITATIONS,
   citationCheck: CITATION_CHECK,
   unknownCitations: UNKNOWN_CITATIONS,

@@ -77,6 +77,8 @@ export interface RunEnd {
   degraded: boolean
   /** The standalone question for which chunks were searched, if the model wrote one. */
   searchedFor?: string | undefined
+  /** Whether the text says that the documents do not say what was asked, and cites them for nothing else. */
+  abstained?: boolean
   /** The citations in the text of the run, in order. */
   citations: Citation[]
   /** The model's judgement of them, if it was requested. */

@@ -10,6 +10,7 @@ export function toRunExtras(end: RunEnd) {
     ...(end.searchedFor !== undefined && { searchedFor: end.searchedFor }),
     ...(limitsReached.length > 0 && { limitsReached }),
     ...(degraded && { degraded }),
+    ...(end.abstained && { abstained: true }),
     ...(citations.length > 0 && { citations }),
     ...(citationCheck && { citationCheck }),
     ...(unknownCitations.length > 0 && { unknownCitations }),

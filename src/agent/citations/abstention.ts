@@ -1,4 +1,9 @@
+import type { Citation } from '@agent-server/schemas/citation.ts'
+import { sentencesOf } from './sentences.ts'
 import { negates } from './telling-words.ts'
+
+/** UTF-16 code units: a longer answer says more than that the passages do not say something. */
+const MAX_ABSTENTION = 2_000
 
 /** What an answer calls its passages, in English, German, Spanish and French. */
 const SOURCES =
@@ -16,4 +21,21 @@ const CONDITION = /^\W*(?:if|unless|when|wenn|falls|sofern|si|cuando|quand|lorsq
 export function saysNothing(sentence: string): boolean {
   const claim = sentence.replace(WHAT_IS_SAID, '')
   return !CONDITION.test(sentence) && SOURCES.test(claim) && SAYING.test(claim) && negates(claim)
+}
+
+interface Cited {
+  citation: Pick<Citation, 'by'>
+  statement: string
+}
+
+/**
+ * Whether an answer says that the passages do not say what was asked, and cites them for nothing else. What the server
+ * has cited is a copied sentence, which speaks of other documents.
+ */
+export function abstains(answer: string, cited: readonly Cited[]): boolean {
+  return (
+    answer.length <= MAX_ABSTENTION &&
+    cited.every(({ citation, statement }) => citation.by === 'model' && saysNothing(statement)) &&
+    sentencesOf(answer).some(({ start, end }) => saysNothing(answer.slice(start, end)))
+  )
 }

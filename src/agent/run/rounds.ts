@@ -9,6 +9,7 @@ import {
   type RunEnd,
   textDelta,
 } from '@agent-server/wire'
+import { abstains } from '../citations/abstention.ts'
 import { type CitedStatement, checkStatements } from '../citations/cited-statements.ts'
 import { judgeStatements } from '../citations/judge-statements.ts'
 import { parseCall, type ToolCall, type ToolResult } from '../tools/registry.ts'
@@ -323,6 +324,7 @@ export class Rounds {
       artifacts: artifacts.all(),
       limitsReached: budget.reached(),
       unknownCitations: citations.unknown(),
+      abstained: !isJsonAsked && abstains(answerText.shown, this.#cited),
       citations: this.#cited.map(({ citation }) => citation),
     }
   }
