@@ -46,6 +46,17 @@ describe.each(WAYS)('An agent asked by %s', (way) => {
     },
   )
 
+  it('is told which words of its search were taken for typing errors', async () => {
+    await run(toolCallReply([search('baevers building dams')]), textReply('Beavers [1].'))
+    expect(results()).toEqual([
+      expect.stringMatching(
+        /Beavers build dams\..*<\/passages>\nNo document has “baevers”: searched for “beavers”\.$/s,
+      ),
+    ])
+    await run(toolCallReply([search('beavers building dams')]), textReply('Beavers [1].'))
+    expect(results()).toEqual([expect.stringMatching(/<\/passages>$/)])
+  })
+
   it.each([
     ['a tool that is not there', { name: 'fly', arguments: {} }, /^There is no tool "fly"$/],
     ['no name at all', { name: '', arguments: '{"query":"owls"}' }, /^There is no tool ""$/],

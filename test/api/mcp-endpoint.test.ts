@@ -57,6 +57,9 @@ describe('/mcp', verifies('mcp.serves'), () => {
         ),
       )
       expect(await call('query', { query: 'zeugma' })).toBe('Nothing was found.')
+      expect(await call('query', { query: 'Saturdais' })).toMatch(
+        /Saturday.*\nNo document has “Saturdais”: searched for “[Ss]aturdays?”\.$/s,
+      )
       expect(await call('get_document', { id })).toBe(`Opening hours, document ${id}\n\n${TEXT}`)
       expect(await call('ask', { question: 'When does it open on Saturdays?' })).toMatch(
         new RegExp(`ten\\. \\[1\\][^]*\\n\\nSources:\\n\\[1\\] Opening hours, document ${id}$`),

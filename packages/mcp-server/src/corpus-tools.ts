@@ -1,4 +1,5 @@
 import { filledText } from '@agent-server/lib/fields.ts'
+import { tellCorrections } from '@agent-server/lib/text/tell-corrections.ts'
 import { InCollection, within } from '@agent-server/schemas/collection.ts'
 import { DocumentId } from '@agent-server/schemas/document.ts'
 import { Filter, Metadata } from '@agent-server/schemas/metadata.ts'
@@ -75,13 +76,13 @@ export function addCorpusTools(server: McpServer, corpus: Corpus, guarded: Guard
       guarded(async () => {
         const search = { ...query, filter: within(query) }
         const { hits, corrections, degraded } = await retrieval.search(search, mcpReq.signal)
-        const text = hits.map(describeHit).join('\n\n') || 'Nothing was found.'
+        const found = hits.map(describeHit).join('\n\n') || 'Nothing was found.'
         const structured = {
           hits,
           ...(corrections.length > 0 && { corrections }),
           ...(degraded && { degraded }),
         }
-        return { text, structured }
+        return { text: tellCorrections(found, corrections), structured }
       }),
   )
   server.registerTool(

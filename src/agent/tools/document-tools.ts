@@ -1,5 +1,6 @@
 import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
+import { tellCorrections } from '@agent-server/lib/text/tell-corrections.ts'
 import type { DocumentLookup, DocumentStore } from '@agent-server/stores'
 import { z } from 'zod'
 import type { Retrieval } from '../../retrieval/search.ts'
@@ -21,10 +22,10 @@ export function semanticSearch(retrieval: Pick<Retrieval, 'search'>, defaultTopK
     }),
     async run(query, { citations, search, searched, meter }, signal) {
       const request = { ...query, ...search, explain: true, meter }
-      const { hits } = await retrieval.search(request, signal)
+      const { hits, corrections } = await retrieval.search(request, signal)
       const numbered = citations.add(hits.map(withoutStages))
       searched?.(query.query, numbered, hits)
-      return renderChunks(numbered, citations.key)
+      return tellCorrections(renderChunks(numbered, citations.key), corrections)
     },
   })
 }
