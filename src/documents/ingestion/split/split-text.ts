@@ -9,11 +9,14 @@ import {
   type SplitChunk,
   type SplitLimits,
 } from './pack-units.ts'
+import { createPageTitles, type PageTitles } from './page-titles.ts'
 import { splitBlock } from './split-block.ts'
 
-/** The state where a text continues: the headings above and, if one is open, the code block. */
+/** The state where a text continues: the headings and titles above and, if one is open, the code block. */
 export interface SplitContext {
   headings: readonly HeadingStep[]
+  /** Of a text with pages. */
+  titles?: PageTitles | undefined
   /** The fence of a code block that was not closed. */
   fence: Fence | undefined
 }
@@ -38,14 +41,16 @@ export function splitPiece(
 ): { chunks: SplitChunk[]; context: SplitContext } {
   const packer = createUnitPacker(text, limits)
   const path = createHeadingPath(before?.headings)
+  const titles = createPageTitles(text, before?.titles)
   const unitLimits = { unit: limits.tokens, piece: limits.tokens * PIECE_SHARE }
   let last: Block | undefined
   for (const block of scanBlocks(text, before)) {
     if (block.kind === 'heading') path.enter(block.level, block.title)
-    const heading = path.current()
-    const boundary = boundaryBetween(text, last, block)
     const isPicture = isPictureMark(text.slice(block.start, block.end))
-    if (isPicture) packer.cut()
+    // The end of the page before is about something else than a title.
+    if (titles.enter(block) || isPicture) packer.cut()
+    const heading = withTitles(path.current(), titles.current())
+    const boundary = boundaryBetween(text, last, block)
     for (const unit of splitBlock(text, block, boundary, unitLimits)) {
       packer.add({ ...unit, heading: [heading, unit.columns].filter(Boolean).join(SEPARATOR) })
     }
@@ -54,7 +59,10 @@ export function splitPiece(
   }
   const closing = last?.kind === 'code' ? last.open : undefined
   const fence = last ? closing : before?.fence
-  return { chunks: packer.finish(), context: { headings: path.steps(), fence } }
+  return {
+    chunks: packer.finish(),
+    context: { headings: path.steps(), titles: titles.state(), fence },
+  }
 }
 
 function boundaryBetween(text: string, before: Block | undefined, block: Block): number {
@@ -90,6 +98,9 @@ function createHeadingPath(above: readonly HeadingStep[] = []) {
     steps: () => [...steps],
   }
 }
+
+const withTitles = (path: string, titles: readonly string[]) =>
+  [path, ...titles.filter((title) => !path.endsWith(title))].filter(Boolean).join(SEPARATOR)
 
 function joined(steps: readonly HeadingStep[]): string {
   return steps.map(({ title }) => title).join(SEPARATOR)

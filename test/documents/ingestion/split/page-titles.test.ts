@@ -1,0 +1,73 @@
+import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
+import { describe, expect, it } from 'vitest'
+import { splitPiece, splitText } from '../../../../src/documents/ingestion/split/split-text.ts'
+
+const SMALL = { tokens: 40, overlap: 10, least: 6, enough: 20 }
+const ROWS = 'Cash and cash equivalents\nTrade receivables, net\nTotal current assets\n'.repeat(4)
+const NOTE = 'See the accompanying notes.\n\n'
+
+const headingsOf = (text: string) => splitText(text, SMALL).map(({ heading }) => heading)
+
+function onPages(...pages: string[]): string {
+  return pages.map((page) => `${page}\n\n`).join(PAGE_BREAK)
+}
+
+describe('Chunks of a page', () => {
+  it('name the titles with which it begins, although they are no headings', () => {
+    const balance = `CONSOLIDATED BALANCE SHEETS\n(In thousands)\n\n${ROWS}\n${NOTE}`
+    const income = `ACME INCORPORATED\n\nConsolidated Statements of Income\n\n${ROWS}`
+    const headings = headingsOf(onPages('# Report', balance, income))
+    expect(new Set(headings)).toEqual(
+      new Set([
+        'Report',
+        'Report > CONSOLIDATED BALANCE SHEETS',
+        'Report > ACME INCORPORATED',
+        'Report > ACME INCORPORATED > Consolidated Statements of Income',
+      ]),
+    )
+    expect(headings.filter((heading) => heading.endsWith('Income')).length).toBeGreaterThan(1)
+  })
+
+  it('begin with the page if a title does', () => {
+    const chunks = splitText(onPages(`${ROWS}\n${NOTE}`, `BALANCE SHEETS\n\n${ROWS}`), SMALL)
+    expect(
+      chunks.filter(({ text }) => text.includes('BALANCE')).map(({ text }) => text.slice(0, 9)),
+    ).toEqual(['BALANCE S'])
+    expect(chunks.some(({ text }) => text.trim() === NOTE.trim())).toBe(false)
+  })
+
+  it('name the nearest title below, on the page after as well if that goes on with text', () => {
+    const first = `FINANCIAL STATEMENTS\n\n${ROWS}\nInterest Rate Risk\n\n${ROWS}`
+    const headings = headingsOf(onPages(first, `goes on here, and has no title.\n\n${ROWS}`))
+    expect(headings[0]).toBe('FINANCIAL STATEMENTS')
+    expect(headings).toContain('FINANCIAL STATEMENTS > Interest Rate Risk')
+    expect(headings.at(-1)).toBe('Interest Rate Risk')
+  })
+
+  it('name no title above a heading below it, and none twice', () => {
+    const first = `FINANCIAL STATEMENTS\n\n${ROWS}\nInterest Rate Risk\n\n${ROWS}`
+    const headings = headingsOf(onPages(first, `# Balance Sheets\n\nBalance Sheets\n\n${ROWS}`))
+    expect(headings.at(-1)).toBe('Balance Sheets')
+  })
+
+  it('are the same when the text comes in pieces', () => {
+    const page = `CONSOLIDATED BALANCE SHEETS\n\n${ROWS}`
+    const { context } = splitPiece(onPages('First page.', page), undefined, SMALL)
+    const { chunks } = splitPiece(ROWS, context, SMALL)
+    expect(chunks[0]?.heading).toBe('CONSOLIDATED BALANCE SHEETS')
+  })
+
+  it.each([
+    'All rights are Reserved by Somebody',
+    'Total Current Assets $ 1,000',
+    'Cash Flows, and Other Matters:',
+    'ASSETS',
+    `${'Very Long '.repeat(11)}Title`,
+  ])('do not take any line for a title: %s', (line) => {
+    expect(new Set(headingsOf(onPages('First page.', `${line}\n\n${ROWS}`)))).toEqual(new Set(['']))
+  })
+
+  it('are the only ones: a text without pages has none', () => {
+    expect(new Set(headingsOf(`CONSOLIDATED BALANCE SHEETS\n\n${ROWS}`))).toEqual(new Set(['']))
+  })
+})
