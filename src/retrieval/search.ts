@@ -11,6 +11,8 @@ import { mixQueryTerms, type QueryTerms } from '@agent-server/search'
 import type { DocumentStore } from '@agent-server/stores'
 import type { Embedding } from './embedding.ts'
 import { hydrateChunks, toHit } from './hydrate.ts'
+import { favourNamed, namedBy } from './named-documents.ts'
+import { spellPeriods } from './periods.ts'
 import { scoresOf, type TermsOfChunk } from './relevance.ts'
 import { MIN_RERANKED, type Reranking, rerank } from './rerank.ts'
 import { correctTerms, correctText, type Spelling } from './spelling.ts'
@@ -85,7 +87,7 @@ export interface Retrieval<Query extends SearchedFor = Search> {
   search(query: Query, signal?: AbortSignal): Promise<Answer>
 }
 
-/** The pipeline from question to hits: correct the spelling, search the index, hydrate, rerank. */
+/** The pipeline from question to hits: correct the spelling, search the index, favour named documents, hydrate, rerank. */
 export function createRetrieval(dependencies: Dependencies): Retrieval {
   const { index, store, analyseQuery, spelling, termsOfChunk } = dependencies
   const { embedding, hasAllVectors, reranking } = dependencies
@@ -97,10 +99,11 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   /** Returns the first `wanted` chunks of the ranking; searches deeper, or again, if it finds fewer. */
   const retrieve = async (
     visibility: Visibility,
-    query: Omit<ChunkQuery, 'limit'>,
+    { text, ...query }: Omit<ChunkQuery, 'limit'> & { text: string },
     count: number,
     signal?: AbortSignal,
   ) => {
+    const isNamed = namedBy(text, analyseQuery)
     const isStale = createStaleness()
     let limit = Math.max(count + SPARE_MATCHES, query.mode === 'hybrid' ? MIN_FUSED : 0)
     for (;;) {
@@ -109,7 +112,8 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
         { ...query, limit },
         signal,
       )
-      const { matches, missing } = await hydrateChunks(store, visibility, candidates, count)
+      const ranked = await favourNamed(store, visibility, candidates, isNamed)
+      const { matches, missing } = await hydrateChunks(store, visibility, ranked, count)
       if (isStale(missing)) continue
       if (matches.length === count || exhausted || limit >= MAX_MATCHES)
         return { matches, degraded }
@@ -124,7 +128,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
 
   /** What is searched for, by words and by meaning. */
   const analyse = async ({ query, context = [], visibility }: Search, signal?: AbortSignal) => {
-    const questions = [query, ...context].map((each) => each.slice(0, MAX_QUERY))
+    const questions = [query, ...context].map((each) => spellPeriods(each.slice(0, MAX_QUERY)))
     const terms = mixQueryTerms(questions.map(analyseQuery), CONTEXT_WEIGHT)
     const text = questions.toReversed().join('\n')
     if (!spelling) return { text, terms, corrections: [] }
@@ -147,7 +151,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       if (vector)
         void ignore(vector, 'the index hears of it, unless the document store fails first')
       const count = reranking ? Math.max(topK, MIN_RERANKED) : topK
-      const query = { mode, terms, vector }
+      const query = { mode, terms, vector, text }
       const { matches, degraded } = await retrieve(visibility, query, count, signal)
       const reranked = await rerank(reranking, { query: text, chunks: matches, meter }, signal)
       const best = (reranked ?? matches).slice(0, topK)
