@@ -24,7 +24,7 @@ export function namedBy(
   question: string,
   analyse: (text: string) => Pick<QueryTerms, 'terms'>,
 ): IsNamed | undefined {
-  const years = new Set(question.match(YEAR))
+  const years = new Set(spellPeriods(question).match(YEAR))
   if (years.size === 0) return undefined
   const words = question.match(WORD) ?? []
   const names = words.flatMap((_, from) =>

@@ -11,8 +11,8 @@ const LAST_CENTURY = 50
 
 /**
  * Writes the years of a question's fiscal periods as words of their own: `FY18` as `FY 2018`, `2Q23` as `Q2 2023`. Reports
- * of a company differ in little but the year, and say “fiscal year ended December 31, 2018”: neither the words nor the
- * embedding model find 2018 within `FY2018`. Any other question stays as it is.
+ * of a company differ in little but the year, and say “fiscal year ended December 31, 2018”, which `FY2018` as one word does
+ * not find. Any other question stays as it is.
  */
 export function spellPeriods(question: string): string {
   return question

@@ -128,8 +128,9 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
 
   /** What is searched for, by words and by meaning. */
   const analyse = async ({ query, context = [], visibility }: Search, signal?: AbortSignal) => {
-    const questions = [query, ...context].map((each) => spellPeriods(each.slice(0, MAX_QUERY)))
-    const terms = mixQueryTerms(questions.map(analyseQuery), CONTEXT_WEIGHT)
+    const questions = [query, ...context].map((each) => each.slice(0, MAX_QUERY))
+    const spelt = questions.map(spellPeriods)
+    const terms = mixQueryTerms(spelt.map(analyseQuery), CONTEXT_WEIGHT)
     const text = questions.toReversed().join('\n')
     if (!spelling) return { text, terms, corrections: [] }
     const found = await spelling.correct(questions.join('\n'), visibility, signal)

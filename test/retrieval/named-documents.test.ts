@@ -12,7 +12,8 @@ function isNamed(question: string, title: string): boolean | undefined {
 
 describe('A question', () => {
   it.each([
-    ['What did Adobe earn in FY 2018?', 'ADOBE_2018_10K.pdf'],
+    ['What did Adobe earn in FY2018?', 'ADOBE_2018_10K.pdf'],
+    ['What did Adobe earn in FY18?', 'ADOBE_2018_10K.pdf'],
     ['What did American Express earn in 2018?', 'AMERICANEXPRESS_2018_10K.pdf'],
     ['the net sales of 3M in 2018', '3M_2018_10K.pdf'],
     ['restructuring at Amcor in 2023 Q2', 'AMCOR_2023Q2_10Q.pdf'],

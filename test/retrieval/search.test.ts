@@ -87,6 +87,16 @@ describe('a search', () => {
     expect(searches.map(({ terms }) => terms)).toEqual([TERMS])
   })
 
+  it('favours documents that the question names, and analyses the years of its periods as words', async () => {
+    const matched = [1, 2, 3, 4]
+    const stored = matched.map((key) => chunkOf(key, { title: `Report ${2015 + key}.pdf` }))
+    const { retrieval, analysed } = createForTest({ matched, stored })
+    const query = 'What was in the report of FY18?'
+    const { hits } = await retrieval.search({ visibility: everything(), query, topK: 4 })
+    expect(hits.map(({ documentId }) => documentId)).toEqual(['doc_3', 'doc_1', 'doc_2', 'doc_4'])
+    expect(analysed[0]).toBe('What was in the report of FY 2018?')
+  })
+
   it.each([1, 2, 5, 20, 100])('answers exactly %i chunks where there are more', async (topK) => {
     expect(await createForTest({ matched: keysTo(500) }).found(topK)).toEqual(keysTo(topK))
   })
