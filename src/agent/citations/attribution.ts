@@ -208,11 +208,15 @@ class Sentence {
 
   /** The mark that is shown for a number; empty if it would be repeated. */
   #settle(mark: string, number: string): string {
+    const { source, rightNumber } = this.#comparison
     if (number === '?') {
       this.#following.add(UNKNOWN)
-      return mark
+      if (source === undefined || this.#following.has(source)) return mark
+      // A small model copies the number of an example, also where there are fewer passages.
+      this.#following.add(source)
+      this.#onMark(source, 'server')
+      return `${mark}[${source}]`
     }
-    const { source, rightNumber } = this.#comparison
     this.#isRight ||= Number(number) === source && this.#following.size === 0
     const right = this.#isRight ? Number(number) : rightNumber(Number(number))
     if (this.#following.has(right)) return ''
