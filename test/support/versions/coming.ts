@@ -166,8 +166,8 @@ export const THIRD_VERSION: Version = {
     ...searchIndex(5, 3),
     {
       file: 'packages/search/src/analyser/analyser.ts',
-      from: 'DEFAULT_VERSION = 3',
-      to: 'DEFAULT_VERSION = 4',
+      from: 'DEFAULT_VERSION = 4',
+      to: 'DEFAULT_VERSION = 5',
     },
     ...renaming(
       { setting: 'FOUND_PASSAGES', former: ['TOP_K', 'PASSAGES'] },

@@ -31,9 +31,9 @@ export interface Analyser {
 }
 
 /** Increase a language's version, or the default, whenever a change makes texts yield different terms. */
-const ANALYSIS_VERSIONS: Partial<Record<AnalyserLanguage, number>> = { german: 4 }
-const DEFAULT_VERSION = 3
-/** The title says what a document is about: counting it twice measured best. */
+const ANALYSIS_VERSIONS: Partial<Record<AnalyserLanguage, number>> = { german: 5 }
+const DEFAULT_VERSION = 4
+/** Title and headings say what a chunk is about: counting them twice measured best. */
 const TITLE_WEIGHT = 2
 const MAX_QUERY_TERMS = 1_000
 /** The highest count of a term in a chunk that `TermBatch` can hold. */
@@ -56,8 +56,10 @@ export function createAnalyser(language: AnalyserLanguage): Analyser {
           if (!also) length++
         }
       })
-    for (let i = 0; i < TITLE_WEIGHT; i++) read(title)
-    read(heading)
+    for (let i = 0; i < TITLE_WEIGHT; i++) {
+      read(title)
+      read(heading)
+    }
     read(context)
     read(text)
     return {

@@ -65,7 +65,7 @@ describe('The analyser', () => {
     expect(sizes('हिन्दी')).toBe(1)
   })
 
-  it('counts a title twice and a heading once, and their lengths alike', () => {
+  it('counts a title and its headings twice, and their lengths alike', () => {
     const { terms, counts, length } = analyse({
       title: 'wing',
       heading: 'lift > drag',
@@ -75,9 +75,9 @@ describe('The analyser', () => {
     expect({ wing: countOf('wing'), lift: countOf('lift'), drag: countOf('drag'), length }).toEqual(
       {
         wing: 3,
-        lift: 1,
-        drag: 2,
-        length: 6,
+        lift: 2,
+        drag: 3,
+        length: 8,
       },
     )
   })
