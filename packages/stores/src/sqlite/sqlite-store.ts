@@ -29,6 +29,7 @@ import type { WriterMethods } from './writer-thread.ts'
 
 const FILE_CACHE_KIBIBYTES = 1_024
 const CLOSE_DEADLINE_MS = 10_000
+const OF_CONVERSATION = 'SELECT 1 FROM documents WHERE conversation IS NOT NULL LIMIT 1'
 
 interface SqliteStoreOptions {
   /** Created if missing; used by one process at a time. */
@@ -140,7 +141,10 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   }
   const read = readOn(reader)
   const lookups = createLookups(file, refuse)
-  const { close: closeLookups, conversations, audit, usage, ...documentReads } = lookups
+  const { close: closeLookups, conversations, audit, usage, lookup, ...documentReads } = lookups
+  /** Most servers have no such documents, and need no thread to see it. */
+  const goneConversations: typeof lookup.goneConversations = async (...query) =>
+    (await read(OF_CONVERSATION)).length === 0 ? [] : lookup.goneConversations(...query)
   const { replacement, ...store } = createStore({
     write,
     read,
@@ -151,6 +155,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
   return {
     ...store,
     ...documentReads,
+    lookup: { ...lookup, goneConversations },
     conversations: { ...store.conversations, ...searchedIn(conversations, store.conversations) },
     audit: { ...store.audit, ...audit },
     usage: { ...store.usage, ...usage },

@@ -104,6 +104,19 @@ it('A thread for look-ups ends where nothing is asked, and the next question beg
   expect(await lookups.lookup.countDocuments(everything(), undefined, signal)).toBe(0)
 })
 
+it('Without documents of conversations, no thread is started to look for those that are left over', async () => {
+  const data = await createSqliteData()
+  const store = await data.open()
+  onTestFinished(async () => {
+    await store.close()
+    await data.remove()
+  })
+  const { signal } = new AbortController()
+  const before = countThreads()
+  expect(await store.lookup.goneConversations(everything(), 9, signal)).toEqual([])
+  expect(countThreads()).toBeLessThanOrEqual(before)
+})
+
 it('Look-ups that are closed leave no timer behind, which would hold what they were made with', async () => {
   const data = await createSqliteData()
   const store = await data.open()
