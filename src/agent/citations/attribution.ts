@@ -172,6 +172,8 @@ class Sentence {
 
   add(pause: string, words: string): void {
     this.#isEmpty = false
+    // To cut it again would copy it for each word.
+    if (this.#claim.length === MAX_SENTENCE) return
     this.#claim = `${this.#claim}${this.#claim && pause}${words}`.slice(0, MAX_SENTENCE)
   }
 

@@ -106,10 +106,11 @@ function toolEntries({ tool_calls, function_call }: JsonObject): readonly unknow
 
 /** The text of a delta. A list of parts may also contain the model's thinking. */
 function textOf({ content, refusal }: JsonObject): string {
-  const texts = () => objectsIn(content).map(({ type, text }) => (type === 'text' ? text : ''))
-  const text = typeof content === 'string' ? content : joined(texts())
+  const text = typeof content === 'string' ? content : joined(objectsIn(content).map(textIn))
   return typeof refusal === 'string' ? text + refusal : text
 }
+
+const textIn = ({ type, text }: JsonObject) => (type === 'text' ? text : '')
 
 /** The thinking of a delta, which stands in one of six places; some servers fill two of them with the same. */
 function thoughtOf({
@@ -120,23 +121,23 @@ function thoughtOf({
   reasoning_details,
   content,
 }: JsonObject) {
-  const details = () => objectsIn(reasoning_details).map(({ text, summary }) => text ?? summary)
-  const parts = () =>
-    objectsIn(content).flatMap(({ thinking: part }) =>
-      typeof part === 'string' ? part : objectsIn(part).map(({ text }) => text),
-    )
   return (
     nonEmptyString(reasoning_content) ??
     nonEmptyString(reasoning) ??
     nonEmptyString(reasoning_text) ??
     nonEmptyString(thinking) ??
-    nonEmptyString(joined(details())) ??
-    joined(parts())
+    nonEmptyString(joined(objectsIn(reasoning_details).map(detailIn))) ??
+    joined(objectsIn(content).flatMap(thoughtIn))
   )
 }
 
+const detailIn = ({ text, summary }: JsonObject) => text ?? summary
+
+const thoughtIn = ({ thinking: part }: JsonObject) =>
+  typeof part === 'string' ? part : objectsIn(part).map(({ text }) => text)
+
 const joined = (texts: readonly unknown[]) =>
-  texts.filter((text) => typeof text === 'string').join('')
+  texts.length === 0 ? '' : texts.filter((text) => typeof text === 'string').join('')
 
 /** The objects of a list; or the one that stands in place of it. */
 const objectsIn = (list: unknown): readonly JsonObject[] =>

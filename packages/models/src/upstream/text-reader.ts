@@ -47,23 +47,30 @@ export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderO
   const toEvents = (thought: string, text: string): ModelEvent[] => {
     hasText ||= text !== ''
     hasThought ||= thought !== ''
-    return [
-      ...(thought === '' ? [] : [{ type: 'reasoning-delta' as const, text: thought }]),
-      ...(text === '' ? [] : [{ type: 'text-delta' as const, text }]),
-    ]
+    const events: ModelEvent[] = []
+    if (thought !== '') events.push({ type: 'reasoning-delta', text: thought })
+    if (text !== '') events.push({ type: 'text-delta', text })
+    return events
+  }
+
+  const readPiece = (piece: string): ModelEvent[] => {
+    const parts = thinking.write(piece)
+    return toEvents(parts.reasoning, cutter.write(written.write(parts.text)))
+  }
+
+  function* readPieces(thought: string, text: string): Generator<ModelEvent> {
+    yield* toEvents(thought, '')
+    for (const piece of piecesOf(text, SHORT_PIECE)) yield* readPiece(piece)
   }
 
   return {
     /** Reads the next reasoning and text, as the protocol tells them apart; of a long text a piece at each step. */
-    *read({ thought = '', text = '' }: { thought?: string; text?: string }): Generator<ModelEvent> {
-      if (thought !== '') {
-        thinking.noteThinkingApart()
-        yield* toEvents(thought, '')
-      }
-      for (const piece of text.length > SHORT_PIECE ? piecesOf(text, SHORT_PIECE) : [text]) {
-        const parts = thinking.write(piece)
-        yield* toEvents(parts.reasoning, cutter.write(written.write(parts.text)))
-      }
+    read({ thought = '', text = '' }: { thought?: string; text?: string }): Iterable<ModelEvent> {
+      if (thought !== '') thinking.noteThinkingApart()
+      // Almost all texts are short, and a generator for each would cost more than to read it.
+      if (text.length > SHORT_PIECE) return readPieces(thought, text)
+      const said = readPiece(text)
+      return thought === '' ? said : [...toEvents(thought, ''), ...said]
     },
     /** What was held back because it might have been the beginning of something else than text. */
     rest(): ModelEvent[] {
