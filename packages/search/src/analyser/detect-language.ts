@@ -34,6 +34,9 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
   ['georgian', /\p{Script=Georgian}/gu],
 ]
 
+/** All of them lie beyond it; a text in Latin letters, with whatever marks, has nothing there but signs. */
+const BEYOND_LATIN = /[\u{370}-\u{10ffff}]/u
+
 /** Share of a text's letters that a script needs: Japanese mixes three, and an English text may quote a word. */
 const OF_SCRIPT = 0.2
 /** Shares of a text's words that are function words, about two fifths in prose: `CLEARLY` decides without a comparison. */
@@ -52,14 +55,27 @@ export function detectLanguage(
   least = AT_LEAST,
 ): string | undefined {
   const start = text.slice(0, MAX_TEXT)
-  const letters = start.match(/\p{L}/gu)?.length ?? 0
-  const script = SCRIPTS.find(([, of]) => (start.match(of)?.length ?? 0) > letters * OF_SCRIPT)
-  if (script) return script[0]
+  const script = BEYOND_LATIN.test(start) ? scriptOf(start) : undefined
+  if (script) return script
   const words = start.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? []
   if (words.length === 0) return undefined
-  const expectedWords = new Set(stopWordsOf(expected))
+  const expectedWords = wordsOf(expected)
   const fitting = words.filter((word) => expectedWords.has(word)).length
   return fitting >= words.length * CLEARLY ? expected : likeliest(words, least)
+}
+
+function scriptOf(text: string): string | undefined {
+  const letters = text.match(/\p{L}/gu)?.length ?? 0
+  return SCRIPTS.find(([, of]) => (text.match(of)?.length ?? 0) > letters * OF_SCRIPT)?.[0]
+}
+
+const functionWords = new Map<AnalyserLanguage, ReadonlySet<string>>()
+
+/** Made once for each language: questions come one by one. */
+function wordsOf(language: AnalyserLanguage): ReadonlySet<string> {
+  const words = functionWords.get(language) ?? new Set(stopWordsOf(language))
+  functionWords.set(language, words)
+  return words
 }
 
 function likeliest(words: readonly string[], least: number): string | undefined {
