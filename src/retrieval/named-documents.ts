@@ -1,71 +1,119 @@
 import type { Visibility } from '@agent-server/lib/visibility.ts'
 import type { Candidate, QueryTerms } from '@agent-server/search'
-import type { DocumentStore } from '@agent-server/stores'
+import type { DocumentStore, StoredChunk } from '@agent-server/stores'
 import { spellPeriods } from './periods.ts'
 
 /** In standard deviations of the candidates' scores: measured, see docs/internals/retrieval-quality.md. */
 const BONUS = 3
 /** The first candidates of both lists. */
 const MAX_READ = 200
+/** Documents whose first chunk is read, those of the best candidates. */
+const MAX_COVERS = 20
 const YEAR = /(?<!\d)(?:19|20)\d{2}(?!\d)/g
 const EXTENSION = /\.\p{L}[\p{L}\p{N}]{1,4}$/u
 const WORD = /[\p{L}\p{N}]+/gu
 const HAS_LETTER = /\p{L}/u
+const OF_NAME = /^[\p{Lu}\p{N}]/u
 /** Titles may write the words of a name as one: `AMERICANEXPRESS_2022_10K.pdf`. */
 const MAX_JOINED = 3
 
-type IsNamed = (title: string) => boolean
+type Store = Pick<DocumentStore, 'readChunks' | 'listChunks'>
+type Document = Pick<StoredChunk, 'documentId' | 'title' | 'page'>
 
-/**
- * Tells which titles a question names, by a word and a year that it has as well. Undefined for a question without a year,
- * which most are.
- */
-export function namedBy(
+/** Tells of documents whether a question names them. */
+interface Naming {
+  /** By their title; undefined for one without a year. */
+  byTitle(title: string): boolean | undefined
+  /** By what stands on the cover, which has many words: here, only those count that the question writes with a capital. */
+  byCover(text: string): boolean
+}
+
+/** A question names a document by a year and a word that both have. Undefined without a year, as most questions are. */
+export function namingOf(
   question: string,
   analyse: (text: string) => Pick<QueryTerms, 'terms'>,
-): IsNamed | undefined {
+): Naming | undefined {
   const years = new Set(spellPeriods(question).match(YEAR))
   if (years.size === 0) return undefined
-  const words = question.match(WORD) ?? []
-  const names = words.flatMap((_, from) =>
-    Array.from({ length: MAX_JOINED }, (__, more) => words.slice(from, from + more + 1).join('')),
-  )
-  const asked = new Set(analyse(names.join(' ')).terms)
-  return (title) => {
-    const spelt = spellPeriods(title.replace(EXTENSION, ''))
-    if (!spelt.match(YEAR)?.some((year) => years.has(year))) return false
-    const own = spelt.match(WORD)?.filter((word) => HAS_LETTER.test(word)) ?? []
-    return analyse(own.join(' ')).terms.some((term) => asked.has(term))
+  const termsOf = (words: readonly string[]) => analyse(words.join(' ')).terms
+  const runs = runsOf(question.match(WORD) ?? [])
+  const words = new Set(termsOf(runs.map((run) => run.join(''))))
+  const isName = (run: readonly string[]) => run.every((word) => OF_NAME.test(word))
+  const names = new Set(termsOf(runs.filter(isName).map((run) => run.join(''))))
+
+  const isNamed = (text: string, asked: ReadonlySet<number>) =>
+    text.match(YEAR)?.some((year) => years.has(year)) === true &&
+    termsOf(text.match(WORD)?.filter((word) => HAS_LETTER.test(word)) ?? []).some((term) =>
+      asked.has(term),
+    )
+  return {
+    byTitle(title) {
+      const spelt = spellPeriods(title.replace(EXTENSION, ''))
+      return spelt.match(YEAR) ? isNamed(spelt, words) : undefined
+    },
+    byCover: (text) => isNamed(spellPeriods(text), names),
   }
 }
+
+/** All runs of one to three words. */
+const runsOf = (words: readonly string[]): string[][] =>
+  words.flatMap((_, from) =>
+    Array.from({ length: MAX_JOINED }, (__, more) => words.slice(from, from + more + 1)),
+  )
 
 /**
  * Ranks chunks of the documents that a question names higher, by a bounded bonus. Reports of one company, or of one year,
  * are so much alike that neither words nor vectors tell from which one a chunk is.
  */
 export async function favourNamed(
-  store: Pick<DocumentStore, 'readChunks'>,
+  store: Store,
   visibility: Visibility,
   candidates: readonly Candidate[],
-  isNamed: IsNamed | undefined,
+  naming: Naming | undefined,
 ): Promise<readonly Candidate[]> {
-  if (!isNamed) return candidates
+  if (!naming) return candidates
   const first = candidates.slice(0, MAX_READ)
-  const { chunks } = await store.readChunks(
-    visibility,
-    first.map(({ key }) => key),
+  const keys = first.map(({ key }) => key)
+  const { chunks } = await store.readChunks(visibility, keys)
+  const named = await namedAmong(chunks, { store, visibility, naming })
+  const favoured = new Set(
+    chunks.filter(({ documentId }) => named.has(documentId)).map(({ key }) => key),
   )
-  const titles = new Map(chunks.map(({ key, title = '' }) => [key, title]))
-  const named = new Set([...new Set(titles.values())].filter(isNamed))
   const bonus = BONUS * deviationOf(first.map(({ score }) => score))
   return first
-    .map((candidate) => {
-      const isFavoured = named.has(titles.get(candidate.key) ?? '')
-      return { candidate, rank: candidate.score + (isFavoured ? bonus : 0) }
-    })
+    .map((candidate) => ({
+      candidate,
+      rank: candidate.score + (favoured.has(candidate.key) ? bonus : 0),
+    }))
     .sort((a, b) => b.rank - a.rank)
     .map(({ candidate }) => candidate)
     .concat(candidates.slice(MAX_READ))
+}
+
+interface Reading {
+  store: Store
+  visibility: Visibility
+  naming: Naming
+}
+
+/** Goes by the title; if that has no year and the file has pages, by the first chunk. */
+async function namedAmong(
+  chunks: readonly Document[],
+  { store, visibility, naming }: Reading,
+): Promise<Set<string>> {
+  const documents = [...new Map(chunks.map((chunk) => [chunk.documentId, chunk])).values()]
+  const judged = documents.map(({ documentId, title = '', page }) => {
+    return { documentId, isPaged: page !== undefined, isNamed: naming.byTitle(title) }
+  })
+  const unclear = judged.filter(({ isNamed, isPaged }) => isNamed === undefined && isPaged)
+  const covers = await Promise.all(
+    unclear.slice(0, MAX_COVERS).map(async ({ documentId }) => {
+      const listed = await store.listChunks(visibility, { documentId, limit: 1 })
+      return { documentId, isNamed: naming.byCover(listed?.chunks[0]?.text ?? '') }
+    }),
+  )
+  const all = [...judged, ...covers].filter(({ isNamed }) => isNamed === true)
+  return new Set(all.map(({ documentId }) => documentId))
 }
 
 function deviationOf(values: readonly number[]): number {

@@ -11,7 +11,7 @@ import { mixQueryTerms, type QueryTerms } from '@agent-server/search'
 import type { DocumentStore } from '@agent-server/stores'
 import type { Embedding } from './embedding.ts'
 import { hydrateChunks, toHit } from './hydrate.ts'
-import { favourNamed, namedBy } from './named-documents.ts'
+import { favourNamed, namingOf } from './named-documents.ts'
 import { spellPeriods } from './periods.ts'
 import { scoresOf, type TermsOfChunk } from './relevance.ts'
 import { MIN_RERANKED, type Reranking, rerank } from './rerank.ts'
@@ -34,7 +34,7 @@ const MAX_REPEATS = 3
 
 interface Dependencies {
   index: Pick<ChunkIndex, 'search'>
-  store: Pick<DocumentStore, 'readChunks'>
+  store: Pick<DocumentStore, 'readChunks' | 'listChunks'>
   analyseQuery: (text: string) => QueryTerms
   /** Absent if words are searched for as they are typed. */
   spelling?: Spelling | undefined
@@ -103,7 +103,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     count: number,
     signal?: AbortSignal,
   ) => {
-    const isNamed = namedBy(text, analyseQuery)
+    const naming = namingOf(text, analyseQuery)
     const isStale = createStaleness()
     let limit = Math.max(count + SPARE_MATCHES, query.mode === 'hybrid' ? MIN_FUSED : 0)
     for (;;) {
@@ -112,7 +112,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
         { ...query, limit },
         signal,
       )
-      const ranked = await favourNamed(store, visibility, candidates, isNamed)
+      const ranked = await favourNamed(store, visibility, candidates, naming)
       const { matches, missing } = await hydrateChunks(store, visibility, ranked, count)
       if (isStale(missing)) continue
       if (matches.length === count || exhausted || limit >= MAX_MATCHES)

@@ -76,6 +76,23 @@ describe('A file sent to POST /documents', () => {
     expect(chunks.at(-1)).toMatchObject({ pageEnd: 20 })
   })
 
+  it('comes first if its cover has the name and the year that are asked for', async () => {
+    const send = async (number: number, year: number) => {
+      const rights = 'No part of it is for sale, or for hire.\n'.repeat(40)
+      const cover = `Annual report ${year} of the Heronry Limited\n${rights}`
+      const counted = 'Herons were counted in the colony.\n'.repeat(30)
+      const bytes = pdfFile({ pages: [cover, `${counted}Pairs: ${number}.`] })
+      const before = metadataOf({ name: 'heronry' })
+      return ready(await sendFile(server, { name: `scan-${number}.pdf`, bytes, before }))
+    }
+    const ids = { 2030: await send(1, 2030), 2031: await send(2, 2031), 2032: await send(3, 2032) }
+    for (const year of [2030, 2031, 2032] as const) {
+      const question = `How many pairs were counted at the Heronry in FY${year}?`
+      const hits = await hitsFor(question, { field: 'name', eq: 'heronry' })
+      expect(hits.find(({ pageEnd }) => pageEnd === 2)?.documentId).toBe(ids[year])
+    }
+  })
+
   it('shows its page breaks and headings in its text, which the offsets of chunks are of', async () => {
     const bytes = fixture('kingfishers.pptx')
     const id = await ready(await sendFile(server, { name: 'kingfishers.pptx', bytes }))

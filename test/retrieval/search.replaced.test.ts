@@ -34,6 +34,7 @@ function createForTest(searches: number[][], stored: number[]) {
       },
     },
     store: {
+      listChunks: async () => undefined,
       readChunks: async (_visibility, keys) => ({
         chunks: keys.filter((key) => stored.includes(key)).map(chunkOf),
         missing: keys.filter((key) => !stored.includes(key)),

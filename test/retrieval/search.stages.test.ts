@@ -75,6 +75,7 @@ function createForTest({ count = 3, vector, hasAllVectors = true, scores }: Part
   const retrieval = createRetrieval({
     index,
     store: {
+      listChunks: async () => undefined,
       readChunks: async (_visibility, wanted) => ({ chunks: wanted.map(chunkOf), missing: [] }),
     },
     analyseQuery: analyser.query,

@@ -54,6 +54,7 @@ function createForTest({ matched, stored = matched.map((key) => chunkOf(key)) }:
       },
     },
     store: {
+      listChunks: async () => undefined,
       async readChunks({ filter }, keys) {
         reads.push([...keys])
         const chunks = keys.flatMap((key) => byKey.get(key) ?? [])
@@ -213,6 +214,7 @@ describe('an abort', () => {
         },
       },
       store: {
+        listChunks: async () => undefined,
         async readChunks() {
           call.abort(gone)
           return { chunks: [], missing: [] }
@@ -240,7 +242,7 @@ it('a failure of the document store is the search’s own', async () => {
   const found = { candidates: [{ key: 1, score: 1 }], exhausted: true, degraded: false }
   const retrieval = createRetrieval({
     index: { search: async () => found },
-    store: { readChunks: () => Promise.reject(failure) },
+    store: { readChunks: () => Promise.reject(failure), listChunks: async () => undefined },
     analyseQuery: () => TERMS,
     termsOfChunk: () => TERMS.terms,
     hasAllVectors: () => true,
