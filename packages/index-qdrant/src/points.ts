@@ -24,6 +24,12 @@ const Key = z.int().min(0).max(MAX_KEY)
 const Matches = z
   .object({ points: z.array(z.object({ id: Key, score: z.number() })) })
   .transform(({ points }) => points.map(({ id, score }): IndexMatch => ({ key: id, score })))
+const Held = z.array(
+  z.object({
+    id: Key,
+    vector: z.record(z.string(), z.object({ indices: z.array(z.number()) })),
+  }),
+)
 const Change = z.object({ status: z.string() })
 const Page = z.object({
   points: z.array(z.object({ id: Key })),
@@ -87,6 +93,14 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
 
     query(body: PointQuery, signal?: AbortSignal) {
       return call({ method: 'POST', path: `${path}/query`, body, result: Matches }, signal)
+    },
+
+    /** Where the sparse vectors of this name are not zero, of those of these points that exist. */
+    async indices(keys: Uint32Array, name: string, signal?: AbortSignal) {
+      if (keys.length === 0) return new Map<number, ReadonlySet<number>>()
+      const body = { ids: [...keys], with_vector: [name], with_payload: false }
+      const held = await call({ method: 'POST', path, body, result: Held }, signal)
+      return new Map(held.map(({ id, vector }) => [id, new Set(vector[name]?.indices)]))
     },
 
     /** Ascending. */

@@ -159,10 +159,11 @@ function stagesOf(opened: () => Parts, source: IndexSource): Stages {
     lexical: async (query, signal) => opened().terms.search(query, signal),
     nearest: async (query, signal) => opened().vectors.nearest(query, signal),
     fuse: (lexical, query, signal) => {
-      const { vectors } = opened()
+      const { terms, vectors } = opened()
       const nearest = async () => (await vectors.nearest(query, signal)).map(({ key }) => key)
+      const shares = (keys: Uint32Array) => terms.sharesOf(query.terms, keys, signal)
       const question = { ...query, termCount: query.terms.terms.length }
-      return rankHybrid({ nearest, read: source.readVectors }, lexical, question)
+      return rankHybrid({ nearest, read: source.readVectors, shares }, lexical, question)
     },
   }
 }

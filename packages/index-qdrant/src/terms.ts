@@ -1,5 +1,11 @@
 import type { ChunkLabels, IndexMatch, LexicalQuery } from '@agent-server/search'
-import { lengthNorm, type QueryTerms, type TermBatch, termWeight } from '@agent-server/search'
+import {
+  lengthNorm,
+  type QueryTerms,
+  shareOfTerms,
+  type TermBatch,
+  termWeight,
+} from '@agent-server/search'
 import type { SparseVector } from './api.ts'
 import { TERMS } from './collections.ts'
 import { createPayloads } from './payload.ts'
@@ -36,6 +42,15 @@ export function createTermsPart(points: Points, indexes: PayloadIndexes) {
       const request = { query: toSparse(query.terms), using: TERMS }
       const best = bestOf(query, (where) => points.query({ ...request, ...where }, signal))
       return indexes.passOn(query, best)
+    },
+
+    /** The share of the query's terms that each of these chunks contains; NaN for an unknown key. */
+    async sharesOf(query: QueryTerms, keys: Uint32Array, signal?: AbortSignal) {
+      const held = await points.indices(keys, TERMS, signal)
+      return Float64Array.from(keys, (key) => {
+        const terms = held.get(key)
+        return terms ? shareOfTerms(query, (term) => terms.has(term)) : Number.NaN
+      })
     },
   }
 }

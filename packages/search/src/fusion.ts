@@ -12,6 +12,13 @@ const LONG_QUESTION = 6
 const FIRST_HIT_WEIGHTS = [0.2, 0.1, 0.07, 0.05]
 /** Among so few candidates, the mean may not be the score of an irrelevant chunk. */
 const FEW = 8
+/**
+ * What a chunk gains that has every word of the question, unless more than a few have. Where all are about equally near
+ * in meaning, nothing else would put it first.
+ */
+const EVERY_WORD = { gain: 1.5, chunks: 3 }
+/** In how many of the best lexical matches every word is looked for: what has it is hardly ever further down. */
+const LOOKED_INTO = 32
 
 /** Unit vectors, one after another; each must be multiplied by its scale, if there are any. */
 export interface ScaledVectors {
@@ -24,11 +31,13 @@ export interface ScaledVectors {
   scales?: Float32Array
 }
 
-interface Vectors {
+interface Chunks {
   /** The keys of the `limit` chunks nearest to `vector`. */
   nearest(): Promise<readonly number[]> | readonly number[]
   /** The vectors of these chunks, in any order; chunks without a vector are omitted. */
   read(keys: readonly number[]): Promise<ScaledVectors> | ScaledVectors
+  /** The share of the question's terms that each of these chunks contains; NaN for an unknown key. */
+  shares(keys: Uint32Array<ArrayBuffer>): Promise<Float64Array> | Float64Array
 }
 
 interface Question {
@@ -45,21 +54,49 @@ interface Question {
  * quality.
  */
 export async function rankHybrid(
-  { nearest, read }: Vectors,
+  { nearest, read, shares }: Chunks,
   lexical: readonly IndexMatch[],
   { vector, termCount, limit }: Question,
 ): Promise<Omit<SearchResult, 'degraded'>> {
-  const near = await nearest()
+  const first = Uint32Array.from(lexical.slice(0, LOOKED_INTO), ({ key }) => key)
+  const [near, held] = await Promise.all([nearest(), shares(first)])
+  const words = wordsOf(
+    lexical,
+    limit,
+    first.filter((_, place) => held[place] === 1),
+  )
   const vectors = await read([...new Set([...lexical.map(({ key }) => key), ...near])])
   let cosines = cosinesTo(vector, vectors)
   if (termCount >= LONG_QUESTION) {
-    const unlisted = unlistedScore(lexical, limit)
-    const scores = fusedScores(scoresByKey(lexical), unlisted, vectors.keys, cosines)
+    const scores = fusedScores(words, vectors.keys, cosines)
     cosines = cosinesTo(movedToFirst(scores, vector, vectors), vectors)
   }
   return {
-    candidates: fuse(lexical, vectors.keys, cosines, limit),
+    candidates: fuse(words, vectors.keys, cosines),
     exhausted: lexical.length < limit && near.length < limit,
+  }
+}
+
+/** What the words say of the chunks. */
+interface Words {
+  /** The BM25 scores of the lexical matches. */
+  scores: ReadonlyMap<number, number>
+  /** That of a chunk outside of the best `limit`, which is between 0 and that of the last of them. */
+  unlisted: number
+  /** The keys of the chunks that have every word of the question, if they are few. */
+  complete: ReadonlySet<number>
+}
+
+export function wordsOf(
+  lexical: readonly IndexMatch[],
+  limit: number,
+  complete: Iterable<number>,
+): Words {
+  const keys = new Set(complete)
+  return {
+    scores: new Map(lexical.map(({ key, score }) => [key, score])),
+    unlisted: lexical.length < limit ? 0 : (lexical.at(-1)?.score ?? 0) / 2,
+    complete: keys.size <= EVERY_WORD.chunks ? keys : new Set(),
   }
 }
 
@@ -69,14 +106,9 @@ export async function rankHybrid(
  * every passage has. If some candidates have no vector yet, they keep their place in the lexical ranking; those with
  * vectors are reordered among the places that they hold in it.
  */
-export function fuse(
-  lexical: readonly IndexMatch[],
-  keys: Uint32Array,
-  cosines: Float64Array,
-  limit: number,
-): Candidate[] {
-  const lexicalScores = scoresByKey(lexical)
-  const scores = fusedScores(lexicalScores, unlistedScore(lexical, limit), keys, cosines)
+export function fuse(words: Words, keys: Uint32Array, cosines: Float64Array): Candidate[] {
+  const scores = fusedScores(words, keys, cosines)
+  const lexicalScores = new Map(words.scores)
   const withVectors: Candidate[] = []
   for (let place = 0; place < keys.length; place++) {
     const [key = 0, dense = 0, score = 0] = [keys[place], cosines[place], scores[place]]
@@ -99,29 +131,23 @@ export function fuse(
   return candidates.sort((a, b) => b.score - a.score)
 }
 
-/** The weighted sum of both standard scores of each key. */
+/** The weighted sum of both standard scores of each key, and what it gains. */
 function fusedScores(
-  lexicalScores: ReadonlyMap<number, number>,
-  unlisted: number,
+  { scores: lexical, unlisted, complete }: Words,
   keys: Uint32Array,
   cosines: Float64Array,
 ): Float64Array {
   const scores = new Float64Array(keys.length)
-  for (const [place, key] of keys.entries()) scores[place] = lexicalScores.get(key) ?? unlisted
+  for (const [place, key] of keys.entries()) scores[place] = lexical.get(key) ?? unlisted
   const byTerms = standardise(scores)
   const byVectors = standardise(cosines)
-  for (let place = 0; place < scores.length; place++)
+  for (const [place, key] of keys.entries())
     scores[place] =
-      LEXICAL_WEIGHT * byTerms(scores[place]) + (1 - LEXICAL_WEIGHT) * byVectors(cosines[place])
+      LEXICAL_WEIGHT * byTerms(scores[place]) +
+      (1 - LEXICAL_WEIGHT) * byVectors(cosines[place]) +
+      (complete.has(key) ? EVERY_WORD.gain : 0)
   return scores
 }
-
-/** The lexical score of a chunk outside of the best `limit`, which is between 0 and that of the last of them. */
-const unlistedScore = (lexical: readonly IndexMatch[], limit: number) =>
-  lexical.length < limit ? 0 : (lexical.at(-1)?.score ?? 0) / 2
-
-const scoresByKey = (matches: readonly IndexMatch[]) =>
-  new Map(matches.map(({ key, score }) => [key, score]))
 
 /** Tells how many standard deviations a score is above the mean; 0 if all are equal. */
 function standardise(scores: Float64Array): (score: number | undefined) => number {

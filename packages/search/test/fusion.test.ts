@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cosinesTo, fuse as fuseColumns, rankHybrid } from '../src/fusion.ts'
+import { cosinesTo, fuse as fuseColumns, rankHybrid, wordsOf } from '../src/fusion.ts'
 
 const VECTORS: Record<number, number[]> = {
   1: [1, 0, 0],
@@ -11,10 +11,18 @@ const VECTORS: Record<number, number[]> = {
 const KEYS = Object.keys(VECTORS).map(Number)
 const question = Float32Array.of(1, 0, 0)
 
+interface Circumstances {
+  limit: number
+  termCount?: number
+  missing?: number[]
+  /** Of the question's terms, by key. */
+  shares?: Record<number, number>
+}
+
 /** Ranks by an index that knows each vector well; the vectors of `missing` cannot be read. */
 function rank(
   lexical: { key: number; score: number }[],
-  { limit, termCount = 1, missing = [] }: { limit: number; termCount?: number; missing?: number[] },
+  { limit, termCount = 1, missing = [], shares = {} }: Circumstances,
 ) {
   let looks = 0
   const source = {
@@ -31,6 +39,7 @@ function rank(
       const values = Float32Array.from(found.flatMap((key) => VECTORS[key] ?? []))
       return { keys: Uint32Array.from(found), dimension: 3, values }
     },
+    shares: (keys: Uint32Array) => Float64Array.from(keys, (key) => shares[key] ?? Number.NaN),
   }
   const ranking = rankHybrid(source, lexical, { vector: question, termCount, limit })
   return ranking.then((found) => ({ ...found, looks }))
@@ -64,6 +73,14 @@ describe('A ranking by words and meaning', () => {
     expect(candidates.find(({ key }) => key === 5)).toMatchObject({ lexical: 7 })
   })
 
+  it('puts first a passage with every word of the question', async () => {
+    const found = [1, 2, 3, 4].map((key) => ({ key, score: key === 4 ? 2 : 1.9 }))
+    const firstBy = async (shares: Record<number, number>) =>
+      (await rank(found, { limit: 5, shares })).candidates[0]?.key
+    expect(await firstBy({ 1: 0.9, 4: 0.9 })).toBe(1)
+    expect(await firstBy({ 1: 0.9, 4: 1 })).toBe(4)
+  })
+
   it('omits what has no vector, except lexical matches', async () => {
     const { candidates, exhausted } = await rank([{ key: 2, score: 7 }], {
       limit: 3,
@@ -93,8 +110,16 @@ const words = (scores: Record<number, number>) =>
   Object.entries(scores).map(([key, score]) => ({ key: Number(key), score }))
 const meaning = (scores: Record<number, number>) =>
   new Map(Object.entries(scores).map(([key, score]) => [Number(key), score]))
-const fuse = (lexical: ReturnType<typeof words>, near: Map<number, number>, limit = 100) =>
-  fuseColumns(lexical, Uint32Array.from(near.keys()), Float64Array.from(near.values()), limit)
+const fuse = (
+  lexical: ReturnType<typeof words>,
+  near: Map<number, number>,
+  { limit = 100, complete = [] }: { limit?: number; complete?: readonly number[] } = {},
+) =>
+  fuseColumns(
+    wordsOf(lexical, limit, complete),
+    Uint32Array.from(near.keys()),
+    Float64Array.from(near.values()),
+  )
 const passages = (scored: (key: number) => number) =>
   Object.fromEntries(Array.from({ length: 20 }, (_, i) => [i + 1, scored(i + 1)]))
 const scoreOf = (candidates: readonly { key: number; score: number }[], wanted: number) =>
@@ -141,7 +166,7 @@ describe('Two rankings fused', () => {
     const near = meaning(passages((key) => (key === 20 ? 0.4 : 0.2)))
     const full = words({ 1: 9, 2: 8 })
     const [none, half] = [100, 2].map((limit) => {
-      const fused = fuse(full, near, limit)
+      const fused = fuse(full, near, { limit })
       return scoreOf(fused, 1) - scoreOf(fused, 2)
     })
     // Standard scores of 9, 8 and eighteen times 0 or 4.
@@ -157,6 +182,15 @@ describe('Two rankings fused', () => {
   it('follow the lexical ranking if all are equally near', () => {
     const near = meaning(passages(() => 0.1 + 0.2))
     expect(keysOf(fuse(words({ 7: 9 }), near))[0]).toBe(7)
+  })
+
+  it('put first the few that have every word, where the others are nearer', () => {
+    const near = meaning(passages((key) => 0.3 + key / 1_000))
+    const found = words(passages((key) => (key <= 4 ? 9 : 8)))
+    expect(keysOf(fuse(found, near))[0]).toBe(20)
+    expect(keysOf(fuse(found, near, { complete: [3, 4] })).slice(0, 2)).toEqual([4, 3])
+    // Where many have, it is no sign.
+    expect(keysOf(fuse(found, near, { complete: [1, 2, 3, 4] }))[0]).toBe(20)
   })
 
   it('order equal scores by key', () => {

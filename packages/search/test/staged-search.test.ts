@@ -32,7 +32,8 @@ function createForTest({
     fuse: (lexical, query, signal) => {
       const near = async () => (await nearest(query, signal)).map(({ key }) => key)
       const termCount = query.terms.terms.length
-      return rankHybrid({ nearest: near, read }, lexical, { ...query, termCount })
+      const shares = (keys: Uint32Array) => new Float64Array(keys.length)
+      return rankHybrid({ nearest: near, read, shares }, lexical, { ...query, termCount })
     },
     ...stages,
     nearest,

@@ -83,6 +83,10 @@ class Collection:
         records, following = self.shard.scroll(request)
         return {"points": [{"id": record.id} for record in records], "next_page_offset": following}
 
+    def retrieve(self, body):
+        records = self.shard.retrieve(body["ids"], with_payload=False, with_vector=body["with_vector"])
+        return [{"id": record.id, "vector": to_named(record.vector)} for record in records]
+
     def query(self, body):
         request = edge.QueryRequest(
             limit=body["limit"],
@@ -135,6 +139,15 @@ def to_vector(value):
     if isinstance(value, dict):
         return edge.SparseVector(indices=value["indices"], values=value["values"])
     return value
+
+
+def to_named(vectors):
+    return {
+        name: {"indices": list(value.indices), "values": list(value.values)}
+        if isinstance(value, edge.SparseVector)
+        else value
+        for name, value in vectors.items()
+    }
 
 
 def to_match(point):
@@ -213,6 +226,7 @@ CALLS = {
     ("PUT", "index"): lambda held, body: held.index(body),
     ("PUT", "points"): lambda held, body: held.put(body["points"]),
     ("PUT", "points/payload"): lambda held, body: held.set_payload(body),
+    ("POST", "points"): lambda held, body: held.retrieve(body),
     ("POST", "points/delete"): lambda held, body: held.remove(body["points"]),
     ("POST", "points/count"): lambda held, body: {
         "count": held.shard.count(edge.CountRequest(exact=True))

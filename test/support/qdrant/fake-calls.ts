@@ -23,6 +23,11 @@ const Scroll = z.object({
   with_payload: z.boolean().default(true),
   with_vector: z.array(z.string()).default([]),
 })
+const Retrieval = z.strictObject({
+  ids: z.array(z.number()),
+  with_vector: z.array(z.string()),
+  with_payload: z.literal(false),
+})
 const Index = z.object({ field_name: z.string(), field_schema: z.object({ type: z.string() }) })
 const Changed = z.object({ params: z.object({ write_consistency_factor: z.int() }) })
 const Created = z.looseObject({ metadata: z.unknown().optional() })
@@ -102,6 +107,11 @@ const CALLS: Record<string, Call> = {
   },
   'PUT /index': index,
   'PUT /points': put,
+  'POST /points': ({ points }, body) => {
+    const { ids, with_vector: names } = Retrieval.parse(body)
+    const held = ids.flatMap((id) => points.get(id) ?? [])
+    return ok(held.map(({ id, vector }) => ({ id, vector: pickFrom(vector, names) })))
+  },
   'PUT /points/payload': setPayload,
   'POST /points/delete': remove,
   'POST /points/scroll': scroll,
@@ -245,9 +255,13 @@ function scroll({ points }: FakeCollection, body: unknown, { strict }: Condition
   const page = after.slice(0, limit).map(({ id, payload, vector }) => ({
     id,
     payload: parts.with_payload ? (payload ?? {}) : null,
-    vector: Object.fromEntries(parts.with_vector.map((name) => [name, vector[name]])),
+    vector: pickFrom(vector, parts.with_vector),
   }))
   return ok({ points: page, next_page_offset: after[limit]?.id ?? null })
+}
+
+function pickFrom(vector: Point['vector'], names: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [name, vector[name]]))
 }
 
 function withVersion({ id, score }: { id: number; score: number }) {

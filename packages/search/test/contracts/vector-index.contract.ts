@@ -136,6 +136,8 @@ export function describeVectorIndex(
         const { index, source } = current()
         const keys = Array.from({ length: 200 }, (_, i) => i + 1)
         const termsOf = (key: number) => (key % 3 ? ['sail'] : ['wing', `w${key}`])
+        const shareOf = (key: number) =>
+          words.filter((word) => termsOf(key).includes(word)).length / words.length
         for (const key of keys) source.metadata.set(key, { key })
         const labels = keys.map((key) => labelsOf({ key }))
         await index.add(Uint32Array.from(keys), batchOf(keys.map(termsOf)), labels)
@@ -145,7 +147,11 @@ export function describeVectorIndex(
         const limits = { limit: 30, filter }
         const near = (await nearestIn(index, vector, limits)).map(({ key }) => key)
         const outside = await rankHybrid(
-          { nearest: () => near, read: source.readVectors },
+          {
+            nearest: () => near,
+            read: source.readVectors,
+            shares: (wanted) => Float64Array.from(wanted, shareOf),
+          },
           await searchIn(index, words, limits),
           { vector, termCount: words.length, limit: 30 },
         )
@@ -165,6 +171,24 @@ export function describeVectorIndex(
         expect(inside).toMatchObject({ exhausted: outside.exhausted, degraded: false })
       },
     )
+
+    it('yield to every word of the question, where few chunks have them all', async () => {
+      const { index } = current()
+      const keys = Array.from({ length: 30 }, (_, i) => i + 1)
+      await addVectors(keys)
+      const vector = randomVector(77)
+      const farthest = (await nearestIn(index, vector, { limit: 30 })).at(-1)?.key ?? 0
+      const termsOf = (key: number) =>
+        key === farthest ? ['wing', 'tail', 'fin'] : ['wing', `w${key}`, 'fin']
+      await index.add(Uint32Array.from(keys), batchOf(keys.map(termsOf)), [])
+      const firstBy = async (...words: string[]) => {
+        const query = { mode: 'hybrid', terms: queryOf(words), limit: 20 } as const
+        const asked = { ...query, vector: Promise.resolve(vector) }
+        return (await index.search(seen(), asked)).candidates[0]?.key
+      }
+      expect(await firstBy('wing', 'tail')).toBe(farthest)
+      expect(await firstBy('wing', 'tail', 'rudder')).not.toBe(farthest)
+    })
 
     it('are listed by key, also without terms of their chunks', async () => {
       await addVectors([1, 2, 3])
