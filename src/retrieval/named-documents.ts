@@ -9,13 +9,19 @@ const BONUS = 3
 const MAX_READ = 200
 /** Documents whose first chunk is read, those of the best candidates. */
 const MAX_COVERS = 20
-const YEAR = /(?<!\d)(?:19|20)\d{2}(?!\d)/g
+const YEAR_IN = /(?<!\d)(?:19|20)\d{2}(?!\d)/
+const YEAR = new RegExp(YEAR_IN, 'g')
 const EXTENSION = /\.\p{L}[\p{L}\p{N}]{1,4}$/u
 const WORD = /[\p{L}\p{N}]+/gu
 const HAS_LETTER = /\p{L}/u
-const OF_NAME = /^[\p{Lu}\p{N}]/u
+const HAS_DIGIT = /\d/
+/** `Adobe`, `3M`; in German any noun. */
+const OF_NAME = /^\d*\p{Lu}/u
+const FISCAL = /^[FC]Y$/i
 /** Titles may write the words of a name as one: `AMERICANEXPRESS_2022_10K.pdf`. */
 const MAX_JOINED = 3
+/** The last words of a question that are looked at: all but what was pasted in front of it. */
+const MAX_WORDS = 300
 
 type Store = Pick<DocumentStore, 'readChunks' | 'listChunks'>
 type Document = Pick<StoredChunk, 'documentId' | 'title' | 'page'>
@@ -24,11 +30,15 @@ type Document = Pick<StoredChunk, 'documentId' | 'title' | 'page'>
 interface Naming {
   /** By their title; undefined for one without a year. */
   byTitle(title: string): boolean | undefined
-  /** By what stands on the cover, which has many words: here, only those count that the question writes with a capital. */
+  /** By what stands on the cover. */
   byCover(text: string): boolean
 }
 
-/** A question names a document by a year and a word that both have. Undefined without a year, as most questions are. */
+/**
+ * A question names a document by a year and by a name that both have, which is what the question writes with a capital, or
+ * by all words of a title. Any other word that they share, as `team` in “Team meeting 2025”, names nothing. Undefined
+ * without a year, as most questions are.
+ */
 export function namingOf(
   question: string,
   analyse: (text: string) => Pick<QueryTerms, 'terms'>,
@@ -36,22 +46,35 @@ export function namingOf(
   const years = new Set(spellPeriods(question).match(YEAR))
   if (years.size === 0) return undefined
   const termsOf = (words: readonly string[]) => analyse(words.join(' ')).terms
-  const runs = runsOf(question.match(WORD) ?? [])
-  const words = new Set(termsOf(runs.map((run) => run.join(''))))
+  const asked = question.match(WORD)?.slice(-MAX_WORDS) ?? []
+  const words = new Set(termsOf(asked))
   const isName = (run: readonly string[]) => run.every((word) => OF_NAME.test(word))
-  const names = new Set(termsOf(runs.filter(isName).map((run) => run.join(''))))
+  const names = new Set(
+    termsOf(
+      runsOf(asked)
+        .filter(isName)
+        .map((run) => run.join('')),
+    ),
+  )
 
-  const isNamed = (text: string, asked: ReadonlySet<number>) =>
-    text.match(YEAR)?.some((year) => years.has(year)) === true &&
-    termsOf(text.match(WORD)?.filter((word) => HAS_LETTER.test(word)) ?? []).some((term) =>
-      asked.has(term),
-    )
+  const hasYear = (text: string) => text.match(YEAR)?.some((year) => years.has(year)) === true
+  const hasName = (own: readonly string[]) => termsOf(own).some((term) => names.has(term))
+  const isWhole = (own: readonly string[]) => {
+    const telling = termsOf(own.filter((word) => !HAS_DIGIT.test(word) && !FISCAL.test(word)))
+    return telling.length > 0 && telling.every((term) => words.has(term))
+  }
+  const wordsOf = (text: string) => text.match(WORD)?.filter((word) => HAS_LETTER.test(word)) ?? []
   return {
     byTitle(title) {
       const spelt = spellPeriods(title.replace(EXTENSION, ''))
-      return spelt.match(YEAR) ? isNamed(spelt, words) : undefined
+      if (!YEAR_IN.test(spelt)) return undefined
+      const own = wordsOf(spelt)
+      return hasYear(spelt) && (hasName(own) || isWhole(own))
     },
-    byCover: (text) => isNamed(spellPeriods(text), names),
+    byCover(text) {
+      const spelt = spellPeriods(text)
+      return hasYear(spelt) && hasName(wordsOf(spelt))
+    },
   }
 }
 
@@ -113,7 +136,9 @@ async function namedAmong(
     }),
   )
   const all = [...judged, ...covers].filter(({ isNamed }) => isNamed === true)
-  return new Set(all.map(({ documentId }) => documentId))
+  // Where it names most, it tells none of them apart from the others.
+  const named = all.length * 2 > documents.length ? [] : all
+  return new Set(named.map(({ documentId }) => documentId))
 }
 
 function deviationOf(values: readonly number[]): number {

@@ -7,7 +7,7 @@ import { refusal } from '@agent-server/schemas/invalid-request.ts'
 import type { Filter } from '@agent-server/schemas/metadata.ts'
 import type { Correction, Hit, QueryRequest } from '@agent-server/schemas/query.ts'
 import type { ChunkIndex, ChunkQuery } from '@agent-server/search'
-import { mixQueryTerms, type QueryTerms } from '@agent-server/search'
+import { addTerms, mixQueryTerms, type QueryTerms } from '@agent-server/search'
 import type { DocumentStore } from '@agent-server/stores'
 import type { Embedding } from './embedding.ts'
 import { hydrateChunks, toHit } from './hydrate.ts'
@@ -105,7 +105,8 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   ) => {
     const naming = namingOf(text, analyseQuery)
     const isStale = createStaleness()
-    let limit = Math.max(count + SPARE_MATCHES, query.mode === 'hybrid' ? MIN_FUSED : 0)
+    const isDeep = naming !== undefined || query.mode === 'hybrid'
+    let limit = Math.max(count + SPARE_MATCHES, isDeep ? MIN_FUSED : 0)
     for (;;) {
       const { candidates, exhausted, degraded } = await index.search(
         visibility,
@@ -129,8 +130,11 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   /** What is searched for, by words and by meaning. */
   const analyse = async ({ query, context = [], visibility }: Search, signal?: AbortSignal) => {
     const questions = [query, ...context].map((each) => each.slice(0, MAX_QUERY))
+    const termsOf = (texts: readonly string[]) =>
+      mixQueryTerms(texts.map(analyseQuery), CONTEXT_WEIGHT)
     const spelt = questions.map(spellPeriods)
-    const terms = mixQueryTerms(spelt.map(analyseQuery), CONTEXT_WEIGHT)
+    const hasPeriods = spelt.some((each, place) => each !== questions[place])
+    const terms = hasPeriods ? addTerms(termsOf(questions), termsOf(spelt)) : termsOf(questions)
     const text = questions.toReversed().join('\n')
     if (!spelling) return { text, terms, corrections: [] }
     const found = await spelling.correct(questions.join('\n'), visibility, signal)

@@ -4,6 +4,7 @@ import type { Correction } from '@agent-server/schemas/query.ts'
 import {
   type Analyser,
   type AnalyserLanguage,
+  addTerms,
   type ChunkIndex,
   detectLanguage,
   type QueryTerms,
@@ -237,17 +238,15 @@ export function correctTerms(
   query: QueryTerms,
   corrections: readonly FoundCorrection[],
 ): QueryTerms {
-  if (corrections.length === 0) return query
-  const counts = new Map(Array.from(query.terms, (term, i) => [term, query.counts[i] ?? 0]))
-  for (const { typedTerm, term } of corrections) {
-    const count = (counts.get(typedTerm) ?? 0) * WEIGHT
-    counts.set(term, Math.max(counts.get(term) ?? 0, count))
-  }
-  return {
-    terms: Uint32Array.from(counts.keys()),
-    counts: Float32Array.from(counts.values()),
-    total: query.counts.reduce((sum, count) => sum + count, 0),
-  }
+  const countOf = (typed: number) => query.counts[query.terms.indexOf(typed)] ?? 0
+  const found = corrections.map(({ typedTerm, term }) => ({
+    term,
+    count: countOf(typedTerm) * WEIGHT,
+  }))
+  return addTerms(query, {
+    terms: Uint32Array.from(found, ({ term }) => term),
+    counts: Float32Array.from(found, ({ count }) => count),
+  })
 }
 
 export function correctText(text: string, corrections: readonly Correction[]): string {

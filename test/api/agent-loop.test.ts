@@ -50,7 +50,7 @@ describe.each(WAYS)('An agent asked by %s', (way) => {
     await run(toolCallReply([search('baevers building dams')]), textReply('Beavers [1].'))
     expect(results()).toEqual([
       expect.stringMatching(
-        /Beavers build dams\..*<\/passages>\nNo document has “baevers”: searched for “beavers”\.$/s,
+        /Beavers build dams\..*<\/passages>\n“baevers” was not found: searched for “beavers”\.$/s,
       ),
     ])
     await run(toolCallReply([search('beavers building dams')]), textReply('Beavers [1].'))

@@ -58,7 +58,7 @@ describe('/mcp', verifies('mcp.serves'), () => {
       )
       expect(await call('query', { query: 'zeugma' })).toBe('Nothing was found.')
       expect(await call('query', { query: 'Saturdais' })).toMatch(
-        /Saturday.*\nNo document has “Saturdais”: searched for “[Ss]aturdays?”\.$/s,
+        /Saturday.*\n“Saturdais” was not found: searched for “[Ss]aturdays?”\.$/s,
       )
       expect(await call('get_document', { id })).toBe(`Opening hours, document ${id}\n\n${TEXT}`)
       expect(await call('ask', { question: 'When does it open on Saturdays?' })).toMatch(

@@ -20,7 +20,8 @@ describe('A question', () => {
     ['the net sales of 3M in 2018', '3M_2018_10K.pdf'],
     ['restructuring at Amcor in 2023 Q2', 'AMCOR_2023Q2_10Q.pdf'],
     ['Which prices did the annual reports give for 2021?', 'Annual report FY21'],
-    ['What was decided by the council in 2021?', 'Minutes of the council, 3 May 2021.docx'],
+    ['What did the Council decide in 2021?', 'Minutes of the council, 3 May 2021.docx'],
+    ['the minutes of the council in may 2021', 'Minutes of the council, 3 May 2021.docx'],
   ])('names a title that has a word and a year of it: %s – %s', (question, title) => {
     expect(namedBy(question).byTitle(title)).toBe(true)
   })
@@ -30,6 +31,11 @@ describe('A question', () => {
     ['What did Adobe earn in 2018?', 'AMCOR_2018_10K.pdf'],
     ['What was in 2018?', '2018.pdf'],
     ['What was in the year of 2018?', 'The one of 2018 in.pdf'],
+    ['How many vacation days do employees on the team get in 2025?', 'Team meeting 2025-03.docx'],
+    ['What is the per diem on trips in 2025?', 'Trips of the staff 2025-01.docx'],
+    ['2025年员工有多少天假期？', '2025年会议记录.docx'],
+    ['2024年の休暇は何日ですか', '議事録 2024年.pdf'],
+    ['2024년 휴가는 며칠입니까', '회의록 2024년.pdf'],
   ])('does not name another title: %s – %s', (question, title) => {
     expect(namedBy(question).byTitle(title)).toBe(false)
   })
@@ -109,6 +115,10 @@ describe('Chunks of documents that a question names', () => {
     expect(await rankedBy([asked, asked], [2, 1])).toEqual([0, 1])
     expect(await rankedBy([other, other], [2, 1])).toEqual([0, 1])
     expect(await rankedBy(['', ''], [2, 1])).toEqual([0, 1])
+  })
+
+  it('stay where most documents are named', async () => {
+    expect(await rankedBy([other, asked, asked], [3, 2, 1])).toEqual([0, 1, 2])
   })
 
   it('are looked for among the first two hundred', async () => {

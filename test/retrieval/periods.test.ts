@@ -1,3 +1,4 @@
+import { addTerms, createAnalyser, shareOfTerms } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { spellPeriods } from '../../src/retrieval/periods.ts'
 
@@ -24,5 +25,26 @@ describe('The periods of a question', () => {
     'What is an FY?',
   ])('are the only thing that is changed: %s', (question) => {
     expect(spellPeriods(question)).toBe(question)
+  })
+})
+
+describe('A passage scores by what was typed', () => {
+  const { query: analyse } = createAnalyser('english')
+  const shareOf = (question: string, passage: string) => {
+    const own = new Set(analyse(passage).terms)
+    const asked = addTerms(analyse(question), analyse(spellPeriods(question)))
+    return shareOfTerms(asked, (term) => own.has(term))
+  }
+
+  it.each(['FY18 budget', '2Q23 revenue', 'Q22024', 'FY2023Q1 guidance', 'price of part 3H22'])(
+    'and has all of it, where it is written so: %s',
+    (question) => {
+      expect(shareOf(question, `${question} and more`)).toBe(1)
+    },
+  )
+
+  it('or also with the year, and less with another one', () => {
+    expect(shareOf('FY18 budget', 'FY17 budget')).toBeLessThan(1)
+    expect(shareOf('FY18 budget', 'The budget of 2018')).toBeGreaterThan(0.9)
   })
 })

@@ -95,7 +95,7 @@ describe('a search', () => {
     const query = 'What was in the report of FY18?'
     const { hits } = await retrieval.search({ visibility: everything(), query, topK: 4 })
     expect(hits.map(({ documentId }) => documentId)).toEqual(['doc_3', 'doc_1', 'doc_2', 'doc_4'])
-    expect(analysed[0]).toBe('What was in the report of FY 2018?')
+    expect(analysed).toContain('What was in the report of FY 2018?')
   })
 
   it.each([1, 2, 5, 20, 100])('answers exactly %i chunks where there are more', async (topK) => {

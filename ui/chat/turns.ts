@@ -152,7 +152,8 @@ function answered(turn: Turn, item: ConversationItem): Turn {
     ...(approval && { approval }),
     steps,
     hits,
-    abstained,
+    // The answer that a later one goes on with may have cited some.
+    abstained: abstained && turn.citations.length === 0,
     citations: [...turn.citations, ...citations],
     checkWarning: citationCheck?.warning,
     artifacts,

@@ -23,6 +23,7 @@ export {
   type VectorQuery,
 } from './staged-search.ts'
 export {
+  addTerms,
   joinTermBatches,
   lengthNorm,
   mixQueryTerms,

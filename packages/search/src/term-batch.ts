@@ -49,14 +49,14 @@ export interface QueryTerms {
   total?: number
 }
 
-/** The share of a query's terms, by their counts, of which `has` is true. */
+/** The share of a query's terms, by their counts, of which `has` is true; 1 if it is true of more than their total. */
 export function shareOfTerms(
-  { terms, counts, total = counts.reduce((sum, count) => sum + count, 0) }: QueryTerms,
+  { terms, counts, total = sumOf(counts) }: QueryTerms,
   has: (term: number, place: number) => boolean,
 ): number {
   let shared = 0
   for (const [place, term] of terms.entries()) if (has(term, place)) shared += counts[place] ?? 0
-  return total > 0 ? shared / total : 0
+  return total > 0 ? Math.min(1, shared / total) : 0
 }
 
 /** Combines the terms of all queries; the counts of all but the first query are multiplied by `weight`. */
@@ -71,6 +71,22 @@ export function mixQueryTerms(queries: readonly QueryTerms[], weight: number): Q
   }
   return { terms: Uint32Array.from(mixed.keys()), counts: Float32Array.from(mixed.values()) }
 }
+
+/** The terms of a query with those of another spelling beside what was typed; scores still are shares of the latter. */
+export function addTerms(typed: QueryTerms, spelt: QueryTerms): QueryTerms {
+  const counts = new Map(Array.from(typed.terms, (term, i) => [term, typed.counts[i] ?? 0]))
+  for (const [i, term] of spelt.terms.entries()) {
+    counts.set(term, Math.max(counts.get(term) ?? 0, spelt.counts[i] ?? 0))
+  }
+  if (counts.size === typed.terms.length) return typed
+  return {
+    terms: Uint32Array.from(counts.keys()),
+    counts: Float32Array.from(counts.values()),
+    total: typed.total ?? sumOf(typed.counts),
+  }
+}
+
+const sumOf = (counts: Float32Array) => counts.reduce((sum, count) => sum + count, 0)
 
 /** BM25's term saturation and length weight: both measured, see docs/internals/retrieval.md. */
 export const K1 = 1.5

@@ -23,19 +23,35 @@ export function saysNothing(sentence: string): boolean {
   return !CONDITION.test(sentence) && SOURCES.test(claim) && SAYING.test(claim) && negates(claim)
 }
 
+/** What says the same without naming a source. */
+const NOT_KNOWN = [
+  /^\W*(?:(?:sorry|unfortunately),? )?i (?:(?:do not|don['\u2019]t|cannot|can['\u2019]t|could not|couldn['\u2019]t) (?:know|find|answer|tell)|(?:am|was) unable to)(?!\p{L})/iu,
+  /^\W*(?:leider (?:kann|konnte|finde|habe) ich|ich (?:weiß|kann|konnte|finde|habe))(?!\p{L}).*(?<!\p{L})(?:nicht|nichts|keine?n?)(?!\p{L})/isu,
+  /^\W*(?:lo siento,? )?no (?:lo )?(?:sé|puedo|pude|encuentro|encontré)(?!\p{L})/iu,
+  /^\W*(?:désolée?,? )?je n(?:e |['\u2019])(?:sais|peux|trouve|ai) (?:pas|rien)(?!\p{L})/iu,
+]
+const ADDS_MORE = /(?<!\p{L})(?:but|however|aber|jedoch|pero|mais)(?!\p{L})/iu
+
 interface Cited {
   citation: Pick<Citation, 'by'>
   statement: string
 }
 
 /**
- * Whether an answer says that the passages do not say what was asked, and cites them for nothing else. What the server
- * has cited is a copied sentence, which speaks of other documents.
+ * Whether an answer says that the passages do not say what was asked, at its beginning or for the most part, and cites
+ * them for nothing else. What the server has cited is a copied sentence, which speaks of other documents.
  */
 export function abstains(answer: string, cited: readonly Cited[]): boolean {
-  return (
-    answer.length <= MAX_ABSTENTION &&
-    cited.every(({ citation, statement }) => citation.by === 'model' && saysNothing(statement)) &&
-    sentencesOf(answer).some(({ start, end }) => saysNothing(answer.slice(start, end)))
+  if (answer.length > MAX_ABSTENTION) return false
+  const hasSource = cited.some(
+    ({ citation, statement }) => citation.by === 'server' || !saysNothing(statement),
   )
+  if (hasSource) return false
+  const sentences = sentencesOf(answer).map(({ start, end }) => answer.slice(start, end))
+  const empty = sentences.filter(isEmpty)
+  return empty.length > 0 && (empty[0] === sentences[0] || empty.length * 2 > sentences.length)
 }
+
+const isEmpty = (sentence: string) =>
+  saysNothing(sentence) ||
+  (NOT_KNOWN.some((pattern) => pattern.test(sentence)) && !ADDS_MORE.test(sentence))

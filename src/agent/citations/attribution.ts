@@ -155,6 +155,8 @@ class Sentence {
   readonly #following = new Set<number>()
   /** Whether the model itself has cited the source there: then its other marks are right, too. */
   #isRight = false
+  /** Whether that text says that the passages do not say something: then it has no source. */
+  #saysNothing = false
 
   constructor(compare: Compare, onMark: OnMark) {
     this.#compare = compare
@@ -179,8 +181,8 @@ class Sentence {
 
   /** Returns how the next marks are shown: before the sentence unchanged, after it without repetitions. */
   cite(marks: string): string {
+    const numbers = numbersIn(marks)
     if (this.#isEmpty) {
-      const numbers = numbersIn(marks)
       for (const number of numbers) this.#onMark(number, 'model')
       this.#leading.push(...numbers)
       return marks
@@ -190,9 +192,10 @@ class Sentence {
       if (similar.size > 0) this.#comparison = similar
       this.#following.clear()
       this.#isRight = false
+      this.#saysNothing = !similar.isCopied && saysNothing(this.#claim)
       this.#claim = ''
     }
-    return marks.replaceAll(MARK, (mark, number) => this.#settle(mark, number))
+    return marks.replaceAll(MARK, (mark, number) => this.#settle(mark, number, numbers))
   }
 
   /** The mark that the sentence needs at its end, with the space before it. */
@@ -209,11 +212,12 @@ class Sentence {
   }
 
   /** The mark that is shown for a number; empty if it would be repeated. */
-  #settle(mark: string, number: string): string {
+  #settle(mark: string, number: string, beside: readonly number[]): string {
     const { source, rightNumber } = this.#comparison
     if (number === '?') {
       this.#following.add(UNKNOWN)
-      if (source === undefined || this.#following.has(source)) return mark
+      if (source === undefined || this.#saysNothing) return mark
+      if (this.#following.has(source) || beside.includes(source)) return mark
       // A small model copies the number of an example, also where there are fewer passages.
       this.#following.add(source)
       this.#onMark(source, 'server')

@@ -1,5 +1,6 @@
 import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
+import { abstains } from '../../../src/agent/citations/abstention.ts'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { hitOf } from '../../support/hit.ts'
 
@@ -51,5 +52,40 @@ describe('A sentence that says that the passages do not say something', () => {
     ['Der Bibliotheksausweis kostet 15 Euro im Jahr.', 3],
   ])('is not this one: %s', (answer, source) => {
     expect(shown(answer)).toBe(`${answer.slice(0, -1)} [${source}].`)
+  })
+})
+
+describe('An answer that cites nothing', () => {
+  it.each([
+    'The passages do not say what owls weigh.',
+    'The passages do not say what owls weigh. They speak of mice.',
+    'I don\u2019t know. The documents do not mention owls.',
+    'I could not find information about that.',
+    'Unfortunately, I cannot answer this.',
+    'Leider kann ich dazu nichts finden.',
+    'Ich weiß es nicht.',
+    'No lo sé.',
+    'Je ne sais pas.',
+  ])('abstains: %s', (answer) => {
+    expect(abstains(answer, [])).toBe(true)
+  })
+
+  it.each([
+    'Owls hunt mice at night and sleep by day. The passages do not say how much they weigh.',
+    'Eulen jagen nachts Mäuse. Die Dokumente sagen nicht, was sie wiegen.',
+    'I cannot tell the day, but the library opens at nine.',
+    'Owls do not hunt by day.',
+    'No.',
+    '',
+  ])('does not: %s', (answer) => {
+    expect(abstains(answer, [])).toBe(false)
+  })
+
+  it('does not if it cites a passage for what it says', () => {
+    const answer = 'The passages do not say what owls weigh. They eat mice [1].'
+    const cited = (by: 'model' | 'server', statement: string) => [{ citation: { by }, statement }]
+    expect(abstains(answer, cited('model', 'They eat mice'))).toBe(false)
+    expect(abstains(answer, cited('server', 'The passages do not say it'))).toBe(false)
+    expect(abstains(answer, cited('model', 'The passages do not say it'))).toBe(true)
   })
 })

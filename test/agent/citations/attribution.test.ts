@@ -62,6 +62,10 @@ const REPAIRED: readonly [said: string, shown: string][] = [
   ['Books are lent for four weeks [9][2].', 'Books are lent for four weeks [?][2].'],
   ['Books are lent for four weeks [2][9].', 'Books are lent for four weeks [2][?].'],
   ['So it is everywhere in the town [9].', 'So it is everywhere in the town [?].'],
+  [
+    'The passages do not say how books are lent for four weeks [9].',
+    'The passages do not say how books are lent for four weeks [?].',
+  ],
   ['[1] Books are lent for four weeks.', '[1] Books are lent for four weeks [2].'],
 ]
 

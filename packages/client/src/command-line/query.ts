@@ -41,7 +41,7 @@ Examples:
     else for (const [index, hit] of answer.hits.entries()) printHit(terminal, hit, index + 1)
     if (!terminal.json && answer.hits.length === 0) terminal.note('Nothing was found')
     for (const { typed, corrected } of answer.corrections ?? [])
-      terminal.note(`No document has “${typed}”: searched for “${corrected}”`)
+      terminal.note(`“${typed}” was not found: searched for “${corrected}”`)
     if (answer.degraded)
       terminal.note('A model did not respond: results are from keyword search only')
     return EXIT.done

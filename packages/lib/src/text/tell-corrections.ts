@@ -4,7 +4,7 @@ export function tellCorrections(
   corrections: readonly { typed: string; corrected: string }[],
 ): string {
   const lines = corrections.map(
-    ({ typed, corrected }) => `No document has “${typed}”: searched for “${corrected}”.`,
+    ({ typed, corrected }) => `“${typed}” was not found: searched for “${corrected}”.`,
   )
   return [found, ...lines].join('\n')
 }

@@ -50,6 +50,23 @@ describe('Chunks of a page', () => {
     expect(headings.at(-1)).toBe('Balance Sheets')
   })
 
+  it('name a title of the page before, but not of one further away', () => {
+    const headings = headingsOf(
+      onPages('# Novel', 'Table of Contents', ...Array(9).fill(NOTE + ROWS)),
+    )
+    expect(headings.filter((heading) => heading.endsWith('Contents')).length).toBeLessThan(4)
+    expect(headings.at(-1)).toBe('Novel')
+  })
+
+  it('do not begin with the page for a title that is on each', () => {
+    const texts = splitText(onPages('First page.', ...Array(4).fill(`Annual Report\n\n${NOTE}`)), {
+      ...SMALL,
+      tokens: 400,
+      enough: 200,
+    })
+    expect(texts.length).toBeLessThan(4)
+  })
+
   it('are the same when the text comes in pieces', () => {
     const page = `CONSOLIDATED BALANCE SHEETS\n\n${ROWS}`
     const { context } = splitPiece(onPages('First page.', page), undefined, SMALL)
@@ -62,6 +79,10 @@ describe('Chunks of a page', () => {
     'Total Current Assets $ 1,000',
     'Cash Flows, and Other Matters:',
     'ASSETS',
+    'Our Chief Executive Officer and\nthe board met in May.',
+    'Our Chief Executive Officer\nmet the board in May.',
+    'Der Vorstand der Muster AG hat im\nGeschäftsjahr 2023 beschlossen.',
+    'John Smith\nMary Jones\nPeter Brown\nPaul White\nJane Green',
     `${'Very Long '.repeat(11)}Title`,
   ])('do not take any line for a title: %s', (line) => {
     expect(new Set(headingsOf(onPages('First page.', `${line}\n\n${ROWS}`)))).toEqual(new Set(['']))
