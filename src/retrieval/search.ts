@@ -28,6 +28,8 @@ const MAX_MATCHES = 4_000
 const MAX_QUERY = 10_000
 /** Weight of words from earlier questions: measured, see docs/internals/retrieval-quality.md. */
 const CONTEXT_WEIGHT = 0.5
+/** One word that was typed becomes two: `FY18` becomes `FY 2018`. */
+const PERIOD_WEIGHT = 0.5
 
 /** How often a search is repeated because chunks that it found were replaced before they could be read. */
 const MAX_REPEATS = 3
@@ -134,7 +136,8 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       mixQueryTerms(texts.map(analyseQuery), CONTEXT_WEIGHT)
     const spelt = questions.map(spellPeriods)
     const hasPeriods = spelt.some((each, place) => each !== questions[place])
-    const terms = hasPeriods ? addTerms(termsOf(questions), termsOf(spelt)) : termsOf(questions)
+    const typed = termsOf(questions)
+    const terms = hasPeriods ? addTerms(typed, termsOf(spelt), PERIOD_WEIGHT) : typed
     const text = questions.toReversed().join('\n')
     if (!spelling) return { text, terms, corrections: [] }
     const found = await spelling.correct(questions.join('\n'), visibility, signal)

@@ -239,14 +239,11 @@ export function correctTerms(
   corrections: readonly FoundCorrection[],
 ): QueryTerms {
   const countOf = (typed: number) => query.counts[query.terms.indexOf(typed)] ?? 0
-  const found = corrections.map(({ typedTerm, term }) => ({
-    term,
-    count: countOf(typedTerm) * WEIGHT,
-  }))
-  return addTerms(query, {
-    terms: Uint32Array.from(found, ({ term }) => term),
-    counts: Float32Array.from(found, ({ count }) => count),
-  })
+  const corrected = {
+    terms: Uint32Array.from(corrections, ({ term }) => term),
+    counts: Float32Array.from(corrections, ({ typedTerm }) => countOf(typedTerm)),
+  }
+  return addTerms(query, corrected, WEIGHT)
 }
 
 export function correctText(text: string, corrections: readonly Correction[]): string {

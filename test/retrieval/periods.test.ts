@@ -32,7 +32,7 @@ describe('A passage scores by what was typed', () => {
   const { query: analyse } = createAnalyser('english')
   const shareOf = (question: string, passage: string) => {
     const own = new Set(analyse(passage).terms)
-    const asked = addTerms(analyse(question), analyse(spellPeriods(question)))
+    const asked = addTerms(analyse(question), analyse(spellPeriods(question)), 0.5)
     return shareOfTerms(asked, (term) => own.has(term))
   }
 
@@ -44,7 +44,7 @@ describe('A passage scores by what was typed', () => {
   )
 
   it('or also with the year, and less with another one', () => {
-    expect(shareOf('FY18 budget', 'FY17 budget')).toBeLessThan(1)
-    expect(shareOf('FY18 budget', 'The budget of 2018')).toBeGreaterThan(0.9)
+    expect(shareOf('FY18 budget', 'FY17 budget')).toBeLessThan(0.6)
+    expect(shareOf('FY18 budget', 'The budget of 2018')).toBeGreaterThan(0.6)
   })
 })

@@ -72,11 +72,14 @@ export function mixQueryTerms(queries: readonly QueryTerms[], weight: number): Q
   return { terms: Uint32Array.from(mixed.keys()), counts: Float32Array.from(mixed.values()) }
 }
 
-/** The terms of a query with those of another spelling beside what was typed; scores still are shares of the latter. */
-export function addTerms(typed: QueryTerms, spelt: QueryTerms): QueryTerms {
+/**
+ * The terms of a query with those of another spelling, whose counts are multiplied by `weight`, beside what was typed.
+ * Scores still are shares of the latter.
+ */
+export function addTerms(typed: QueryTerms, spelt: QueryTerms, weight: number): QueryTerms {
   const counts = new Map(Array.from(typed.terms, (term, i) => [term, typed.counts[i] ?? 0]))
   for (const [i, term] of spelt.terms.entries()) {
-    counts.set(term, Math.max(counts.get(term) ?? 0, spelt.counts[i] ?? 0))
+    counts.set(term, Math.max(counts.get(term) ?? 0, (spelt.counts[i] ?? 0) * weight))
   }
   if (counts.size === typed.terms.length) return typed
   return {
