@@ -266,7 +266,8 @@ export function inMode(mode: ServerMode, configuration: AgentConfiguration): Age
   if (mode === 'agent') return configuration
   const tools = { ...configuration.tools }
   for (const name of SWITCH_NAMES) tools[name] = false
-  const skills = SkillSettings.parse({})
+  // By default, those in the folder beside the file are read.
+  const skills = SkillSettings.parse({ sources: [] })
   return { ...configuration, tools, skills, mcpServers: {}, plugins: [], sandbox: 'none' }
 }
 

@@ -1,15 +1,19 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { Capabilities, ToolList } from '@agent-server/schemas/agent.ts'
 import { AgentFile, ServerState, Settings } from '@agent-server/schemas/operator/admin.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { verifies } from '../requirements.ts'
+import { ask } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
 import { onlyLong } from '../support/long.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { modelRequest } from '../support/model-request.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
+import { textReply } from '../support/upstream-replies.ts'
 
 const START_MS = 30_000
 
@@ -170,4 +174,21 @@ describe('The mode knowledge', () => {
       expect((await readState(server)).restart.required).toBe(false)
     },
   )
+
+  it('sends a model that has tools neither any nor the skills', async () => {
+    const upstream = await startScriptedUpstream()
+    const AGENT_CONFIG = await writeAgentFile({})
+    const skill = join(dirname(AGENT_CONFIG), 'skills', 'owl-watch')
+    await mkdir(skill, { recursive: true })
+    const head = '---\nname: owl-watch\ndescription: How to watch owls.\n---\n'
+    await writeFile(join(skill, 'SKILL.md'), `${head}Be still.`)
+    const environment = modelAt(upstream, { SERVER_MODE: 'knowledge', AGENT_CONFIG })
+    const server = await startServer(environment)
+    await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
+    upstream.script(textReply('At night [1].'))
+    await ask(server, 'When do owls hoot?')
+    const { tools, messages } = modelRequest(upstream.requests.at(-1))
+    expect(tools).toEqual([])
+    expect(messages[0]?.content).not.toMatch(/skill|tool/i)
+  })
 })
