@@ -1,9 +1,12 @@
 import type { Citation } from '@agent-server/schemas/citation.ts'
 import { sentencesOf } from './sentences.ts'
-import { negates } from './telling-words.ts'
+import { negates, wordsOf } from './telling-words.ts'
 
 /** UTF-16 code units: a longer answer says more than that the passages do not say something. */
 const MAX_ABSTENTION = 2_000
+
+/** Shorter sentences, such as `Sorry.`, only lead to the next. */
+const MIN_WORDS = 3
 
 /** What an answer calls its passages, in English, German, Spanish and French. */
 const SOURCES =
@@ -49,7 +52,8 @@ export function abstains(answer: string, cited: readonly Cited[]): boolean {
   if (hasSource) return false
   const sentences = sentencesOf(answer).map(({ start, end }) => answer.slice(start, end))
   const empty = sentences.filter(isEmpty)
-  return empty.length > 0 && (empty[0] === sentences[0] || empty.length * 2 > sentences.length)
+  const first = sentences.find((sentence) => wordsOf(sentence).length >= MIN_WORDS)
+  return empty.length > 0 && (empty[0] === first || empty.length * 2 > sentences.length)
 }
 
 const isEmpty = (sentence: string) =>
