@@ -13,12 +13,13 @@ const FIRST_HIT_WEIGHTS = [0.2, 0.1, 0.07, 0.05]
 /** Among so few candidates, the mean may not be the score of an irrelevant chunk. */
 const FEW = 8
 /**
- * What a chunk gains that has every word of the question, unless more than a few have. Where all are about equally near
- * in meaning, nothing else would put it first.
+ * What a chunk gains that has every word of the question and whose lexical score is so many standard deviations above
+ * the mean. Where all are about equally near in meaning, nothing else would put it first; one that only happens to have
+ * the words, far apart, does not stand out.
  */
-const EVERY_WORD = { gain: 1.5, chunks: 3 }
-/** In how many of the best lexical matches every word is looked for: what has it is hardly ever further down. */
-const LOOKED_INTO = 32
+const EVERY_WORD = { gain: 2, above: 3.5 }
+/** In how many of the best lexical matches every word is looked for: no more than one in thirteen stands out so much. */
+const LOOKED_INTO = 16
 
 /** Unit vectors, one after another; each must be multiplied by its scale, if there are any. */
 export interface ScaledVectors {
@@ -83,7 +84,7 @@ interface Words {
   scores: ReadonlyMap<number, number>
   /** That of a chunk outside of the best `limit`, which is between 0 and that of the last of them. */
   unlisted: number
-  /** The keys of the chunks that have every word of the question, if they are few. */
+  /** The keys of those of the best lexical matches that have every word of the question. */
   complete: ReadonlySet<number>
 }
 
@@ -92,11 +93,10 @@ export function wordsOf(
   limit: number,
   complete: Iterable<number>,
 ): Words {
-  const keys = new Set(complete)
   return {
     scores: new Map(lexical.map(({ key, score }) => [key, score])),
     unlisted: lexical.length < limit ? 0 : (lexical.at(-1)?.score ?? 0) / 2,
-    complete: keys.size <= EVERY_WORD.chunks ? keys : new Set(),
+    complete: new Set(complete),
   }
 }
 
@@ -141,11 +141,14 @@ function fusedScores(
   for (const [place, key] of keys.entries()) scores[place] = lexical.get(key) ?? unlisted
   const byTerms = standardise(scores)
   const byVectors = standardise(cosines)
-  for (const [place, key] of keys.entries())
+  for (const [place, key] of keys.entries()) {
+    const ofTerms = byTerms(scores[place])
+    const gains = ofTerms >= EVERY_WORD.above && complete.has(key)
     scores[place] =
-      LEXICAL_WEIGHT * byTerms(scores[place]) +
+      LEXICAL_WEIGHT * ofTerms +
       (1 - LEXICAL_WEIGHT) * byVectors(cosines[place]) +
-      (complete.has(key) ? EVERY_WORD.gain : 0)
+      (gains ? EVERY_WORD.gain : 0)
+  }
   return scores
 }
 

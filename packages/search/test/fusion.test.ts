@@ -15,14 +15,15 @@ interface Circumstances {
   limit: number
   termCount?: number
   missing?: number[]
-  /** Of the question's terms, by key. */
-  shares?: Record<number, number>
+  shares?: (keys: Uint32Array) => Float64Array
 }
+
+const noShares = (keys: Uint32Array) => new Float64Array(keys.length)
 
 /** Ranks by an index that knows each vector well; the vectors of `missing` cannot be read. */
 function rank(
   lexical: { key: number; score: number }[],
-  { limit, termCount = 1, missing = [], shares = {} }: Circumstances,
+  { limit, termCount = 1, missing = [], shares = noShares }: Circumstances,
 ) {
   let looks = 0
   const source = {
@@ -39,7 +40,7 @@ function rank(
       const values = Float32Array.from(found.flatMap((key) => VECTORS[key] ?? []))
       return { keys: Uint32Array.from(found), dimension: 3, values }
     },
-    shares: (keys: Uint32Array) => Float64Array.from(keys, (key) => shares[key] ?? Number.NaN),
+    shares,
   }
   const ranking = rankHybrid(source, lexical, { vector: question, termCount, limit })
   return ranking.then((found) => ({ ...found, looks }))
@@ -73,12 +74,15 @@ describe('A ranking by words and meaning', () => {
     expect(candidates.find(({ key }) => key === 5)).toMatchObject({ lexical: 7 })
   })
 
-  it('puts first a passage with every word of the question', async () => {
-    const found = [1, 2, 3, 4].map((key) => ({ key, score: key === 4 ? 2 : 1.9 }))
-    const firstBy = async (shares: Record<number, number>) =>
-      (await rank(found, { limit: 5, shares })).candidates[0]?.key
-    expect(await firstBy({ 1: 0.9, 4: 0.9 })).toBe(1)
-    expect(await firstBy({ 1: 0.9, 4: 1 })).toBe(4)
+  it('looks for every word in the best lexical matches', async () => {
+    const looked: number[] = []
+    const shares = (keys: Uint32Array) => {
+      looked.push(...keys)
+      return new Float64Array(keys.length)
+    }
+    const found = Array.from({ length: 20 }, (_, i) => ({ key: 30 - i, score: 50 - i }))
+    await rank(found, { limit: 20, shares })
+    expect(looked).toEqual(found.slice(0, 16).map(({ key }) => key))
   })
 
   it('omits what has no vector, except lexical matches', async () => {
@@ -184,13 +188,14 @@ describe('Two rankings fused', () => {
     expect(keysOf(fuse(words({ 7: 9 }), near))[0]).toBe(7)
   })
 
-  it('put first the few that have every word, where the others are nearer', () => {
+  it('put first what has every word and stands out, where others are nearer', () => {
     const near = meaning(passages((key) => 0.3 + key / 1_000))
-    const found = words(passages((key) => (key <= 4 ? 9 : 8)))
+    const found = words(passages((key) => (key === 1 ? 9 : 8)))
     expect(keysOf(fuse(found, near))[0]).toBe(20)
-    expect(keysOf(fuse(found, near, { complete: [3, 4] })).slice(0, 2)).toEqual([4, 3])
-    // Where many have, it is no sign.
-    expect(keysOf(fuse(found, near, { complete: [1, 2, 3, 4] }))[0]).toBe(20)
+    expect(keysOf(fuse(found, near, { complete: [1] }))[0]).toBe(1)
+    // Of three that match as well, none stands out.
+    const many = words(passages((key) => (key <= 3 ? 9 : 8)))
+    expect(keysOf(fuse(many, near, { complete: [1, 2, 3] }))[0]).toBe(20)
   })
 
   it('order equal scores by key', () => {
