@@ -26,6 +26,8 @@ export async function startLocalServer(directory: string, checkout = ROOT): Prom
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: 'info',
+      // Otherwise it would wait for somebody who reads the mistake in a browser.
+      FAILED_START: 'exit',
     },
   })
   const ended = once(child, 'exit')

@@ -53,3 +53,11 @@ it('npm run eval without a folder says how it is used', async () => {
     stdout: expect.stringContaining('npm run eval --'),
   })
 })
+
+it('npm run eval ends where its server cannot start, and says why', async () => {
+  const env = { ...process.env, CHAT_MODEL: 'named', CHAT_API_KEY: '' }
+  const ended = run(process.execPath, [SCRIPT, await makeCollection(), '--json'], { env })
+  await expect(ended).rejects.toMatchObject({
+    stderr: expect.stringMatching(/CHAT_API_KEY is required[\s\S]*The server did not start/),
+  })
+})
