@@ -54,7 +54,8 @@ export async function compose(
   const store = auditReads(ownKnowledge.store, audit)
   const knowledge = { ...ownKnowledge, store }
   const { metrics } = knowledge
-  const searching = createSearch(config, knowledge, model, log)
+  // Of the documents that a search reads, only those are noted that it shows.
+  const searching = createSearch(config, ownKnowledge, model, log)
   const search = { ...searching, retrieval: auditSearches(searching.retrieval, audit) }
   const corpus = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(corpus.close)

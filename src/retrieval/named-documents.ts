@@ -17,7 +17,8 @@ const HAS_LETTER = /\p{L}/u
 const HAS_DIGIT = /\d/
 /** `Adobe`, `3M`; in German any noun. */
 const OF_NAME = /^\d*\p{Lu}/u
-const FISCAL = /^[FC]Y$/i
+/** Parts of years, forms and single letters: `FY`, `Q2`, `10K`. */
+const NO_NAME = /^(?:\p{L}|[FC]Y|[QH]\d|\d+[KQ])$/iu
 /** Titles may write the words of a name as one: `AMERICANEXPRESS_2022_10K.pdf`. */
 const MAX_JOINED = 3
 /** The last words of a question that are looked at: all but what was pasted in front of it. */
@@ -26,12 +27,18 @@ const MAX_WORDS = 300
 type Store = Pick<DocumentStore, 'readChunks' | 'listChunks'>
 type Document = Pick<StoredChunk, 'documentId' | 'title' | 'page'>
 
-/** Tells of documents whether a question names them. */
+/** What a question shares with documents of a year that it has. */
 interface Naming {
-  /** By their title; undefined for one without a year. */
-  byTitle(title: string): boolean | undefined
-  /** By what stands on the cover. */
-  byCover(text: string): boolean
+  /** Undefined for a title without any year. */
+  inTitle(title: string): Shared | undefined
+  onCover(text: string): Shared
+}
+
+interface Shared {
+  /** Names of the question; undefined without one of its years. */
+  names?: readonly number[]
+  /** Whether the question has all words of the title. */
+  isWhole?: boolean
 }
 
 /**
@@ -45,35 +52,30 @@ export function namingOf(
 ): Naming | undefined {
   const years = new Set(spellPeriods(question).match(YEAR))
   if (years.size === 0) return undefined
-  const termsOf = (words: readonly string[]) => analyse(words.join(' ')).terms
-  const asked = question.match(WORD)?.slice(-MAX_WORDS) ?? []
-  const words = new Set(termsOf(asked))
-  const isName = (run: readonly string[]) => run.every((word) => OF_NAME.test(word))
-  const names = new Set(
-    termsOf(
-      runsOf(asked)
-        .filter(isName)
-        .map((run) => run.join('')),
-    ),
-  )
+  const termsOf = (words: readonly string[]) => [...analyse(words.join(' ')).terms]
+  const runs = runsOf(question.match(WORD)?.slice(-MAX_WORDS) ?? [])
+  const joined = (all: readonly string[][]) => new Set(termsOf(all.map((run) => run.join(''))))
+  const words = joined(runs)
+  const names = joined(runs.filter((run) => run.every((word) => OF_NAME.test(word))))
 
   const hasYear = (text: string) => text.match(YEAR)?.some((year) => years.has(year)) === true
-  const hasName = (own: readonly string[]) => termsOf(own).some((term) => names.has(term))
+  const wordsOf = (text: string) =>
+    text.match(WORD)?.filter((word) => HAS_LETTER.test(word) && !NO_NAME.test(word)) ?? []
+  const namesOf = (own: readonly string[]) => termsOf(own).filter((term) => names.has(term))
   const isWhole = (own: readonly string[]) => {
-    const telling = termsOf(own.filter((word) => !HAS_DIGIT.test(word) && !FISCAL.test(word)))
+    const telling = termsOf(own.filter((word) => !HAS_DIGIT.test(word)))
     return telling.length > 0 && telling.every((term) => words.has(term))
   }
-  const wordsOf = (text: string) => text.match(WORD)?.filter((word) => HAS_LETTER.test(word)) ?? []
   return {
-    byTitle(title) {
+    inTitle(title) {
       const spelt = spellPeriods(title.replace(EXTENSION, ''))
       if (!YEAR_IN.test(spelt)) return undefined
       const own = wordsOf(spelt)
-      return hasYear(spelt) && (hasName(own) || isWhole(own))
+      return hasYear(spelt) ? { names: namesOf(own), isWhole: isWhole(own) } : {}
     },
-    byCover(text) {
+    onCover(text) {
       const spelt = spellPeriods(text)
-      return hasYear(spelt) && hasName(wordsOf(spelt))
+      return hasYear(spelt) ? { names: namesOf(wordsOf(spelt)) } : {}
     },
   }
 }
@@ -125,20 +127,36 @@ async function namedAmong(
   { store, visibility, naming }: Reading,
 ): Promise<Set<string>> {
   const documents = [...new Map(chunks.map((chunk) => [chunk.documentId, chunk])).values()]
-  const judged = documents.map(({ documentId, title = '', page }) => {
-    return { documentId, isPaged: page !== undefined, isNamed: naming.byTitle(title) }
+  const titled = documents.map(({ documentId, title = '', page }) => {
+    return { documentId, isPaged: page !== undefined, shared: naming.inTitle(title) }
   })
-  const unclear = judged.filter(({ isNamed, isPaged }) => isNamed === undefined && isPaged)
+  const unclear = titled.filter(({ shared, isPaged }) => shared === undefined && isPaged)
   const covers = await Promise.all(
     unclear.slice(0, MAX_COVERS).map(async ({ documentId }) => {
       const listed = await store.listChunks(visibility, { documentId, limit: 1 })
-      return { documentId, isNamed: naming.byCover(listed?.chunks[0]?.text ?? '') }
+      return { documentId, shared: naming.onCover(listed?.chunks[0]?.text ?? '') }
     }),
   )
-  const all = [...judged, ...covers].filter(({ isNamed }) => isNamed === true)
+  const named = namedBy([...titled, ...covers])
   // Where it names most, it tells none of them apart from the others.
-  const named = all.length * 2 > documents.length ? [] : all
-  return new Set(named.map(({ documentId }) => documentId))
+  return new Set(named.length * 2 > documents.length ? [] : named)
+}
+
+/** Of documents of the year that share names, those that have one which tells them apart, if any does. */
+function namedBy(
+  documents: readonly { documentId: string; shared?: Shared | undefined }[],
+): string[] {
+  const dated = documents.filter(({ shared }) => shared?.names !== undefined)
+  const holders = new Map<number, number>()
+  for (const name of dated.flatMap(({ shared }) => shared?.names ?? [])) {
+    holders.set(name, (holders.get(name) ?? 0) + 1)
+  }
+  const telling = [dated.length / 2, dated.length - 1, dated.length]
+    .map((most) => new Set([...holders.keys()].filter((name) => (holders.get(name) ?? 0) <= most)))
+    .find(({ size }) => size > 0)
+  return dated
+    .filter(({ shared }) => shared?.isWhole || shared?.names?.some((name) => telling?.has(name)))
+    .map(({ documentId }) => documentId)
 }
 
 function deviationOf(values: readonly number[]): number {

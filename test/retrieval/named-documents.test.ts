@@ -6,10 +6,21 @@ import { favourNamed, namingOf } from '../../src/retrieval/named-documents.ts'
 
 const { query: analyse } = createAnalyser('english')
 
-function namedBy(question: string) {
+function namingBy(question: string) {
   const naming = namingOf(question, analyse)
   if (!naming) throw new Error('The question has no year')
   return naming
+}
+
+/** Whether a document with this title, or this cover, is named; undefined for a title without a year. */
+function namedBy(question: string) {
+  const naming = namingBy(question)
+  const isNamed = (shared: ReturnType<typeof naming.inTitle>) =>
+    shared && ((shared.names?.length ?? 0) > 0 || shared.isWhole === true)
+  return {
+    byTitle: (title: string) => isNamed(naming.inTitle(title)),
+    byCover: (text: string) => isNamed(naming.onCover(text)),
+  }
 }
 
 describe('A question', () => {
@@ -18,6 +29,7 @@ describe('A question', () => {
     ['what did adobe earn in FY18?', 'ADOBE_2018_10K.pdf'],
     ['What did American Express earn in 2018?', 'AMERICANEXPRESS_2018_10K.pdf'],
     ['the net sales of 3M in 2018', '3M_2018_10K.pdf'],
+    ['american express 2018 revenue', 'AMERICANEXPRESS_2018_10K.pdf'],
     ['restructuring at Amcor in 2023 Q2', 'AMCOR_2023Q2_10Q.pdf'],
     ['Which prices did the annual reports give for 2021?', 'Annual report FY21'],
     ['What did the Council decide in 2021?', 'Minutes of the council, 3 May 2021.docx'],
@@ -30,6 +42,9 @@ describe('A question', () => {
     ['What did Adobe earn in 2018?', 'ADOBE_2017_10K.pdf'],
     ['What did Adobe earn in 2018?', 'AMCOR_2018_10K.pdf'],
     ['What was in 2018?', '2018.pdf'],
+    ['What did Adobe earn in FY 2018?', 'PepsiCo FY2018.pdf'],
+    ['What did Adobe earn in Q2 2018?', 'PepsiCo Q2 2018.pdf'],
+    ['What does the 2018 10K of Adobe say?', 'PEPSICO_2018_10K.pdf'],
     ['What was in the year of 2018?', 'The one of 2018 in.pdf'],
     ['How many vacation days do employees on the team get in 2025?', 'Team meeting 2025-03.docx'],
     ['What is the per diem on trips in 2025?', 'Trips of the staff 2025-01.docx'],
@@ -63,7 +78,11 @@ interface Found extends Partial<StoredChunk> {
 }
 
 /** The places of chunks in their order after “What did Adobe earn in 2018?”, and the documents whose covers were read. */
-async function ranked(found: readonly Found[], covers: Record<string, string> = {}) {
+async function ranked(
+  found: readonly Found[],
+  covers: Record<string, string> = {},
+  question = 'What did Adobe earn in 2018?',
+) {
   const read: string[] = []
   const chunks = found.map(({ score, ...fields }, key): StoredChunk => {
     const place = { id: `c${key}`, ordinal: key, start: 0, end: 1, heading: '', text: 'x' }
@@ -91,7 +110,7 @@ async function ranked(found: readonly Found[], covers: Record<string, string> = 
     },
     everything(),
     found.map(({ score }, key) => ({ key, score })),
-    namedBy('What did Adobe earn in 2018?'),
+    namingBy(question),
   )
   return { keys: best.map(({ key }) => key), read }
 }
@@ -149,5 +168,24 @@ describe('Chunks of documents that a question names', () => {
   it('are known by the first chunks of no more than twenty documents', async () => {
     const found = Array.from({ length: 30 }, (_, place) => ({ score: 30 - place, page: 1 }))
     expect((await ranked(found)).read).toHaveLength(20)
+  })
+
+  it('are told apart by a name that not all of the year have', async () => {
+    const companies = ['Pepsico', 'Boeing', 'Amcor', 'Adobe']
+    const reports = companies.flatMap((name) => [2016, 2017, 2018].map((year) => ({ name, year })))
+    const found = reports.map((_, place) => {
+      return {
+        score: 20 - place / 100,
+        page: 9,
+        title: `report-${place}.pdf`,
+        documentId: `${place}`,
+      }
+    })
+    const covers = reports.map(
+      ({ name, year }) => `${name}\nState of Ohio. Year ended December 31, ${year}`,
+    )
+    const question = 'State the debt of Adobe as of December 31, 2018'
+    const { keys } = await ranked(found, Object.fromEntries(covers.entries()), question)
+    expect(keys.slice(0, 3)).toEqual([0, 11, 1])
   })
 })

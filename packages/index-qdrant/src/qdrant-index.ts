@@ -163,7 +163,9 @@ function stagesOf(opened: () => Parts, source: IndexSource): Stages {
       const nearest = async () => (await vectors.nearest(query, signal)).map(({ key }) => key)
       const shares = (keys: Uint32Array) => terms.sharesOf(query.terms, keys, signal)
       const question = { ...query, termCount: query.terms.terms.length }
-      return rankHybrid({ nearest, read: source.readVectors, shares }, lexical, question)
+      const isTyped = query.terms.total === undefined
+      const chunks = { nearest, read: source.readVectors, ...(isTyped && { shares }) }
+      return rankHybrid(chunks, lexical, question)
     },
   }
 }

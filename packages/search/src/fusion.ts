@@ -37,8 +37,11 @@ interface Chunks {
   nearest(): Promise<readonly number[]> | readonly number[]
   /** The vectors of these chunks, in any order; chunks without a vector are omitted. */
   read(keys: readonly number[]): Promise<ScaledVectors> | ScaledVectors
-  /** The share of the question's terms that each of these chunks contains; NaN for an unknown key. */
-  shares(keys: Uint32Array<ArrayBuffer>): Promise<Float64Array> | Float64Array
+  /**
+   * The share of the question's terms that each of these chunks contains; NaN for an unknown key. Absent where some terms
+   * stand for others, so that no share tells whether a chunk has every word.
+   */
+  shares?(keys: Uint32Array<ArrayBuffer>): Promise<Float64Array> | Float64Array
 }
 
 interface Question {
@@ -60,11 +63,11 @@ export async function rankHybrid(
   { vector, termCount, limit }: Question,
 ): Promise<Omit<SearchResult, 'degraded'>> {
   const first = Uint32Array.from(lexical.slice(0, LOOKED_INTO), ({ key }) => key)
-  const [near, held] = await Promise.all([nearest(), shares(first)])
+  const [near, held] = await Promise.all([nearest(), shares?.(first)])
   const words = wordsOf(
     lexical,
     limit,
-    first.filter((_, place) => held[place] === 1),
+    first.filter((_, place) => held?.[place] === 1),
   )
   const vectors = await read([...new Set([...lexical.map(({ key }) => key), ...near])])
   let cosines = cosinesTo(vector, vectors)

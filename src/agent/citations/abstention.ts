@@ -28,12 +28,17 @@ export function saysNothing(sentence: string): boolean {
 
 /** What says the same without naming a source. */
 const NOT_KNOWN = [
-  /^\W*(?:(?:sorry|unfortunately),? )?i (?:(?:do not|don['\u2019]t|cannot|can['\u2019]t|could not|couldn['\u2019]t) (?:know|find|answer|tell)|(?:am|was) unable to)(?!\p{L})/iu,
-  /^\W*(?:leider (?:kann|konnte|finde|habe) ich|ich (?:weiß|kann|konnte|finde|habe))(?!\p{L}).*(?<!\p{L})(?:nicht|nichts|keine?n?)(?!\p{L})/isu,
-  /^\W*(?:lo siento,? )?no (?:lo )?(?:sé|puedo|pude|encuentro|encontré)(?!\p{L})/iu,
-  /^\W*(?:désolée?,? )?je n(?:e |['\u2019])(?:sais|peux|trouve|ai) (?:pas|rien)(?!\p{L})/iu,
+  /^\W*(?:(?:sorry|unfortunately|i['\u2019]m sorry|i am sorry|i apologi[sz]e),? (?:but )?)?i (?:(?:do not|don['\u2019]t|cannot|can['\u2019]t|could not|couldn['\u2019]t) (?:know|find|answer|tell|have (?:any |enough )?information)|(?:am|was) unable to)(?!\p{L})/iu,
+  /^\W*(?:leider (?:kann|konnte|finde|habe) ich|ich (?:weiß|kann|konnte|finde|habe))(?!\p{L})[^:;,]*(?<!\p{L})(?:nicht|nichts|keine?n?)(?!\p{L})/iu,
+  /^\W*(?:lo siento,? (?:pero )?)?no (?:lo )?(?:sé|puedo|pude|encuentro|encontré)(?!\p{L})/iu,
+  /^\W*(?:désolée?,? (?:mais )?)?je n(?:e |['\u2019])(?:sais|peux|trouve|ai) (?:pas|rien)(?!\p{L})/iu,
 ]
-const ADDS_MORE = /(?<!\p{L})(?:but|however|aber|jedoch|pero|mais)(?!\p{L})/iu
+/** Behind it, that something is said all the same. */
+const ADDS_MORE =
+  /[:;]|(?<!\p{L})(?:but|however|except|so|aber|jedoch|also|pero|así|mais|donc)(?!\p{L})/iu
+/** An apology, thanks or a heading, which say nothing by themselves. */
+const LEAD =
+  /^\W*(?:sorry|i['\u2019]m sorry|i am sorry|i apologi[sz]e|my apologies|apologies|thank|es tut mir leid|entschuldigung|danke|vielen dank|lo siento|gracias|je suis désolée?|désolée?|merci)(?!\p{L})|:\W*$/iu
 
 interface Cited {
   citation: Pick<Citation, 'by'>
@@ -50,12 +55,20 @@ export function abstains(answer: string, cited: readonly Cited[]): boolean {
     ({ citation, statement }) => citation.by === 'server' || !saysNothing(statement),
   )
   if (hasSource) return false
-  const sentences = sentencesOf(answer).map(({ start, end }) => answer.slice(start, end))
-  const empty = sentences.filter(isEmpty)
-  const first = sentences.find((sentence) => wordsOf(sentence).length >= MIN_WORDS)
-  return empty.length > 0 && (empty[0] === first || empty.length * 2 > sentences.length)
+  const sentences = sentencesOf(answer)
+    .map(({ start, end }) => answer.slice(start, end))
+    .filter(
+      (sentence) =>
+        isEmpty(sentence) || !(LEAD.test(sentence) || wordsOf(sentence).length < MIN_WORDS),
+    )
+  const [first = ''] = sentences
+  return saysNothing(first) || sentences.filter(isEmpty).length * 2 > sentences.length
 }
 
-const isEmpty = (sentence: string) =>
-  saysNothing(sentence) ||
-  (NOT_KNOWN.some((pattern) => pattern.test(sentence)) && !ADDS_MORE.test(sentence))
+/** Whether a sentence says that something is not said, or not known, and no more. */
+function isEmpty(sentence: string): boolean {
+  if (saysNothing(sentence)) return true
+  const claim = sentence.replace(WHAT_IS_SAID, '')
+  const begins = NOT_KNOWN.map((pattern) => pattern.exec(claim)?.[0]).find(Boolean)
+  return begins !== undefined && !ADDS_MORE.test(claim.slice(begins.length))
+}

@@ -66,6 +66,13 @@ describe('An answer that cites nothing', () => {
     'Ich weiß es nicht.',
     'No lo sé.',
     'Je ne sais pas.',
+    'I\u2019m sorry, but I don\u2019t know.',
+    'I don\u2019t have any information about that.',
+    'I apologize for the inconvenience. The provided context does not contain this information.',
+    'Thank you for your question. The documents do not mention a price.',
+    'Es tut mir leid. Die Dokumente enthalten keine Angaben dazu.',
+    'Je suis désolé. Les documents ne mentionnent pas le prix.',
+    '**Answer to your question:**\n\nThe documents do not mention a price.',
   ])('abstains: %s', (answer) => {
     expect(abstains(answer, [])).toBe(true)
   })
@@ -75,6 +82,11 @@ describe('An answer that cites nothing', () => {
     'Eulen jagen nachts Mäuse. Die Dokumente sagen nicht, was sie wiegen.',
     'I cannot tell the day, but the library opens at nine.',
     'Owls do not hunt by day.',
+    'Ich kann bestätigen, dass keine Kaution nötig ist.',
+    'Ich habe die Frist gefunden: Sie beträgt 30 Tage, nicht 20.',
+    'I don\u2019t know of any exception: the fee is 20 euros.',
+    'I do not find any restriction on pets, so pets are allowed.',
+    'I cannot answer in one word. The fee is 20 euros per month and is due on the first.',
     'No.',
     '',
   ])('does not: %s', (answer) => {

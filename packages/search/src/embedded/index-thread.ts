@@ -79,7 +79,7 @@ const methods = {
       {
         nearest: () => [...vectors.nearest({ ...query, only }).keys],
         read: (keys) => vectors.read(keys, query.vector.length),
-        shares: (keys) => index.sharesOf(terms, keys),
+        ...(terms.total === undefined && { shares: (keys) => index.sharesOf(terms, keys) }),
       },
       toMatches(lexical),
       { ...query, termCount: terms.terms.length },

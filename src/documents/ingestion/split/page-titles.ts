@@ -7,6 +7,22 @@ export interface PageTitles {
   top: readonly string[]
   /** The nearest of the others, or of the page before if this one goes on with its text. */
   last: string | undefined
+  /** Whether that is of this page. */
+  isLastHere: boolean
+  /** With what the page before begins: a title that is on each page begins none. */
+  topBefore: readonly string[]
+  /** Whether there is nothing but titles on the page yet, and whether one of them began a chunk. */
+  isTop: boolean
+  hasBegun: boolean
+}
+
+const FIRST: PageTitles = {
+  top: [],
+  last: undefined,
+  isLastHere: true,
+  topBefore: [],
+  isTop: true,
+  hasBegun: false,
 }
 
 /** A block with more titles is a list of names. */
@@ -18,7 +34,10 @@ const LONG_WORD = /\p{L}[\p{L}'\u2019-]{3,}/gu
 const MIN_LONG_WORDS = 2
 /** A sentence goes on behind such a line. */
 const LAST_IS_SMALL = /(?<![\p{L}\p{N}])\p{Ll}\p{L}*$/u
-const BEGINS_SMALL = /^\s*\p{Ll}/u
+const BEGINS_SMALL = /^\p{Ll}/u
+/** What stands below a title in small letters, as its second line. */
+const OF_TITLE = /^\(?(?:as (?:of|at)|for the|at) /
+const HAS_SMALL = /\p{Ll}/u
 
 /**
  * Tracks the titles on pages that are in letters of the text's own size, and so no headings: `CONSOLIDATED BALANCE SHEETS`.
@@ -27,46 +46,52 @@ const BEGINS_SMALL = /^\s*\p{Ll}/u
  */
 export function createPageTitles(text: string, before: PageTitles | undefined) {
   const isPaged = before !== undefined || text.includes(PAGE_BREAK)
-  let { top, last } = before ?? { top: [], last: undefined }
-  /** Whether there was nothing but titles on the page yet. */
-  let isTop = before === undefined
-  /** Whether `last` is of this page, and with what the page before began. */
-  let isLastHere = true
-  let topBefore: string | undefined
+  let page = { ...(before ?? FIRST) }
   let position = 0
 
   const turnPage = () => {
-    last = (isLastHere ? last : undefined) ?? top.at(-1)
-    isLastHere = false
-    topBefore = top[0]
-    top = []
-    isTop = true
+    const { isLastHere, last, top } = page
+    page = { ...FIRST, last: (isLastHere ? last : undefined) ?? top.at(-1), isLastHere: false }
+    page.topBefore = top
   }
+  /** Tells whether the page begins with them, and not with what the one before began with. */
   const addTop = (titles: readonly string[]) => {
-    const begins = top.length === 0 && titles[0] !== topBefore
-    top = [...top, ...titles].slice(0, MAX_TOP)
-    last = undefined
+    const { top, topBefore, hasBegun } = page
+    const begins =
+      !hasBegun && titles.some((title, place) => title !== topBefore[top.length + place])
+    page.top = [...top, ...titles].slice(0, MAX_TOP)
+    page.last = undefined
+    page.hasBegun ||= begins
     return begins
+  }
+  const passTo = (end: number) => {
+    if (text.slice(position, end).includes(PAGE_BREAK)) turnPage()
+    position = end
   }
 
   return {
     /** Goes to the next block, and tells whether it begins a page with a title. */
     enter(block: Block): boolean {
       if (!isPaged) return false
-      if (text.slice(position, block.start).includes(PAGE_BREAK)) turnPage()
+      passTo(block.start)
       position = block.end
       const { titles, isAll } = titlesOf(text, block)
-      const begins = isTop && titles.length > 0 && addTop(titles)
-      if (block.kind === 'heading') last = undefined
-      else if (!isTop && titles.length > 0) {
-        last = titles.at(-1)
-        isLastHere = true
+      const begins = page.isTop && titles.length > 0 && addTop(titles)
+      if (block.kind === 'heading') page.last = undefined
+      else if (!page.isTop && titles.length > 0) {
+        page.last = titles.at(-1)
+        page.isLastHere = true
       }
-      isTop &&= isAll
+      page.isTop &&= isAll
       return begins
     },
-    current: (): string[] => [...top, ...(last === undefined ? [] : [last])],
-    state: (): PageTitles | undefined => (isPaged ? { top, last } : undefined),
+    current: (): string[] => [...page.top, ...(page.last === undefined ? [] : [page.last])],
+    /** At the end of the text. */
+    state(): PageTitles | undefined {
+      if (!isPaged) return undefined
+      passTo(text.length)
+      return page
+    },
   }
 }
 
@@ -80,8 +105,11 @@ function titlesOf(text: string, { kind, start, end }: Block) {
     .filter((line, place) => line !== '' || place === 0)
   const rest = lines.findIndex((line) => !isTitle(line))
   const titles = rest < 0 ? lines : lines.slice(0, rest)
-  const goesOn = BEGINS_SMALL.test(lines[rest] ?? '')
-  if (titles.length > MAX_TOP || goesOn) return { titles: [], isAll: false }
+  if (titles.length > MAX_TOP) return { titles: [], isAll: false }
+  const next = lines[rest] ?? ''
+  const isSentence = BEGINS_SMALL.test(next) && !OF_TITLE.test(next)
+  // What goes on below in small letters is a sentence, unless the line is in capitals.
+  if (isSentence && HAS_SMALL.test(titles.at(-1) ?? '')) titles.pop()
   return { titles, isAll: rest < 0 }
 }
 

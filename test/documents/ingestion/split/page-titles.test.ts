@@ -58,6 +58,44 @@ describe('Chunks of a page', () => {
     expect(headings.at(-1)).toBe('Novel')
   })
 
+  it('name a title whose second line is in small letters', () => {
+    const titles = [
+      'CONSOLIDATED STATEMENTS OF INCOME\nfor the years 2022 and 2021',
+      'Balance Sheets of Acme\nas of May 2021',
+    ]
+    const headings = headingsOf(
+      onPages('First page.', ...titles.map((title) => `${title}\n\n${ROWS}`)),
+    )
+    expect(new Set(headings)).toEqual(
+      new Set(['', 'CONSOLIDATED STATEMENTS OF INCOME', 'Balance Sheets of Acme']),
+    )
+  })
+
+  it('begin with the page if another title stands below one that is on each', () => {
+    const pages = ['Balance Sheets', 'Cash Flows'].map(
+      (title) => `Acme Annual Report\nConsolidated ${title}\n\nCash 1`,
+    )
+    const headings = splitText(onPages(...pages), { ...SMALL, tokens: 400, enough: 200 }).map(
+      ({ heading }) => heading,
+    )
+    expect(headings).toEqual([
+      'Acme Annual Report > Consolidated Balance Sheets',
+      'Acme Annual Report > Consolidated Cash Flows',
+    ])
+  })
+
+  it('name the same where a piece ends on a page, or with it', () => {
+    const first = onPages(`FINANCIAL STATEMENTS\n\n${ROWS}\nInterest Rate Risk\n\n${ROWS}`, NOTE)
+    const rest = onPages(`${ROWS}${NOTE}`, `${ROWS}${NOTE}`)
+    for (const piece of [first, first + PAGE_BREAK]) {
+      const whole = headingsOf(first + PAGE_BREAK + rest)
+      const { context } = splitPiece(piece, undefined, SMALL)
+      const { chunks } = splitPiece(`${piece === first ? PAGE_BREAK : ''}${rest}`, context, SMALL)
+      expect(chunks.at(-1)?.heading).toBe(whole.at(-1))
+      expect(whole.at(-1)).toBe('')
+    }
+  })
+
   it('do not begin with the page for a title that is on each', () => {
     const texts = splitText(onPages('First page.', ...Array(4).fill(`Annual Report\n\n${NOTE}`)), {
       ...SMALL,
