@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { openCookieBrowser } from '../support/cookie-browser.ts'
 import { failureOf } from '../support/failure.ts'
 import { sendFile } from '../support/forms.ts'
+import { pdfFile } from '../support/pdf-file.ts'
 import { requester, startServer, TEST_KEY } from '../support/server.ts'
 import { startTokenIssuer } from '../support/token-issuer.ts'
 
@@ -52,6 +53,25 @@ describe('The audit log', () => {
     expect(await entries({ target: id, action: 'read' })).toEqual(read)
     for (const { targets } of read) expect(targets).toEqual({ documents: [id] })
     expect(JSON.stringify(await entries())).not.toContain('reeds')
+  })
+
+  it('tells nothing of documents whose covers a search only compares', async () => {
+    const token = await issuer.sign({ sub: 'cid' })
+    const headers = { authorization: `Bearer ${token}` }
+    const send = async (year: number) => {
+      const cover = `Annual report ${year} of the Heronry Limited\n${'For sale or for hire.\n'.repeat(90)}`
+      const pages = [cover, `${'Herons were counted in the colony.\n'.repeat(30)}In ${year}.`]
+      const file = { name: `scan-${year % 10}.pdf`, bytes: pdfFile({ pages }) }
+      const sent = await sendFile(server, file, { headers })
+      return Object(await sent.json()).id
+    }
+    const ids = [await send(2030), await send(2031), await send(2032)]
+    const query = 'How many herons were counted at the Heronry in 2031?'
+    const cid = requester(server.url, token)
+    const answer = await cid('/query', { body: { query, topK: 1 } })
+    expect(Object(await answer.json()).hits).toMatchObject([{ documentId: ids[1] }])
+    const read = await entries({ who: 'user:cid', action: 'read' })
+    expect(read.map(({ targets }) => targets)).toEqual([{ documents: [ids[1]] }])
   })
 
   it('tells who changed keys and settings, without a value of theirs', async () => {
