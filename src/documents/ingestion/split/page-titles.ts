@@ -51,8 +51,8 @@ export function createPageTitles(text: string, before: PageTitles | undefined) {
 
   const turnPage = () => {
     const { isLastHere, last, top } = page
-    page = { ...FIRST, last: (isLastHere ? last : undefined) ?? top.at(-1), isLastHere: false }
-    page.topBefore = top
+    const carried = (isLastHere ? last : undefined) ?? top.at(-1)
+    page = { ...FIRST, last: carried, isLastHere: false, topBefore: top }
   }
   /** Tells whether the page begins with them, and not with what the one before began with. */
   const addTop = (titles: readonly string[]) => {
@@ -102,7 +102,6 @@ function titlesOf(text: string, { kind, start, end }: Block) {
     .slice(start, Math.min(end, start + MAX_TITLE * (MAX_TOP + 2)))
     .split('\n', MAX_TOP + 2)
     .map((line) => line.trim().replaceAll(/\s+/g, ' '))
-    .filter((line, place) => line !== '' || place === 0)
   const rest = lines.findIndex((line) => !isTitle(line))
   const titles = rest < 0 ? lines : lines.slice(0, rest)
   if (titles.length > MAX_TOP) return { titles: [], isAll: false }
