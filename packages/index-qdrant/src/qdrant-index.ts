@@ -162,10 +162,7 @@ function stagesOf(opened: () => Parts, source: IndexSource): Stages {
       const { terms, vectors } = opened()
       const nearest = async () => (await vectors.nearest(query, signal)).map(({ key }) => key)
       const shares = (keys: Uint32Array) => terms.sharesOf(query.terms, keys, signal)
-      const question = { ...query, termCount: query.terms.terms.length }
-      const isTyped = query.terms.total === undefined
-      const chunks = { nearest, read: source.readVectors, ...(isTyped && { shares }) }
-      return rankHybrid(chunks, lexical, question)
+      return rankHybrid({ nearest, read: source.readVectors, shares }, lexical, query)
     },
   }
 }

@@ -2,6 +2,7 @@ import { toUnit } from '@agent-server/lib/unit-vector.ts'
 import type { Candidate, IndexMatch, SearchResult } from './chunk-index.ts'
 import { dotProducts, LANES } from './dot-products.ts'
 import { byScore, createTopHits } from './ranking.ts'
+import type { QueryTerms } from './term-batch.ts'
 
 // Chosen by measurement, see docs/internals/retrieval-quality.md.
 /** Weight of the lexical score, the rest being the cosine's, both as standard scores. */
@@ -37,17 +38,13 @@ interface Chunks {
   nearest(): Promise<readonly number[]> | readonly number[]
   /** The vectors of these chunks, in any order; chunks without a vector are omitted. */
   read(keys: readonly number[]): Promise<ScaledVectors> | ScaledVectors
-  /**
-   * The share of the question's terms that each of these chunks contains; NaN for an unknown key. Absent where some terms
-   * stand for others, so that no share tells whether a chunk has every word.
-   */
-  shares?(keys: Uint32Array<ArrayBuffer>): Promise<Float64Array> | Float64Array
+  /** The share of the question's terms that each of these chunks contains; NaN for an unknown key. */
+  shares(keys: Uint32Array<ArrayBuffer>): Promise<Float64Array> | Float64Array
 }
 
 interface Question {
   vector: Float32Array<ArrayBuffer>
-  /** Number of distinct terms. */
-  termCount: number
+  terms: Pick<QueryTerms, 'terms' | 'total'>
   limit: number
 }
 
@@ -60,18 +57,20 @@ interface Question {
 export async function rankHybrid(
   { nearest, read, shares }: Chunks,
   lexical: readonly IndexMatch[],
-  { vector, termCount, limit }: Question,
+  { vector, terms, limit }: Question,
 ): Promise<Omit<SearchResult, 'degraded'>> {
-  const first = Uint32Array.from(lexical.slice(0, LOOKED_INTO), ({ key }) => key)
-  const [near, held] = await Promise.all([nearest(), shares?.(first)])
+  // Where some terms stand for others, no share tells whether a chunk has every word.
+  const lookedInto = terms.total === undefined ? lexical.slice(0, LOOKED_INTO) : []
+  const first = Uint32Array.from(lookedInto, ({ key }) => key)
+  const [near, held] = await Promise.all([nearest(), shares(first)])
   const words = wordsOf(
     lexical,
     limit,
-    first.filter((_, place) => held?.[place] === 1),
+    first.filter((_, place) => held[place] === 1),
   )
   const vectors = await read([...new Set([...lexical.map(({ key }) => key), ...near])])
   let cosines = cosinesTo(vector, vectors)
-  if (termCount >= LONG_QUESTION) {
+  if (terms.terms.length >= LONG_QUESTION) {
     const scores = fusedScores(words, vectors.keys, cosines)
     cosines = cosinesTo(movedToFirst(scores, vector, vectors), vectors)
   }

@@ -14,6 +14,7 @@ const question = Float32Array.of(1, 0, 0)
 interface Circumstances {
   limit: number
   termCount?: number
+  total?: number
   missing?: number[]
   shares?: (keys: Uint32Array) => Float64Array
 }
@@ -23,7 +24,7 @@ const noShares = (keys: Uint32Array) => new Float64Array(keys.length)
 /** Ranks by an index that knows each vector well; the vectors of `missing` cannot be read. */
 function rank(
   lexical: { key: number; score: number }[],
-  { limit, termCount = 1, missing = [], shares = noShares }: Circumstances,
+  { limit, termCount = 1, total, missing = [], shares = noShares }: Circumstances,
 ) {
   let looks = 0
   const source = {
@@ -42,7 +43,11 @@ function rank(
     },
     shares,
   }
-  const ranking = rankHybrid(source, lexical, { vector: question, termCount, limit })
+  const ranking = rankHybrid(source, lexical, {
+    vector: question,
+    terms: { terms: new Uint32Array(termCount), ...(total !== undefined && { total }) },
+    limit,
+  })
   return ranking.then((found) => ({ ...found, looks }))
 }
 
@@ -83,6 +88,16 @@ describe('A ranking by words and meaning', () => {
     const found = Array.from({ length: 20 }, (_, i) => ({ key: 30 - i, score: 50 - i }))
     await rank(found, { limit: 20, shares })
     expect(looked).toEqual(found.slice(0, 16).map(({ key }) => key))
+  })
+
+  it('looks for every word in none where some terms stand for others', async () => {
+    const looked: number[] = []
+    const shares = (keys: Uint32Array) => {
+      looked.push(...keys)
+      return new Float64Array(keys.length)
+    }
+    await rank([{ key: 4, score: 9 }], { limit: 3, total: 1, shares })
+    expect(looked).toEqual([])
   })
 
   it('omits what has no vector, except lexical matches', async () => {

@@ -31,9 +31,8 @@ function createForTest({
     lexical: ({ limit }) => note(`lexical, ${limit}`, matchesOf(1, 2, 3)),
     fuse: (lexical, query, signal) => {
       const near = async () => (await nearest(query, signal)).map(({ key }) => key)
-      const termCount = query.terms.terms.length
       const shares = (keys: Uint32Array) => new Float64Array(keys.length)
-      return rankHybrid({ nearest: near, read, shares }, lexical, { ...query, termCount })
+      return rankHybrid({ nearest: near, read, shares }, lexical, query)
     },
     ...stages,
     nearest,

@@ -79,10 +79,10 @@ const methods = {
       {
         nearest: () => [...vectors.nearest({ ...query, only }).keys],
         read: (keys) => vectors.read(keys, query.vector.length),
-        ...(terms.total === undefined && { shares: (keys) => index.sharesOf(terms, keys) }),
+        shares: (keys) => index.sharesOf(terms, keys),
       },
       toMatches(lexical),
-      { ...query, termCount: terms.terms.length },
+      { ...query, terms },
     )
     const columns = toColumns(candidates)
     const shares = index.sharesOf(terms, columns.keys.subarray(0, MAX_SHARES))

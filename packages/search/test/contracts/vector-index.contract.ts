@@ -153,7 +153,7 @@ export function describeVectorIndex(
             shares: (wanted) => Float64Array.from(wanted, shareOf),
           },
           await searchIn(index, words, limits),
-          { vector, termCount: words.length, limit: 30 },
+          { vector, terms: queryOf(words), limit: 30 },
         )
         const inside = await index.search(seen(filter), {
           mode: 'hybrid',
