@@ -67,7 +67,7 @@ export interface components {
         };
         /** @description Extension of the protocol. `[n]` in the answer cites the n-th of the retrieved chunks. */
         AgentExtra: {
-            /** @description True if the answer says that the documents do not say what was asked, and nothing else of them: the first of `hits` are then the nearest passages. Absent otherwise. */
+            /** @description True if the answer says that the documents do not say what was asked, and nothing else of them: `hits` are then the nearest passages. Absent otherwise. */
             abstained?: boolean;
             /** @description Calls that wait for approval; absent if there are none. */
             approval?: components["schemas"]["Approval"];
@@ -182,7 +182,7 @@ export interface components {
         AgentResponse: {
             /** @description Extension of the protocol: what led to the answer. */
             agent?: {
-                /** @description True if the answer says that the documents do not say what was asked, and nothing else of them: the first of `hits` are then the nearest passages. Absent otherwise. */
+                /** @description True if the answer says that the documents do not say what was asked, and nothing else of them: `hits` are then the nearest passages. Absent otherwise. */
                 abstained?: boolean;
                 /** @description Calls that wait for approval; absent if there are none. */
                 approval?: components["schemas"]["Approval"];
@@ -1902,7 +1902,7 @@ export interface components {
         ConversationItem: {
             /** @description What led to an answer of `/chat`, and how it ended. */
             agent?: {
-                /** @description True if the answer says that the documents do not say what was asked, and nothing else of them: the first of `hits` are then the nearest passages. Absent otherwise. */
+                /** @description True if the answer says that the documents do not say what was asked, and nothing else of them: `hits` are then the nearest passages. Absent otherwise. */
                 abstained?: boolean;
                 /** @description Calls that wait for approval; absent if there are none. */
                 approval?: components["schemas"]["Approval"];
@@ -2723,7 +2723,7 @@ export interface components {
         };
         /** @description The answer is complete. Always the last frame. */
         DoneFrame: {
-            /** @description True if the answer says that the documents do not say what was asked, and nothing else of them: the first of `hits` are then the nearest passages. Absent otherwise. */
+            /** @description True if the answer says that the documents do not say what was asked, and nothing else of them: `hits` are then the nearest passages. Absent otherwise. */
             abstained?: boolean;
             /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];

@@ -155,7 +155,7 @@ const ABSTAINED = z
   .boolean()
   .optional()
   .describe(
-    'True if the answer says that the documents do not say what was asked, and nothing else of them: the first of `hits` are then the nearest passages. Absent otherwise.',
+    'True if the answer says that the documents do not say what was asked, and nothing else of them: `hits` are then the nearest passages. Absent otherwise.',
   )
 
 /** What both chat protocols tell about a run that has ended, besides its hits. */
