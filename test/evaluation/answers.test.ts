@@ -63,14 +63,27 @@ describe('Answers to questions with facts', () => {
       wronglyAbstained: 0,
       citationPrecision: 0.5,
       citationRecall: 0.5,
+      citedByModel: 0.5,
       unsupported: 0.5,
       abstained: 1,
     })
     expect(measured.asked.map(({ id, values }) => [id, values])).toEqual([
-      ['1', { right: 1, cited: 1, unsupported: 0 }],
-      ['2', { right: 0, cited: 0, unsupported: 1 }],
+      ['1', { right: 1, cited: 1, citedByModel: 1, unsupported: 0 }],
+      ['2', { right: 0, cited: 0, citedByModel: 0, unsupported: 1 }],
       ['3', { abstained: 1 }],
     ])
+  })
+
+  it('tell the citations of the model from those that the server adds', async () => {
+    answering((prompt) => {
+      const [hours, lending] = ['Opening hours', 'Lending'].map((title) => numberOf(prompt, title))
+      if (prompt.includes('When does')) return 'The library opens at nine on weekdays.'
+      // The server puts the right mark in the place of the wrong one, and adds one.
+      return `The library lends books for four weeks [${hours}].\n\nBooks are lent for four weeks. [${lending}]`
+    })
+    const measured = await evaluateAnswers(collection.questions.slice(0, 2), { ask, progress })
+    expect(measured).toMatchObject({ right: 1, citationRecall: 1, citedByModel: 0.5 })
+    expect(measured.asked.map(({ values }) => values['citedByModel'])).toEqual([0, 1])
   })
 
   it('are judged by a model, if there is one', async () => {

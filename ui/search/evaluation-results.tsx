@@ -209,6 +209,7 @@ const LABELS: Record<string, string> = {
   cited: 'Right document cited',
   citationPrecision: 'Citation precision',
   citationRecall: 'Citation recall',
+  citedByModel: 'Cited by the model itself',
   unsupported: 'Unsupported',
   abstained: 'Abstained',
 }

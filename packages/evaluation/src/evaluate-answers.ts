@@ -4,12 +4,19 @@ import { mean, percentile } from './measures.ts'
 import { type Row, rowOf } from './report.ts'
 import type { Outcome } from './schema.ts'
 
+interface Cited {
+  number: number
+  /** Who wrote the mark. */
+  by?: 'model' | 'server' | undefined
+  supported?: boolean | undefined
+}
+
 export interface Answered {
   text: string
   hits: readonly Place[]
   /** Whether the server says that the answer says that the documents do not say it. */
   abstained?: boolean | undefined
-  citations?: readonly { number: number; supported?: boolean | undefined }[] | undefined
+  citations?: readonly Cited[] | undefined
 }
 
 interface Options {
@@ -44,9 +51,11 @@ export async function evaluateAnswers(questions: readonly AskedQuestion[], optio
     // Shares of the answerable questions: the answer contains the fact, or says that there is none although there is.
     right: shareOf(answerable.map(({ right }) => right === true)),
     wronglyAbstained: shareOf(answerable.map(({ right, abstained }) => abstained && !right)),
-    // The share of citations of a right document, and of answerable questions whose answer has such a citation.
+    // The share of citations of a right document, and of answerable questions whose answer has such a citation, or one that
+    // the model itself wrote.
     citationPrecision: shareOf(answerable.flatMap(({ cited }) => cited)),
     citationRecall: shareOf(answerable.map(({ cited }) => cited.includes(true))),
+    citedByModel: shareOf(answerable.map((one) => one.citedByModel)),
     // The share of cited statements that the server calls unsupported.
     unsupported: shareOf(outcomes.flatMap((one) => one.supported.map((is) => !is))),
     // The share of unanswerable questions whose answer says so.
@@ -65,12 +74,13 @@ export function answersRow({ asked, latency, ...shares }: AnswerEvaluation): Row
 const shareOf = (values: readonly boolean[]): number => mean(values.map(Number))
 
 function toOutcome({ question, ...outcome }: Judged): Outcome {
-  const { answer, isAnswerable, right, abstained, cited, supported } = outcome
+  const { answer, isAnswerable, right, abstained, cited, citedByModel, supported } = outcome
   const { id, text } = question
   const values = isAnswerable
     ? {
         right: Number(right),
         cited: Number(cited.includes(true)),
+        citedByModel: Number(citedByModel),
         unsupported: supported.filter((is) => !is).length,
       }
     : { abstained: Number(abstained) }
@@ -84,7 +94,12 @@ async function judgedOf(question: AskedQuestion, { ask, judge }: Options) {
   const started = performance.now()
   const answer = await ask(question)
   const milliseconds = performance.now() - started
-  const cited = new Set((answer.citations ?? []).map(({ number }) => number))
+  const citations = answer.citations ?? []
+  const cited = new Set(citations.map(({ number }) => number))
+  const isRight = (number: number) => {
+    const hit = answer.hits[number - 1]
+    return hit !== undefined && namesOf(hit, question).some((name) => relevant.has(name))
+  }
   const verdict = judge
     ? await judge({ question: text, facts, answer: answer.text })
     : {
@@ -98,11 +113,9 @@ async function judgedOf(question: AskedQuestion, { ask, judge }: Options) {
     isAnswerable: facts.length > 0,
     ...verdict,
     // Whether each citation is of a right document.
-    cited: Array.from(cited, (number) => {
-      const hit = answer.hits[number - 1]
-      return hit !== undefined && namesOf(hit, question).some((name) => relevant.has(name))
-    }),
-    supported: (answer.citations ?? []).flatMap(({ supported }) => supported ?? []),
+    cited: Array.from(cited, isRight),
+    citedByModel: citations.some(({ number, by }) => by === 'model' && isRight(number)),
+    supported: citations.flatMap(({ supported }) => supported ?? []),
   }
 }
 
