@@ -9,6 +9,8 @@ const MAX_BYTES_PER_CHARACTER = 4
 const MAX_CONTROLS = 0.002
 /** In UTF-16, Western text has a zero in every second byte; other scripts still have one in each space and line end. */
 const MIN_ZEROS = 0.02
+/** A text with fewer zeros than this, and without other control characters, has them by mistake. */
+const MAX_STRAY_ZEROS = 0.05
 const FALLBACK = 'windows-1252'
 /** Words beyond ASCII that do not reveal their encoding. */
 const MAX_FEW = 4
@@ -50,7 +52,8 @@ export async function decodeText(
   const encoding = await encodingOf(bytes, onGuess)
   if (encoding === undefined) return undefined
   if (bytes.length > MAX_CHARACTERS * MAX_BYTES_PER_CHARACTER) throw tooLong()
-  const text = new TextDecoder(encoding).decode(bytes).replaceAll(/\r\n?/g, '\n')
+  const decoded = new TextDecoder(encoding).decode(bytes)
+  const text = decoded.replaceAll('\0', '').replaceAll(/\r\n?/g, '\n')
   return isText(text.slice(0, SAMPLE_BYTES)) ? text : undefined
 }
 
@@ -69,7 +72,9 @@ export async function encodingOf(
   if (encoding !== undefined) return encoding
   const start = bytes.subarray(0, SAMPLE_BYTES)
   const zeros = [zerosAt(start, 0), zerosAt(start, 1)] as const
-  if (zeros[0] + zeros[1] > 0) return wideEncoding(zeros, start.length / 2)
+  if (zeros[0] + zeros[1] > 0) {
+    return hasStrayZeros(start) ? 'utf-8' : wideEncoding(zeros, start.length / 2)
+  }
   if (isUtf8(bytes) || isUtf8ButForEnd(bytes))
     return TO_JAPANESE.some((mark) => bytes.includes(mark)) ? 'iso-2022-jp' : 'utf-8'
   const sample = linesBeyondAscii(bytes)
@@ -210,6 +215,14 @@ function wideEncoding([even, odd]: readonly [number, number], pairs: number): st
   return odd > even * 8 ? 'utf-16le' : undefined
 }
 
+/** Whether it is a text in UTF-8 but for a few zeros, which programs leave between fields and at the end of a file. */
+function hasStrayZeros(start: Buffer): boolean {
+  const text = Buffer.from(start.filter((byte) => byte !== 0))
+  if (start.length - text.length > start.length * MAX_STRAY_ZEROS) return false
+  const whole = text.subarray(0, wholeCharacters(text))
+  return isUtf8(whole) && !whole.some(isControl)
+}
+
 function zerosAt(bytes: Buffer, first: number): number {
   let zeros = 0
   for (let i = first; i < bytes.length; i += 2) if (bytes[i] === 0) zeros++
@@ -287,8 +300,9 @@ export function isKnown(encoding: string): boolean {
 function isText(sample: string): boolean {
   let controls = 0
   for (let i = 0; i < sample.length; i++) {
-    const code = sample.charCodeAt(i)
-    if (code < 32 && !(code >= 9 && code <= 13) && code !== 27) controls++
+    if (isControl(sample.charCodeAt(i))) controls++
   }
   return controls <= sample.length * MAX_CONTROLS
 }
+
+const isControl = (code: number) => code < 32 && !(code >= 9 && code <= 13) && code !== 27

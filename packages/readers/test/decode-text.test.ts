@@ -190,13 +190,28 @@ describe('An encoding of few letters is a guess', () => {
   })
 })
 
+// fazer-ai/agents#247, brianmario/charlock_holmes#192: a stray zero is no reason to lose the text, nor to read every two letters as one.
+it.each([
+  ['between words', 'The fee is 12 crowns\0 per day.\n', 'The fee is 12 crowns per day.\n'],
+  ['at an odd place of a short table', 'ship,berth\nHer\0on,4\n', 'ship,berth\nHeron,4\n'],
+  ['at the end', `Möwen${'.'.repeat(500)}\0`, `Möwen${'.'.repeat(500)}`],
+  [
+    'far behind the beginning',
+    `${'a line\n'.repeat(20_000)}\0end`,
+    `${'a line\n'.repeat(20_000)}end`,
+  ],
+])('A zero %s is left out of a text', async (_place, text, read) => {
+  expect(await decodeText(Buffer.from(text))).toBe(read)
+})
+
 describe('What is no text', () => {
   it.each([
     ['zeros', Buffer.alloc(1_000)],
     ['numbers of four bytes', Buffer.from(Uint32Array.from({ length: 500 }, (_, i) => i).buffer)],
     ['control characters', Buffer.from(Array.from({ length: 999 }, (_, i) => i % 9))],
     ['bytes that no text has', Buffer.from('80818d90fffec3'.repeat(5), 'hex')],
-    ['a text with a zero in it', Buffer.from(`A text${'.'.repeat(500)}\0`)],
+    ['words between many zeros', Buffer.from('name\0\0\0\0size\0\0\0\0'.repeat(20))],
+    ['words, a zero and numbers', Buffer.from(`A text${'.'.repeat(500)}\0\u0001\u0002`)],
   ])('is not taken for one: %s', async (_case, bytes) => {
     expect(await decodeText(bytes)).toBeUndefined()
   })
