@@ -11,6 +11,8 @@ const READING_END = '\ufdd5'
 const RUBY = '\ufdd6'
 const LABEL = '\ufdd7'
 const LABEL_END = '\ufdd8'
+const STRUCK = '\ufdd9'
+const STRUCK_END = '\ufdda'
 
 /** Text that stands above the line: an exponent, or the mark of a note. */
 export const superscript = (text: string) => `${SUPER}${text}${END}`
@@ -21,10 +23,13 @@ export const noteMark = (text: string) => `${NOTE}${text}${END}`
 /** Characters and how they are read. */
 export const ruby = (base: string, reading: string) =>
   `${RUBY}${base}${READING}${reading}${READING_END}`
+/** Text that is struck out: it no longer holds. */
+export const struck = (text: string) => `${STRUCK}${text}${STRUCK_END}`
 /** The number of an item, a heading or a paragraph, which it begins with. */
 export const label = (text: string) => (text === '' ? '' : `${LABEL}${text}${LABEL_END}`)
 
-const ANY = /[\ufdd0-\ufdd8]/g
+const ANY = /[\ufdd0-\ufdda]/g
+const STRUCKS = /\ufdd9([^\ufdd9\ufdda]*)\ufdda/g
 const LABELS = /\ufdd7([^\ufdd7\ufdd8\n]*)\ufdd8[ \t]*/g
 /** What was marked in several pieces is one. */
 const PIECES = /([\ufdd0-\ufdd2])[^\ufdd0-\ufdd3]*\ufdd3(?:\1[^\ufdd0-\ufdd3]*\ufdd3)+/g
@@ -34,12 +39,16 @@ const ONE_RUBY = /\ufdd6([^\ufdd4-\ufdd6]*)\ufdd4([^\ufdd4-\ufdd6]*)\ufdd5/g
 /** UTF-16 code units before a script that are examined. */
 const MAX_BEFORE = 40
 
-/** Writes what is marked so that no number is joined with another: `10^6`, `45[2]`, `m²`, `CO₂`. */
+/** Writes what is marked so that no number is joined with another: `10^6`, `45[2]`, `m²`, `CO₂`, `~~40~~ 50`. */
 export function withoutMarks(text: string): string {
   if (text.search(ANY) < 0) return text
   const labelled = text.replaceAll(LABELS, '$1 ')
-  return withScripts(labelled.replaceAll(RUBIES, inBrackets)).replaceAll(ANY, '')
+  const scripted = withScripts(labelled.replaceAll(RUBIES, inBrackets))
+  return scripted.replaceAll('\ufdda\ufdd9', '').replaceAll(STRUCKS, strike).replaceAll(ANY, '')
 }
+
+/** Each line by itself, as Markdown has it. */
+const strike = (_: string, text: string) => text.replaceAll(/\S(?:.*\S)?/g, '~~$&~~')
 
 /** The label that a text begins with, and the rest. */
 export function splitLabel(text: string): [label: string | undefined, rest: string] {

@@ -148,6 +148,8 @@ function createWordHandler(
   /** Whether equations stand in a paragraph of their own: above 0. */
   let displays = 0
   let fallbacks = 0
+  /** Columns that the row leaves free before its first cell. */
+  let columnsBefore = 0
   const unwrap: Close = (start, end) => copy.replace(start, end, '')
   const count = (name: string, by: number) => {
     if (name === DISPLAYED) displays += by
@@ -167,12 +169,30 @@ function createWordHandler(
       (attributes, start, end) =>
         copy.replace(start, end, asParagraph(graphics.chunks.get(attributes['r:id'] ?? '') ?? '')),
     ],
+    ['w:cr', (_, start, end) => copy.replace(start, end, '<w:br/>')],
+    ['w:ptab', (_, start, end) => copy.replace(start, end, '<w:tab/>')],
+    [
+      'w:dstrike',
+      ({ 'w:val': value = '1' }, start, end) =>
+        copy.replace(start, end, `<w:strike w:val="${escapeXml(value)}"/>`),
+    ],
+    ['w:gridBefore', (attributes) => (columnsBefore = Number(attributes['w:val']) || 0)],
+    // What was copied so far stays; a hidden text is left out at its end.
+    ['w:t', (_, start) => properties.isHidden() && insert(start, '')],
     ...UNWRAPPED.map((name): [string, Open] => [name, (_, start, end) => unwrap(start, end)]),
   ])
   const closings = new Map<string, Close>([
     [BOX, copy.closeBox],
     ...DRAWINGS.map((name): [string, Close] => [name, (_, end) => copy.closeDrawing(end)]),
     [FALLBACK, copy.closeFallback],
+    [
+      'w:trPr',
+      (_, end) => {
+        if (columnsBefore > 0) insert(end, emptyCell(Math.min(columnsBefore, MAX_COLUMNS)))
+        columnsBefore = 0
+      },
+    ],
+    ['w:t', (_, end) => properties.isHidden() && copy.leaveOut(end, '')],
     ['w:fldChar', (_, end) => insert(end, asChoice(choice.take()))],
     [
       'w:ruby',
@@ -203,6 +223,11 @@ function createWordHandler(
   }
   return handler
 }
+
+/** As many as Word has. */
+const MAX_COLUMNS = 63
+const emptyCell = (columns: number) =>
+  `<w:tc><w:tcPr><w:gridSpan w:val="${columns}"/></w:tcPr><w:p/></w:tc>`
 
 /** Elements that only say something of what is in them. */
 const UNWRAPPED = ['w:fldSimple', 'w:bdo', 'w:dir', 'w:rubyBase', DISPLAYED]

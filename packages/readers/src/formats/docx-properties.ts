@@ -1,5 +1,5 @@
 import { label } from '../marks.ts'
-import { headingAt, type WordStyles } from './docx-styles.ts'
+import { headingAt, isOn, type WordStyles } from './docx-styles.ts'
 import { escapeXml } from './xml.ts'
 
 /** What gives a paragraph its label: by its style, its list and its level in that. */
@@ -17,6 +17,7 @@ interface Paragraph {
 interface Run {
   style?: string
   verticalAlign?: string
+  isHidden?: boolean
   /** Half points above the line. */
   shift?: number
 }
@@ -52,11 +53,19 @@ export function createProperties(styles: WordStyles, number: NumberParagraph, in
   let paragraph: Paragraph | undefined
   let run: Run | undefined
   let former = 0
+  /** Whether the text of the paragraph, and of the run, is hidden; a run may say otherwise than its paragraph. */
+  let isParagraphHidden = false
+  let isHidden = false
 
   const openRun = (name: string, value: string) => {
     if (name === 'w:rStyle' && run) run.style = value
     if (name === 'w:vertAlign' && run) run.verticalAlign = value
+    if (name === 'w:vanish' && run) run.isHidden = isOn(value)
     if (name === 'w:position' && run) run.shift = Number(value)
+  }
+  const beginText = (name: string) => {
+    if (name === 'w:p') isParagraphHidden = false
+    if (name === 'w:r') isHidden = isParagraphHidden
   }
   const openProperty = (name: string, value: string) => {
     if (run) openRun(name, value)
@@ -66,6 +75,7 @@ export function createProperties(styles: WordStyles, number: NumberParagraph, in
     if (!paragraph) return
     const { start, style, outline, numberId, level } = paragraph
     paragraph = undefined
+    isParagraphHidden = styles.find(style, 'isHidden') ?? false
     const heading = outline === undefined ? headings.get(style ?? '') : headingAt(outline)
     if (heading !== undefined) insert(start, `<w:pStyle w:val="Heading${heading}"/>`)
     const text = isRepeated ? '' : number(style, numberId, level)
@@ -74,15 +84,18 @@ export function createProperties(styles: WordStyles, number: NumberParagraph, in
   }
   const closeRun = (start: number) => {
     const inherited = shifted(run?.shift) ?? styles.find(run?.style, 'verticalAlign') ?? ''
+    isHidden = run?.isHidden ?? styles.find(run?.style, 'isHidden') ?? isParagraphHidden
     const isNew = run && run.verticalAlign === undefined && RAISED.has(inherited)
     run = undefined
     if (isNew) insert(start, `<w:vertAlign w:val="${inherited}"/>`)
   }
 
   return {
+    isHidden: () => isHidden,
     open(name: string, attributes: Record<string, string>, end: number): void {
       if (FORMER.has(name)) former++
       if (former > 0) return
+      beginText(name)
       if (name === 'w:pPr') paragraph = { start: end }
       else if (name === 'w:rPr' && !paragraph) run = {}
       else openProperty(name, attributes['w:val'] ?? '')

@@ -16,6 +16,7 @@ interface Style {
   numberId?: string
   level?: number
   verticalAlign?: string
+  isHidden?: boolean
 }
 
 export type WordStyles = ReturnType<typeof readStyles>
@@ -71,7 +72,11 @@ const READ: Record<string, (style: Style, value: string) => void> = {
   'w:numId': (style, value) => (style.numberId = value),
   'w:ilvl': (style, value) => (style.level = Number(value)),
   'w:vertAlign': (style, value) => (style.verticalAlign = value),
+  'w:vanish': (style, value) => (style.isHidden = isOn(value)),
 }
+
+/** Whether a property that needs no value is on. */
+export const isOn = (value: string) => !['0', 'false', 'off'].includes(value)
 
 /** The level of a heading by that of the outline, which counts from 0. */
 export function headingAt(outline: number): number | undefined {
@@ -173,7 +178,7 @@ function readNumbering(xml: string) {
     'w:start': (value) => (level.start = Number(value)),
     'w:lvlText': (value) => (level.text = value),
     'w:pStyle': (value) => (level.style = value),
-    'w:isLgl': (value) => (level.isLegal = value !== '0' && value !== 'false'),
+    'w:isLgl': (value) => (level.isLegal = isOn(value)),
     'w:lvlRestart': (value) => (level.goesOn = value === '0'),
     'w:numFmt'(value) {
       level.isBullet = value === 'bullet'

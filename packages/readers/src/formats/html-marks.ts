@@ -1,4 +1,4 @@
-import { noteMark, ruby, subscript, superscript } from '../marks.ts'
+import { noteMark, ruby, struck, subscript, superscript } from '../marks.ts'
 import { orderedLabel } from '../numbering.ts'
 import type { PageElement } from './html-page.ts'
 
@@ -47,11 +47,14 @@ export function writeShown(element: PageElement, classes: RaisedClasses = NONE):
   each('ruby', writeRuby)
   each('sup', (one) => wrap(one, superscript))
   each('sub', (one) => wrap(one, subscript))
+  each('del, s, strike, [style*=line-through]', (one) => wrap(one, struck))
   each('span, a, font', (one) => wrapStyled(one, classes))
   each('a[href]', wrapNote)
   each('input, select, textarea', writeControl)
   each('ol', numberItems)
   each('pre br', (one) => one.replaceWith('\n'))
+  // A heading is one line.
+  each('h1 br, h2 br, h3 br, h4 br, h5 br, h6 br', (one) => one.replaceWith(' '))
 }
 
 function wrapNote(link: PageElement): void {

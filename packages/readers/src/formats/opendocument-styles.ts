@@ -1,5 +1,5 @@
 import { oneLine } from '../extracted.ts'
-import { subscript, superscript } from '../marks.ts'
+import { struck, subscript, superscript } from '../marks.ts'
 import type { NumberLevel } from '../numbering.ts'
 import { readXml } from './xml.ts'
 
@@ -23,6 +23,8 @@ interface Style {
   parent?: string | undefined
   list?: string | undefined
   position?: string | undefined
+  display?: string | undefined
+  strike?: string | undefined
 }
 
 /** The styles of the parts of a file, and what stands above and below its pages. OpenDocument 1.3, part 3, 16. */
@@ -44,12 +46,14 @@ export function readOdfStyles(parts: readonly string[]) {
     return undefined
   }
   return {
-    /** What marks text in this style above or below the line. */
+    /** What marks text in this style above or below the line, or struck out. */
     markOf(name: string | undefined): Mark | undefined {
       const position = find(name, 'position') ?? ''
       if (/^(?:super|[1-9]\d*%)/.test(position)) return superscript
-      return /^(?:sub|-)/.test(position) ? subscript : undefined
+      if (/^(?:sub|-)/.test(position)) return subscript
+      return (find(name, 'strike') ?? 'none') === 'none' ? undefined : struck
     },
+    isHidden: (name: string | undefined) => find(name, 'display') === 'none',
     listOf: (paragraph: string | undefined) => find(paragraph, 'list'),
     levelsOf: (list: string | undefined): ListLevels => lists.get(list ?? '') ?? new Map(),
     /** The numbers of headings. */
@@ -73,6 +77,8 @@ function readStyles(xml: string, styles: Map<string, Style>, lists: Map<string, 
     },
     'style:text-properties'(attributes) {
       style.position ??= attributes['style:text-position']
+      style.strike ??= attributes['style:text-line-through-style']
+      style.display ??= attributes['text:display']
     },
     'text:list-style'(attributes) {
       levels = new Map()

@@ -63,6 +63,9 @@ const OMITTED = new Set([
   'meta:date-string',
   'text:note-citation',
 ])
+/** What may be hidden, by its style or by itself. */
+const HIDEABLE = new Set(['text:section', 'text:p', 'text:h', 'text:span'])
+const isNone = (attributes: Record<string, string>) => attributes['text:display'] === 'none'
 
 const OBJECT = /<draw:object\s[^<>]*?xlink:href="(?:\.\/)?([^"<>]+)"/g
 const MAX_OBJECTS = 100
@@ -93,6 +96,8 @@ function toHtml(xml: string, styles: OdfStyles, objects: ReadonlyMap<string, str
   /** The marks of the spans that are open. */
   const marks: string[] = []
   const parts: string[] = []
+  /** Whether each of the elements that are open and may be hidden is so. */
+  const hidden: boolean[] = []
   let omitted = 0
   let asides = 0
   let heading = 'h1'
@@ -143,6 +148,11 @@ function toHtml(xml: string, styles: OdfStyles, objects: ReadonlyMap<string, str
   readXml(body, {
     open(name, attributes) {
       if (OMITTED.has(name)) omitted += 1
+      if (HIDEABLE.has(name)) {
+        const isHidden = styles.isHidden(attributes['text:style-name']) || isNone(attributes)
+        hidden.push(isHidden)
+        if (isHidden) omitted += 1
+      }
       if (name === 'text:h') heading = headingOf(attributes)
       if (ASIDES.has(name)) {
         add(' (')
@@ -157,6 +167,7 @@ function toHtml(xml: string, styles: OdfStyles, objects: ReadonlyMap<string, str
         add(')')
       }
       if (OMITTED.has(name)) omitted -= 1
+      if (HIDEABLE.has(name) && hidden.pop()) omitted -= 1
     },
     text: (text) => add(escapeXml(text)),
   })

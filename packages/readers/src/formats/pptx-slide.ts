@@ -1,5 +1,5 @@
 import { oneLine, toMarkdownTable } from '../extracted.ts'
-import { subscript, superscript, withoutMarks } from '../marks.ts'
+import { struck, subscript, superscript, withoutMarks } from '../marks.ts'
 import { createEquation } from './omml.ts'
 import { createParagraphNumbers } from './pptx-numbers.ts'
 import { readXml } from './xml.ts'
@@ -58,11 +58,13 @@ export function readSlide(xml: string, graphics: ReadonlyMap<string, string> = n
 
 const isOn = (value: string | undefined) => value === '1' || value === 'true'
 
-/** By how much text is raised above the line, which is less than 0 for what is below it. */
-function markOf(baseline: number): ((text: string) => string) | undefined {
-  if (baseline === 0 || Number.isNaN(baseline)) return undefined
+/** By how much text is raised above the line, which is less than 0 for what is below it, and by how it is struck out. */
+function markOf(baseline: number, strike = NO_STRIKE): ((text: string) => string) | undefined {
+  if (baseline === 0 || Number.isNaN(baseline)) return strike === NO_STRIKE ? undefined : struck
   return baseline > 0 ? superscript : subscript
 }
+
+const NO_STRIKE = 'noStrike'
 
 /** The table that is open, row by row. */
 function createTable() {
@@ -103,7 +105,7 @@ function createSlide(graphics: ReadonlyMap<string, string>) {
   let paragraph = ''
   /** What a picture shows, in the words of the author. */
   let description = ''
-  /** Marks what stands above or below the line. */
+  /** Marks what stands above or below the line, or is struck out. */
   let mark: ((text: string) => string) | undefined
 
   const addBlock = (block: string) => {
@@ -140,7 +142,7 @@ function createSlide(graphics: ReadonlyMap<string, string>) {
     ['p:sp', beginShape],
     ['a:pPr', ({ lvl }) => numbers.setLevel(Number(lvl) || 0)],
     ['a:buAutoNum', ({ type, startAt }) => numbers.set(type ?? '', Number(startAt) || 1)],
-    ['a:rPr', ({ baseline }) => (mark = markOf(Number(baseline) || 0))],
+    ['a:rPr', ({ baseline, strike }) => (mark = markOf(Number(baseline) || 0, strike))],
     ['p:cNvPr', ({ descr = '' }) => (description = oneLine(descr))],
     ['p:ph', ({ type = 'body' }) => (placeholder = type)],
     ['a:t', () => (isText = true)],

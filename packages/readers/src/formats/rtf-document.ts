@@ -1,4 +1,5 @@
 import { type Extracted, nestedTooDeeply, type ReadingWarning } from '../extracted.ts'
+import { struck } from '../marks.ts'
 import {
   addEntry,
   beginEntry,
@@ -39,6 +40,7 @@ interface Group extends ParagraphFormat {
   aside: Aside | undefined
   /** What marks text above or below the line. */
   script: ((text: string) => string) | undefined
+  isStruck: boolean
   /** The field of a form whose properties are in the group. */
   form: FormField | undefined
 }
@@ -51,10 +53,18 @@ const newGroup = (): Group => ({
   repeats: 1,
   aside: undefined,
   script: undefined,
+  isStruck: false,
   form: undefined,
   isInTable: false,
   heading: undefined,
 })
+
+const PLAIN = { isHidden: false, isDeleted: false, isStruck: false, script: undefined }
+
+function marked(words: string, { script, isStruck }: Group): string {
+  const scripted = script?.(words) ?? words
+  return isStruck ? struck(scripted) : scripted
+}
 
 export type RtfDocument = ReturnType<typeof createRtfDocument>
 
@@ -70,7 +80,7 @@ export function createRtfDocument() {
   const furniture = createFurniture()
   const addWords = (text: string) => {
     const words = fitting(text, group.aside)
-    output.add(group.script && words !== '' ? group.script(words) : words)
+    output.add(words === '' ? '' : marked(words, group))
   }
   const sinks: Partial<Record<Sink, (text: string) => void>> = {
     text: addWords,
@@ -148,7 +158,7 @@ export function createRtfDocument() {
     /** Resets the formatting of characters. */
     usePlain(): void {
       const codePage = fonts.codePageOf(fonts.usual)
-      Object.assign(group, { isHidden: false, isDeleted: false, codePage, script: undefined })
+      Object.assign(group, PLAIN, { codePage })
     },
     finish(): Extracted {
       flush()

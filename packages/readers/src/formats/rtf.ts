@@ -84,6 +84,8 @@ const WORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ['deff', ({ setUsualFont }, value = 0) => setUsualFont(value)],
   ['plain', ({ usePlain }) => usePlain()],
   ['v', ({ group }, value) => Object.assign(group, { isHidden: value !== 0 })],
+  ['strike', ({ group }, value) => Object.assign(group, { isStruck: value !== 0 })],
+  ['striked', ({ group }, value) => Object.assign(group, { isStruck: value !== 0 })],
   ['deleted', ({ group }, value) => Object.assign(group, { isDeleted: value !== 0 })],
   ['pard', ({ group }) => Object.assign(group, { isInTable: false, heading: undefined })],
   ['intbl', ({ group }) => Object.assign(group, { isInTable: true })],

@@ -278,6 +278,47 @@ describe('The numbers of a Word document', () => {
     expect(processorMs() - started).toBeLessThan(1_000)
   })
 
+  // yfedoseev/office_oxide#152 and #305
+  it('break lines and go on at tabs, and are left out where they are hidden', async () => {
+    const run = (text: string, properties = '') =>
+      `<w:r><w:rPr>${properties}</w:rPr><w:t xml:space="preserve">${text}</w:t></w:r>`
+    const bytes = documentOf(
+      `<w:p><w:r><w:t>24 hours</w:t><w:cr/><w:t>Tariff</w:t><w:ptab/><w:t>17</w:t></w:r></w:p>
+      <w:p>${run('Shown ')}${run('secret ', '<w:vanish/>')}${run('also ', '<w:vanish w:val="0"/>')}${run('styled ', '<w:rStyle w:val="Hidden"/>')}${run('too')}</w:p>
+      <w:p><w:pPr><w:pStyle w:val="HiddenPart"/></w:pPr><w:r><w:t>All of it</w:t></w:r>${run('but this', '<w:vanish w:val="false"/>')}</w:p>
+      <w:p><w:r><w:t>After it</w:t></w:r></w:p>`,
+      {
+        'word/styles.xml': `<w:styles ${NAMESPACES}><w:style w:type="character" w:styleId="Hidden"><w:rPr><w:vanish/></w:rPr></w:style><w:style w:type="paragraph" w:styleId="HiddenPart"><w:rPr><w:vanish/></w:rPr></w:style></w:styles>`,
+      },
+    )
+    expect(await textOf(bytes)).toBe(
+      '24 hours  \nTariff 17\n\nShown also too\n\nbut this\n\nAfter it',
+    )
+  })
+
+  // microsoft/markitdown#2340
+  it('keep what is struck out apart', async () => {
+    const struck = (text: string, property: string) =>
+      `<w:r><w:rPr>${property}</w:rPr><w:t xml:space="preserve">${text}</w:t></w:r>`
+    const bytes = documentOf(
+      `<w:p>${struck('40 ', '<w:strike/>')}${struck('45', '<w:dstrike/>')}${struck(' 50', '<w:dstrike w:val="0"/>')}</w:p>`,
+    )
+    expect(await textOf(bytes)).toBe('~~40 45~~ 50')
+  })
+
+  // docling-project/docling#3739
+  it('stand in their columns in a row that begins late', async () => {
+    const cells = (...texts: string[]) =>
+      texts.map((text) => `<w:tc>${paragraph(text)}</w:tc>`).join('')
+    const late = (columns: number) => `<w:trPr><w:gridBefore w:val="${columns}"/></w:trPr>`
+    const rows = [cells('Port', 'Low', 'High'), `${late(1)}${cells('10', '20')}`]
+    const last = [`${late(2)}${cells('30')}`, cells('Ems', '4', '5')]
+    const table = [...rows, ...last].map((row) => `<w:tr>${row}</w:tr>`).join('')
+    expect(await textOf(documentOf(`<w:tbl>${table}</w:tbl>`))).toBe(
+      '| Port | Low | High |\n| --- | --- | --- |\n|  | 10 | 20 |\n|  |  | 30 |\n| Ems | 4 | 5 |',
+    )
+  })
+
   it('are read in a file whose main part has any name', async () => {
     const named = PARTS['_rels/.rels'].replace('document.xml', 'document2.xml')
     const entries = {

@@ -304,6 +304,24 @@ describe('What a browser shows in another way is text', () => {
     expect(await htmlToMarkdown(html)).toBe('Off\n\nMore\n\nHidden **text**\n\nSaved\n\ntail')
   })
 
+  // microsoft/markitdown#2340: an old price beside the new one.
+  it('what is struck out as such, each line by itself', async () => {
+    const html =
+      '<p>Fee <del>40 </del>50, <s>Mon</s><strike>day</strike> Tuesday, <span style="text-decoration:line-through">late</span></p><del><p>One</p><p>two m<sup>2</sup></p></del>'
+    expect((await htmlToMarkdown(html)).trim().split(/\n+/)).toEqual([
+      'Fee ~~40~~ 50, ~~Monday~~ Tuesday, ~~late~~',
+      '~~One~~',
+      '~~two m²~~',
+    ])
+  })
+
+  it('a heading in one line', async () => {
+    // KKonstantinov/markdown-for-agents#25
+    expect(await htmlToMarkdown('<h2>Opening<br>hours</h2><p>Mon<br>Tue</p>')).toBe(
+      '## Opening hours\n\nMon  \nTue',
+    )
+  })
+
   it('a list of many items takes time that grows with them', async () => {
     const time = async (count: number) => {
       const started = processorMs()

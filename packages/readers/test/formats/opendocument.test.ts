@@ -154,6 +154,21 @@ describe('A text of OpenDocument', () => {
     })
   })
 
+  it('leaves out what is hidden, and keeps what is struck out apart', async () => {
+    const styles = {
+      name: 'styles.xml',
+      content:
+        '<office:document-styles><style:style style:name="Hidden"><style:text-properties text:display="none"/></style:style><style:style style:name="Struck"><style:text-properties style:text-line-through-style="solid"/></style:style><style:style style:name="Not"><style:text-properties style:text-line-through-style="none"/></style:style></office:document-styles>',
+    }
+    const span = (style: string, text: string) =>
+      `<text:span text:style-name="${style}">${text}</text:span>`
+    const body = `<office:text><text:p>Fee ${span('Struck', '40')} ${span('Not', '50')}${span('Hidden', ` secret ${span('Struck', 'x')}`)}</text:p>
+      <text:p text:style-name="Hidden">Hidden too</text:p><text:section text:display="none"><text:p>And this</text:p></text:section><text:p>Shown</text:p></office:text>`
+    expect(await textOf('a.odt', openDocument('text', body, [styles]))).toBe(
+      'Fee ~~40~~ 50\n\nShown',
+    )
+  })
+
   it('of slides has a heading for each, and their notes', async () => {
     const slides = `<office:presentation><draw:page draw:name="Owls"><draw:frame><draw:text-box><text:p>Owls hunt at night.</text:p></draw:text-box></draw:frame><presentation:notes><text:p>Say it slowly.</text:p></presentation:notes></draw:page></office:presentation>`
     const text = await textOf('owls.odp', openDocument('presentation', slides))

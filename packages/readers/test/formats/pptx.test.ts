@@ -45,6 +45,14 @@ describe('A presentation', () => {
     expect(text).toBe('## No. 1\n\n\n\nDraft, 2026\n\n## No. 2\n\n\n\n')
   })
 
+  // ssine/pptx2md#88
+  it('keeps what is struck out apart', () => {
+    const run = (text: string, strike: string) =>
+      `<a:r><a:rPr strike="${strike}"/><a:t>${text}</a:t></a:r>`
+    const runs = `${run('Fee 4', 'sngStrike')}${run('0', 'dblStrike')}${run(' 50', 'noStrike')}`
+    expect(readSlide(slide(`<p:sp><a:p>${runs}</a:p></p:sp>`)).body).toBe('~~Fee 40~~ 50')
+  })
+
   it('keeps the order in which it is shown, whatever its files are called', async () => {
     const { text } = await extract({
       'ppt/presentation.xml':

@@ -34,6 +34,11 @@ describe('Rich text', () => {
     )
   })
 
+  it('keeps what is struck out apart', () => {
+    const rtf = String.raw`${HEAD} Fee {\strike 40} 50{\striked1  late} {\strike a\strike0 b} \strike c\plain d\par}`
+    expect(textOf(rtf)).toBe('Fee ~~40~~ 50 ~~late~~ ~~a~~b ~~c~~d')
+  })
+
   it('is in the code page of its fonts, or of the document', () => {
     const fonts = String.raw`{\fonttbl{\f0\fnil Arial;}{\f1\fnil\fcharset204 Arial;}{\f2\fnil\fcharset128 MS Mincho;}{\f3\fnil\fcharset238 Arial;}}`
     const rtf = String.raw`{\rtf1\ansi\ansicpg1253\deff0${fonts}\f0 \'e1 {\f1 \'cc\'e8\'f0} {\f2 \'93\'fa\'96\'7b\'83A} {\f3 \'b3} \'e2\par}`
