@@ -24,6 +24,14 @@ describe('The files of a folder', () => {
     expect(await walkFolder(folder, { ...ALL, hidden: true }, signal)).toHaveLength(4)
   })
 
+  // paperless-ngx/paperless-ngx#5924, paperless-ngx/paperless-ngx#2670, immich-app/immich#12566
+  it('leave out what systems and office programs put there, at every depth', async () => {
+    const names = ['a.md', 'desktop.ini', 'THUMBS.DB', '~$a.docx', '@eaDir/a.md/SYNO.jpg']
+    const folder = await folderOf(...names, ...names.map((name) => `b/${name}`))
+    expect(await walkFolder(folder, ALL, signal)).toEqual(['a.md', 'b/a.md'])
+    expect(await walkFolder(folder, { ...ALL, hidden: true }, signal)).toHaveLength(10)
+  })
+
   it('are those that match one of the patterns', async () => {
     const folder = await folderOf('a.md', 'b/c.md', 'b/d.txt', 'e.pdf')
     const matching = (...include: string[]) => walkFolder(folder, { ...ALL, include }, signal)

@@ -1,7 +1,5 @@
+import { LEFTOVERS } from './leftovers.ts'
 import { type ChosenFile, MAX_FILES } from './uploads.ts'
-
-/** Files that operating systems leave in folders, which are not meant to be uploaded. */
-const LEFTOVERS = /^(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/
 
 /** Everything that was dropped, folders gone through; more than `MAX_FILES` are not looked for. */
 export async function droppedFiles({ items, files }: DataTransfer): Promise<ChosenFile[]> {
@@ -15,15 +13,15 @@ export async function droppedFiles({ items, files }: DataTransfer): Promise<Chos
 
 export function chosenFiles(files: Iterable<File>): ChosenFile[] {
   return Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file })).filter(
-    ({ file }) => !LEFTOVERS.test(file.name),
+    ({ path }) => !LEFTOVERS.test(path),
   )
 }
 
 async function walk(entry: FileSystemEntry, found: ChosenFile[]): Promise<void> {
-  if (found.length > MAX_FILES || LEFTOVERS.test(entry.name)) return
+  if (found.length > MAX_FILES || LEFTOVERS.test(entry.fullPath)) return
   if (isFile(entry)) {
     const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
-    found.push({ path: entry.fullPath.replace(/^\//, ''), file })
+    found.push({ path: entry.fullPath.slice(1), file })
   } else if (isDirectory(entry)) {
     const reader = entry.createReader()
     for (;;) {

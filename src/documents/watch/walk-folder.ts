@@ -6,7 +6,12 @@ import { codeOf } from '@agent-server/lib/system-error.ts'
 /** More files should be sent by a program, such as `agent-server-client add`. */
 const MAX_FILES = 100_000
 /** Hidden files, packages, and what programs write while a file is open or being downloaded. */
-const SKIPPED = /^\.|^~\$|^node_modules$|~$|\.(?:tmp|part|partial|crdownload)$/i
+const SKIPPED = /^\.|^~\$|^node_modules$|~$|^#.*#$|\.(?:tmp|part|partial|crdownload)$/i
+/** What Windows, Linux and network drives put into folders of their own accord. */
+const OF_SYSTEMS =
+  /^(?:Thumbs\.db|desktop\.ini|@eaDir|[#@]recycle|\$RECYCLE\.BIN|System Volume Information|lost\+found)$/i
+/** Stands for bytes of a name that are no UTF-8; such a name leads to no file. */
+const UNDECODED = '\uFFFD'
 
 /** Why a folder cannot be followed; the message is for its operator. */
 export class FolderError extends Error {
@@ -57,7 +62,7 @@ async function readEntries(root: string, parent: string, scan: FolderScan): Prom
   try {
     const entries = await readdir(join(root, parent), { withFileTypes: true })
     scan.folders.push(parent)
-    return entries.filter(({ name }) => !SKIPPED.test(name))
+    return entries.filter(({ name }) => !SKIPPED.test(name) && !OF_SYSTEMS.test(name))
   } catch (error) {
     if (parent === '') throw error
     note(parent, error, scan)
@@ -83,6 +88,10 @@ async function readState(
 /** A file that was just removed is no longer in the folder; after any other error it may still be. */
 function note(path: string, error: unknown, { unread }: FolderScan): void {
   const code = codeOf(error)
+  if (code === 'ENOENT' && path.includes(UNDECODED)) {
+    unread.set(path, 'has a name that is not UTF-8: rename it')
+    return
+  }
   if (code === 'ENOENT' || code === 'ENOTDIR') return
   unread.set(path, `cannot be read (${code})`)
 }

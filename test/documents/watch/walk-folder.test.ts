@@ -1,4 +1,4 @@
-import { symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { walkFolder } from '../../../src/documents/watch/walk-folder.ts'
@@ -32,8 +32,28 @@ describe('The files of a watched folder', () => {
       'film.part',
       'page.crdownload',
       'a.md~',
+      '#a.md#',
     )
     expect(await pathsIn(folder)).toEqual(['a.md'])
+  })
+
+  // paperless-ngx/paperless-ngx#5924, paperless-ngx/paperless-ngx#2670, immich-app/immich#12566
+  it('leave out what systems put there, at every depth', async () => {
+    const names = ['a.md', 'desktop.ini', 'THUMBS.DB', '@eaDir/a.md/SYNO.jpg', '#recycle/a.md']
+    const folder = await folderOf(...names, ...names.map((name) => `b/${name}`), 'lost+found/1')
+    expect(await pathsIn(folder)).toEqual(['a.md', 'b/a.md'])
+  })
+
+  it('name those whose names are not UTF-8, which no path leads to', async () => {
+    const folder = await folderOf('a.md')
+    const at = (name: string) =>
+      Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')])
+    await writeFile(at('b\xfccher.md'), 'Books')
+    await mkdir(at('stra\xdfe'))
+    const { files, unread } = await walkFolder(folder, signal)
+    expect([...files.keys()]).toEqual(['a.md'])
+    const reason = 'has a name that is not UTF-8: rename it'
+    expect(Object.fromEntries(unread)).toEqual({ 'b\uFFFDcher.md': reason, 'stra\uFFFDe': reason })
   })
 
   it('are none that a link points to, though the folder itself may be one', async () => {

@@ -50,7 +50,7 @@ Sends files to the server. Only new and changed files are sent, so an interrupte
   --access ENTRY       who may read each document: user:<id>, group:<id> or public; repeatable
   --name NAME          name of the folder in document ids; default: the folder's name
   --concurrency N      concurrent uploads, 1 to ${MAX_CONCURRENCY}; default: ${CONCURRENCY}
-  --hidden             include names that begin with a dot, and node_modules
+  --hidden             include names that begin with a dot, node_modules and files of the system
   --delete             afterwards, delete documents whose files are no longer in the folders
   --title TITLE        title of standard input
   --id ID              id of standard input; replaces the document with this id

@@ -5,10 +5,14 @@ import { join } from 'node:path'
 /** More files should go into several folders, or need a program of their own. */
 const MAX_FILES = 1_000_000
 
+/** Hidden files, packages, locks of office programs, and what systems put into folders of their own accord. */
+const SKIPPED =
+  /^\.|^~\$|^(?:node_modules|Thumbs\.db|desktop\.ini|@eaDir|[#@]recycle|\$RECYCLE\.BIN|System Volume Information|lost\+found)$/i
+
 interface WalkOptions {
   /** A path must match one of these patterns; none means all paths. */
   include: readonly string[]
-  /** Includes names that begin with a dot, and node_modules. */
+  /** Includes what is skipped otherwise. */
   hidden: boolean
 }
 
@@ -41,7 +45,7 @@ export async function walkFolder(
 
 async function readFolder(path: string, hidden: boolean): Promise<Dirent[]> {
   const entries = await readdir(path, { withFileTypes: true })
-  return entries.filter(({ name }) => hidden || !(name.startsWith('.') || name === 'node_modules'))
+  return entries.filter(({ name }) => hidden || !SKIPPED.test(name))
 }
 
 function isIncluded(path: string, patterns: readonly RegExp[]): boolean {
