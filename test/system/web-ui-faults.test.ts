@@ -7,7 +7,15 @@ import { Readiness } from '@agent-server/schemas/operator/ops.ts'
 import { unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConversationList } from '../../src/dialects/conversations/schema.ts'
-import { askOn, goTo, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
+import {
+  askOn,
+  goTo,
+  hasBrowser,
+  openPage,
+  openWebUi,
+  press,
+  useBrowser,
+} from '../support/browser.ts'
 import { toolResults } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
@@ -242,5 +250,20 @@ describe.skipIf(!hasBrowser)('A deployment (needs Chromium)', () => {
       Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]),
     ).toEqual(expected)
     expect(complaints).toEqual([])
+  })
+})
+
+// new-usemame/Calibre-Web-NextGen#571, itsDNNS/docsight#781
+describe.skipIf(!hasBrowser)('A page below a path of a proxy (needs Chromium)', () => {
+  it('is not blank, but says what the server needs', async () => {
+    const { url } = await startServer()
+    const { page } = await openPage(browser, url)
+    await page.goto(url)
+    await page.getByLabel('Server key').waitFor()
+    const notice = page.getByText('a host name or a port of its own')
+    expect(await notice.isVisible()).toBe(false)
+    await page.route(`${url}/ui/assets/**`, (route) => route.fulfill({ status: 404 }))
+    await page.reload()
+    await notice.waitFor()
   })
 })
