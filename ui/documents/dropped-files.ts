@@ -22,8 +22,8 @@ async function walk(entry: FileSystemEntry, found: ChosenFile[]): Promise<void> 
   if (isFile(entry)) {
     const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
     found.push({ path: entry.fullPath.slice(1), file })
-  } else if (isDirectory(entry)) {
-    const reader = entry.createReader()
+  } else {
+    const reader = (entry as FileSystemDirectoryEntry).createReader()
     for (;;) {
       // It returns a hundred at a time, until there are none.
       const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
@@ -37,8 +37,4 @@ async function walk(entry: FileSystemEntry, found: ChosenFile[]): Promise<void> 
 
 function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
   return entry.isFile
-}
-
-function isDirectory(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
-  return entry.isDirectory
 }
