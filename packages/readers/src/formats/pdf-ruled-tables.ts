@@ -1,6 +1,14 @@
-import { type Fragment, middle, type Rule, toRows, toSegments } from './pdf-fragments.ts'
+import {
+  type Fragment,
+  middle,
+  type Row,
+  type Rule,
+  toRows,
+  toSegments,
+} from './pdf-fragments.ts'
 import { alignColumns, type Walls } from './pdf-table-columns.ts'
 import { isTabular, toTable } from './pdf-table-grid.ts'
+import { isValue } from './pdf-table-rows.ts'
 
 const TOUCH = 3
 /** Pages with more lines in a direction show drawings. */
@@ -33,6 +41,7 @@ export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule
   let rest = [...fragments]
   const tables: Fragment[] = []
   const take = (area: Area) => {
+    if (isWithoutLabels(area, rest)) return
     const inside = rest.filter((fragment) => isInside(fragment, area))
     const drawn = tableIn(inside, area)
     if (!drawn) return
@@ -99,6 +108,25 @@ function stacksOf(loose: readonly Rule[], fragments: readonly Fragment[]): Area[
     return { ...whole, horizontal: loose.filter((rule) => isWithin(rule, whole)) }
   })
 }
+
+/**
+ * Whether the rows between rules are the numbers of a wider table, whose labels stand to the left: the rules are those
+ * above its totals, as in a balance sheet.
+ */
+function isWithoutLabels(area: Area, fragments: readonly Fragment[]): boolean {
+  const labels = fragments.filter((one) => isInside(one, { ...area, left: 0, right: area.left }))
+  const rows = toRows(fragments.filter((one) => isInside(one, area)))
+  const bare = rows.filter(
+    (row) => row.every(isNumber) && labels.some((label) => isBeside(label, row)),
+  )
+  return bare.length * 2 > rows.length
+}
+
+/** A value, or what stands apart from one, such as its currency. */
+const isNumber = ({ text }: Fragment) => isValue(text) || !/\p{L}/u.test(text)
+
+/** Whether a text and a row have one baseline. */
+const isBeside = (text: Fragment, row: Row) => toRows([text, ...row]).length === 1
 
 /** The areas between rules of a stack, those below each other joined. */
 function tabularBands(stack: readonly Rule[], fragments: readonly Fragment[]): Area[] {

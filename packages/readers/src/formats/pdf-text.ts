@@ -7,7 +7,15 @@ import { createJoinDivided } from './pdf-hyphens.ts'
 const PARAGRAPH_GAP = 1.9
 /** A line is a heading if its letters are larger than those of most of the document by this factor. */
 const HEADING_FACTOR = 1.15
-const MAX_HEADING = 120
+/** Characters of a heading, in all of its lines. */
+const MAX_HEADING = 240
+const ITEM = /^[•▪◦‣●○■❖➢➤✓✔]/u
+/** What ends as a sentence or a clause does, if it begins in the middle of one or has so many words without a capital. */
+const ENDED = /[.,;]$/
+const SMALL_WORD = /(?<![\p{L}\p{N}])\p{Ll}+/gu
+const MAX_SMALL_WORDS = 5
+/** More than one sentence: an abbreviation has fewer letters before its point. */
+const SENTENCES = /\p{Ll}{5,}[.;] \p{Lu}/u
 const MAX_LEVEL = 6
 
 /** The texts of pages in Markdown: headings, paragraphs, tables, and repeated headers and footers only once. */
@@ -65,24 +73,53 @@ const rounded = (height: number) => Math.round(height * 2) / 2
  * only.
  */
 function levels(pages: readonly (readonly Block[])[], usual: number) {
-  const isHeading = ({ text, height }: Line) =>
-    usual > 0 &&
-    height >= usual * HEADING_FACTOR &&
-    text.length <= MAX_HEADING &&
-    /\p{L}/u.test(text)
+  const headings = new Set(
+    pages
+      .flatMap((blocks) => runsOf(blocks, usual))
+      .filter(isHeading)
+      .flat(),
+  )
   const sizes = new Map<number, Line[]>()
-  for (const block of pages.flat()) {
-    if (block.kind === 'table' || !isHeading(block)) continue
-    const size = rounded(block.height)
-    sizes.set(size, [...(sizes.get(size) ?? []).slice(0, 3), block])
+  for (const line of headings) {
+    const size = rounded(line.height)
+    sizes.set(size, [...(sizes.get(size) ?? []).slice(0, 3), line])
   }
   const order = [...sizes.keys()].toSorted((a, b) => b - a)
   const [first, second] = sizes.get(order[0] ?? 0) ?? []
   const hasTitle = order.length > 1 && first && (!second || gapAbove(second, first) < PARAGRAPH_GAP)
   return (line: Line): number => {
-    if (!isHeading(line)) return 0
+    if (!headings.has(line)) return 0
     return Math.min(order.indexOf(rounded(line.height)) + (hasTitle ? 1 : 2), MAX_LEVEL)
   }
+}
+
+/** Lines in letters of one size, larger than usual, that follow each other as those of a paragraph do. */
+function runsOf(blocks: readonly Block[], usual: number): Line[][] {
+  const runs: Line[][] = []
+  let before: Block | undefined
+  for (const block of blocks) {
+    const isLarge = block.kind === 'line' && usual > 0 && block.height >= usual * HEADING_FACTOR
+    if (isLarge) {
+      const goesOn =
+        before?.kind === 'line' &&
+        rounded(before.height) === rounded(block.height) &&
+        Math.abs(gapAbove(block, before)) <= PARAGRAPH_GAP
+      const run = goesOn ? runs.at(-1) : undefined
+      if (run) run.push(block)
+      else runs.push([block])
+    }
+    before = block
+  }
+  return runs
+}
+
+/** Whether lines are a heading, rather than an item of a list, a paragraph, or a part of one. */
+function isHeading(run: readonly Line[]): boolean {
+  const text = run.map((line) => line.text).join(' ')
+  if (!/\p{L}/u.test(text) || text.length > MAX_HEADING || ITEM.test(text)) return false
+  if (SENTENCES.test(text)) return false
+  const isPart = /^\p{Ll}/u.test(text) || (text.match(SMALL_WORD) ?? []).length > MAX_SMALL_WORDS
+  return !(isPart && ENDED.test(text))
 }
 
 /** Lines at the top and at the bottom of a page that may be its header or footer. */
