@@ -1,11 +1,4 @@
-import {
-  type Fragment,
-  middle,
-  type Row,
-  type Rule,
-  toRows,
-  toSegments,
-} from './pdf-fragments.ts'
+import { type Fragment, middle, type Row, type Rule, toRows, toSegments } from './pdf-fragments.ts'
 import { alignColumns, type Walls } from './pdf-table-columns.ts'
 import { isTabular, toTable } from './pdf-table-grid.ts'
 import { isValue } from './pdf-table-rows.ts'
@@ -41,7 +34,7 @@ export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule
   let rest = [...fragments]
   const tables: Fragment[] = []
   const take = (area: Area) => {
-    if (isWithoutLabels(area, rest)) return
+    if (isPartOfWider(area, rest)) return
     const inside = rest.filter((fragment) => isInside(fragment, area))
     const drawn = tableIn(inside, area)
     if (!drawn) return
@@ -110,14 +103,17 @@ function stacksOf(loose: readonly Rule[], fragments: readonly Fragment[]): Area[
 }
 
 /**
- * Whether the rows between rules are the numbers of a wider table, whose labels stand to the left: the rules are those
- * above its totals, as in a balance sheet.
+ * Whether the rows within rules are numbers of a wider table, whose labels stand beside them: the rules are those above
+ * its totals, as in a balance sheet, or around one of its columns.
  */
-function isWithoutLabels(area: Area, fragments: readonly Fragment[]): boolean {
-  const labels = fragments.filter((one) => isInside(one, { ...area, left: 0, right: area.left }))
+function isPartOfWider(area: Area, fragments: readonly Fragment[]): boolean {
+  const { top, bottom } = area
+  const beside = fragments.filter(
+    (one) => middle(one) > top && middle(one) < bottom && !isInside(one, area) && !isNumber(one),
+  )
   const rows = toRows(fragments.filter((one) => isInside(one, area)))
   const bare = rows.filter(
-    (row) => row.every(isNumber) && labels.some((label) => isBeside(label, row)),
+    (row) => row.every(isNumber) && beside.some((label) => isOnLineOf(row, label)),
   )
   return bare.length * 2 > rows.length
 }
@@ -125,8 +121,7 @@ function isWithoutLabels(area: Area, fragments: readonly Fragment[]): boolean {
 /** A value, or what stands apart from one, such as its currency. */
 const isNumber = ({ text }: Fragment) => isValue(text) || !/\p{L}/u.test(text)
 
-/** Whether a text and a row have one baseline. */
-const isBeside = (text: Fragment, row: Row) => toRows([text, ...row]).length === 1
+const isOnLineOf = (row: Row, text: Fragment) => toRows([text, ...row]).length === 1
 
 /** The areas between rules of a stack, those below each other joined. */
 function tabularBands(stack: readonly Rule[], fragments: readonly Fragment[]): Area[] {

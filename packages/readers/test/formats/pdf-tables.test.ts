@@ -50,6 +50,69 @@ describe('A table whose rules are not around each cell', () => {
     expect(await textOf([{ texts, lines }])).toBe(shown(rows))
   })
 
+  it('has labels beside the columns that alone have rules above their totals', async () => {
+    const rows = [
+      ['Dollars in millions', '2025', '2024'],
+      ['Cash', '2,853', '3,053'],
+      ['Inventories', '4,366', '4,034'],
+      ['Other current assets', '349', '266'],
+      ['Total current assets', '7,568', '7,353'],
+      ['Goodwill', '10,051', '10,513'],
+      ['Total assets', '17,619', '17,866'],
+    ]
+    // Each rule is drawn in two parts, one a column.
+    const lines = [104, 146, 160, 174, 188].flatMap((y) => [
+      [300, y, 360, y] as const,
+      [370, y, 430, y] as const,
+    ])
+    const texts = placed(rows, [60, 320, 390])
+    expect(await textOf([{ texts, lines }])).toBe(shown(rows))
+  })
+
+  it.each([
+    ['before', [60, 260, 340, 420]],
+    ['behind', [420, 60, 140, 220]],
+  ])('has the labels %s columns that are framed', async (_, columns) => {
+    const rows = [
+      ['Quarter', '2025', '2024', '2023'],
+      ['Revenue', '81,288', '41,651', '40,905'],
+      ['Cost of sales', '30,821', '8,484', '8,054'],
+      ['Selling and administration', '12,703', '11,597', '12,726'],
+      ['Income', '22,459', '6,630', '10,867'],
+    ]
+    const boxes = [104, 118, 132, 146].flatMap((y) =>
+      columns.slice(2).map((left) => [left - 6, y, 80, 14] as const),
+    )
+    const order = columns.toSorted((a, b) => a - b).map((x) => columns.indexOf(x))
+    const read = await textOf([{ texts: placed(rows, columns), boxes }])
+    expect(read).toBe(shown(rows.map((row) => order.map((place) => row[place] ?? ''))))
+  })
+
+  it('has the labels that stand a little above their numbers, each with its currency apart', async () => {
+    const labels = ['Revenues', 'Costs of goods', 'Costs of sale', 'Operating income']
+    const numbers = ['402,532', '121,432', '115,118', '165,982']
+    const texts = labels.flatMap((label, row) => {
+      const at = 100 + row * 14
+      return [
+        [label, 60, at - 1.4] as const,
+        ['$', 300, at] as const,
+        [numbers[row] ?? '', 330, at] as const,
+        ['$', 390, at] as const,
+        [numbers.at(-1 - row) ?? '', 420, at] as const,
+      ]
+    })
+    const lines = [88, 131, 145].flatMap((y) => [
+      [298, y, 372, y] as const,
+      [384, y, 462, y] as const,
+    ])
+    const cells = labels.map((label, row) => [
+      label,
+      `$${numbers[row]}`,
+      `$${numbers.at(-1 - row)}`,
+    ])
+    expect(await textOf([{ texts, lines }])).toBe(shown(cells))
+  })
+
   it('has its heads above the columns that they span, by the rules below them', async () => {
     const texts = [
       ['In summer', 210, 100],

@@ -198,12 +198,47 @@ describe('A line in larger letters', () => {
     expect(toPageText(items)).toMatch(/day\.\n\n## Food\n\s*Mice, mostly\.$/)
   })
 
+  it('goes on in lines as large', () => {
+    const title = [
+      { text: 'Report on the Owls of the Northern Woods and on', height: 18 },
+      { text: 'What They Hunt', height: 18 },
+    ]
+    expect(toPageText(linesOf(...title, ...body, 'The night is long. '.repeat(20)))).toMatch(
+      /^## Report on the Owls of the Northern Woods and on What They Hunt\n/,
+    )
+  })
+
   it.each([
-    ['only a little larger', { text: 'Owls', height: 12 }],
-    ['too long for a title', { text: 'Owls '.repeat(30), height: 18 }],
-    ['a number', { text: '12', height: 18 }],
-  ])('is none where it is %s', (_case, line) => {
-    expect(toPageText(linesOf(line, ...body))).not.toContain('##')
+    ['only a little larger', 'Owls', 12],
+    ['too long for a title', 'Owls '.repeat(50), 18],
+    ['a number', '12', 18],
+    ['an item of a list', '• Owls of the woods', 18],
+    ['the end of a sentence', 'and the mice of the field.', 18],
+    ['a sentence', 'Owls are subject to risks of what they hunt at night.', 18],
+    ['two sentences', 'Owls hunt voles; Frogs hide from them at night', 18],
+  ])('is none where it is %s', (_case, text, height) => {
+    const read = toPageText(linesOf({ text, height }, ...body, 'The night is long. '.repeat(20)))
+    expect(read).not.toContain('##')
+  })
+
+  it('is none where it is a line of a paragraph in larger letters', () => {
+    const lines = [
+      'The owls of the northern woods, of which more are counted each year by those who',
+      'live there, hunt at night, and what they find there is mostly mice, or voles where',
+      'there are no mice, and now and then a frog that has strayed too far from the water or',
+      'a bird',
+    ].map((text) => ({ text, height: 18 }))
+    const read = toPageText(linesOf(...lines, 'The night is long. '.repeat(40)))
+    expect(read).not.toContain('##')
+  })
+
+  it.each([
+    '1. Owls',
+    'Item 7. Owls of the woods',
+    'St. Walburga and its owls',
+    'What do owls hunt?',
+  ])('is a heading if it is %s', (text) => {
+    expect(toPageText(linesOf({ text, height: 18 }, ...body))).toContain(`## ${text}`)
   })
 
   it('is none where all letters are as large', () => {
