@@ -25,11 +25,23 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   let stopSequence: string | undefined
   let usage: ModelUsage | undefined
   let speed: number | undefined
+  let hasDeltas = false
 
   const count = (chunk: JsonObject, choice: JsonObject): void => {
     usage = readUsage(chunk) ?? readUsage(choice) ?? usage
     const { predicted_per_second: speedNow } = objectOf(chunk.timings)
     if (typeof speedNow === 'number') speed = speedNow
+  }
+
+  /** Some servers end with the whole message, of whose text the deltas have told all. */
+  const deltaOf = ({ delta, message, text: written }: JsonObject): JsonObject => {
+    if (isObject(delta)) {
+      hasDeltas ||= Boolean(delta.content)
+      return delta
+    }
+    // Without either, what some servers write as they do in text completions.
+    if (!isObject(message)) return { content: written }
+    return hasDeltas ? { tool_calls: message.tool_calls } : message
   }
 
   return {
@@ -42,8 +54,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       finishReason = reasonIn(whole, first) ?? finishReason
       // vLLM
       stopSequence = nonEmptyString(first.stop_reason) ?? stopSequence
-      // Without either, what some servers write as they do in text completions.
-      const delta = objectOf(first.delta ?? first.message ?? { content: first.text })
+      const delta = deltaOf(first)
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
       reasoning.keep(delta)
       const said = text.read({ thought: thoughtOf(delta), text: textOf(delta) })

@@ -1,6 +1,7 @@
 import { newId } from '@agent-server/lib/new-id.ts'
 import { isJsonObject, isObject, nonEmptyString, parseJson } from '@agent-server/lib/text/json.ts'
 import type { ModelToolCall } from '../chat-model.ts'
+import { withMoreArguments } from '../upstream/call-arguments.ts'
 import { unreadable } from '../upstream/failures.ts'
 
 const MAX_CALLS = 128
@@ -51,7 +52,7 @@ export function createToolCallAccumulator() {
       const call = pending && !beginsAnother(fragment, pending) ? pending : begin(fragment)
       call.id ??= fragment.id
       call.name ??= fragment.name
-      call.arguments += fragment.arguments
+      call.arguments = withMoreArguments(call.arguments, fragment.arguments)
       call.extra ??= fragment.extra
       if (call.arguments.length > MAX_ARGUMENT_CHARACTERS)
         throw unreadable('more tool arguments than are accepted')

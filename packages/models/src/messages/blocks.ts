@@ -1,6 +1,7 @@
 import { newId } from '@agent-server/lib/new-id.ts'
 import { isObject, type JsonObject, nonEmptyString } from '@agent-server/lib/text/json.ts'
 import type { ModelToolCall, ReasoningPart } from '../chat-model.ts'
+import { withMoreArguments } from '../upstream/call-arguments.ts'
 import { unreadable } from '../upstream/failures.ts'
 
 const MAX_BLOCKS = 1_024
@@ -114,7 +115,7 @@ const isCall = (block: Block): block is Call => block.type === 'call'
 const jsonTextOf = (part: unknown) => (isObject(part) ? JSON.stringify(part) : stringOf(part))
 
 function addArguments(call: Call, more: string): void {
-  call.written += more
+  call.written = withMoreArguments(call.written, more)
   if (call.written.length > MAX_ARGUMENT_CHARACTERS) {
     throw unreadable('more tool arguments than are accepted')
   }

@@ -1,19 +1,10 @@
-import { newId } from '@agent-server/lib/new-id.ts'
-import { isObject, type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
-import type {
-  FinishReason,
-  ModelEvent,
-  ModelToolCall,
-  ModelUsage,
-  ReasoningPart,
-} from '../chat-model.ts'
-import { failureInStream, UpstreamFailure, unreadable } from '../upstream/failures.ts'
+import { type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
+import type { FinishReason, ModelEvent, ModelUsage } from '../chat-model.ts'
+import { failureInStream, UpstreamFailure } from '../upstream/failures.ts'
 import type { AnswerReader } from '../upstream/protocol.ts'
 import { createTextReader, type ReaderOptions } from '../upstream/text-reader.ts'
+import { createItems, textIn } from './items.ts'
 
-/** Maximum items of an answer: calls, messages and reasoning. */
-const MAX_ITEMS = 512
-const MAX_ARGUMENT_CHARACTERS = 1_000_000
 /** Events with which an answer ends, and the whole answer of a server that does not stream. */
 const ENDS = [
   'response.completed',
@@ -62,7 +53,7 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
     const delta = nonEmptyString(fields.delta) ?? ''
     if (form === 'answer') return readText(delta)
     if (form !== 'arguments') return readThought(form, delta)
-    items.addArguments(fields.output_index ?? fields.item_id, delta)
+    items.addArguments(fields, delta)
     return []
   }
 
@@ -102,83 +93,6 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
         reasoning: items.reasoning,
       }),
   }
-}
-
-/** The items of an answer by their place; what comes later of one takes the place of what came before. */
-function createItems() {
-  const items = new Map<unknown, JsonObject>()
-  const argumentsSent = new Map<unknown, string>()
-  const messages = new Map<unknown, JsonObject>()
-
-  const put = (index: unknown, item: JsonObject): void => {
-    const { type } = item
-    if (type === 'message' && messages.size < MAX_ITEMS) messages.set(index, item)
-    if (type !== 'function_call' && type !== 'reasoning') return
-    if (items.size === MAX_ITEMS && !items.has(index))
-      throw unreadable('more items than are accepted')
-    // The end of an item may leave out what its deltas have told.
-    const written = nonEmptyString(item.arguments) ?? argumentsSent.get(index)
-    items.set(index, { ...items.get(index), ...item, ...(written && { arguments: written }) })
-  }
-  return {
-    /** Stores an item that an event contains whole; some servers send the arguments without deltas. */
-    note(type: string, { output_index, item_id, item, arguments: whole }: JsonObject): void {
-      if (isObject(item)) put(output_index ?? item.id, item)
-      const call = items.get(output_index ?? item_id)
-      const isWhole = type === 'response.function_call_arguments.done' && typeof whole === 'string'
-      if (call && isWhole) put(output_index ?? item_id, { ...call, arguments: whole })
-    },
-    /** The text of the messages, which some servers tell with their end alone. */
-    text: () => textIn([...messages.values()]),
-    addArguments(index: unknown, more: string): void {
-      const all = (argumentsSent.get(index) ?? '') + more
-      if (all.length > MAX_ARGUMENT_CHARACTERS) {
-        throw unreadable('more tool arguments than are accepted')
-      }
-      argumentsSent.set(index, all)
-      const item = items.get(index)
-      if (item) items.set(index, { ...item, arguments: all })
-    },
-    /** Adds what no event has told, by the list at the end of an answer. */
-    addAll(output: unknown): void {
-      if (!Array.isArray(output)) return
-      for (const [index, item] of output.map(objectOf).entries()) {
-        const known = items.entries().find(([, { id }]) => id !== undefined && id === item.id)
-        put(known?.[0] ?? index, item)
-      }
-    },
-    calls: (): ModelToolCall[] =>
-      [...items.values()].filter(({ type }) => type === 'function_call').map(toCall),
-    reasoning: (): ReasoningPart[] =>
-      [...items.values()].filter(({ type }) => type === 'reasoning').flatMap(toReasoning),
-  }
-}
-
-function toCall(item: JsonObject): ModelToolCall {
-  const { arguments: written } = item
-  return {
-    callId: nonEmptyString(item.call_id) ?? nonEmptyString(item.id) ?? newId('call'),
-    name: nonEmptyString(item.name) ?? '',
-    arguments: isObject(written) ? JSON.stringify(written) : (nonEmptyString(written) ?? ''),
-  }
-}
-
-function toReasoning(item: JsonObject): ReasoningPart[] {
-  const data = nonEmptyString(item.encrypted_content)
-  if (data === undefined) return []
-  const parts = Array.isArray(item.summary) ? item.summary.map(objectOf) : []
-  const summary = parts.flatMap(({ text }) => nonEmptyString(text) ?? [])
-  return [{ form: 'item', data, id: nonEmptyString(item.id) ?? newId('rs'), summary }]
-}
-
-function textIn(output: unknown): string {
-  const items = Array.isArray(output) ? output.map(objectOf) : []
-  const parts = items.flatMap(({ type, content }) =>
-    type === 'message' && Array.isArray(content) ? content.map(objectOf) : [],
-  )
-  return parts
-    .map(({ text, refusal }) => nonEmptyString(text) ?? nonEmptyString(refusal) ?? '')
-    .join('')
 }
 
 function reasonOf({ status, incomplete_details }: JsonObject, hasCalls: boolean): FinishReason {

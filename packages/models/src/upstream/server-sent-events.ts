@@ -104,6 +104,7 @@ function oddEvents(block: string): ServerSentEvent[] {
     // Gemini breaks off with an error in several lines, outside of any event.
     if (each.startsWith('{') && parseJson(each) !== undefined) return { data: each }
     const [, name] = /^event:[ \t]*(.*)$/m.exec(each) ?? []
+    if (KEPT_ALIVE.test(name ?? '')) return []
     const events = each.split('\n').flatMap((line) => eventOn(line, name?.trim()))
     const isOne = events.some(({ data }) => !isEnd(data) && parseJson(data) === undefined)
     if (!isOne) return events
@@ -118,6 +119,9 @@ function eventOn(line: string, name: string | undefined): ServerSentEvent[] {
   if (field === 'error') return [{ name: 'error', data }]
   return field === undefined || isFiller(data) ? [] : [{ name, data }]
 }
+
+/** Events that only keep a connection open, whatever their data is. */
+const KEPT_ALIVE = /^\s*(?:ping|heartbeat|keep-?alive)\s*$/i
 
 /** Data that says nothing: some gateways pass the comments of servers on as data. */
 const isFiller = (data: string) => /^\s*(?::|$)/.test(data)
