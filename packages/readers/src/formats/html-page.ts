@@ -39,15 +39,19 @@ export function parsePage(html: string): Page {
   return parseHTML(asDocument(html)).document
 }
 
-/** Adds the elements that browsers add but this parser does not: it would take the first element for the root. */
+/**
+ * Adds the elements that browsers add but this parser does not: it would take the first element for the root. As in
+ * browsers, what follows the end of the body is in it, too, such as another whole page.
+ */
 function asDocument(html: string): string {
-  const body = html.search(/<body[\s>]/i)
-  if (body < 0) return `<html><head></head><body>${withoutFrame(html)}</body></html>`
-  return `<html><head>${withoutFrame(html.slice(0, body))}</head>${html.slice(body)}`
+  const body = /<body(?:\s[^<>]*)?>/i.exec(html) ?? { 0: '', index: 0 }
+  const head = withoutFrame(html.slice(0, body.index))
+  const content = withoutFrame(html.slice(body.index + body[0].length))
+  return `<html><head>${head}</head>${body[0] || '<body>'}${content}</body></html>`
 }
 
 function withoutFrame(html: string): string {
-  return html.replaceAll(/<(?:!doctype|\/?html|\/?head)(?:\s[^>]*)?>/gi, '')
+  return html.replaceAll(/<(?:!doctype|\/?html|\/?head|\/?body)(?:\s[^<>]*)?>/gi, '')
 }
 
 function refuseDepth(html: string): void {

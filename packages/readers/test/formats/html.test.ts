@@ -85,6 +85,18 @@ describe('A page', () => {
   })
 })
 
+describe('What follows the end of a page', () => {
+  it.each([
+    ['a paragraph', '<html><body><p>One</p></body></html><p>Two</p>'],
+    [
+      'another whole page, as mails have behind a file',
+      '<html><head><title>T</title></head><body class="a"><p>One</p></body></html>\n<!doctype html><html><head><title>Next</title></head><body><p>Two</p></body></html>',
+    ],
+  ])('is read, too: %s', async (_case, html) => {
+    expect(await textOf(html)).toMatch(/One\n\nTwo$/)
+  })
+})
+
 describe('What is no text is left out', () => {
   it.each([
     ['a script', '<script>alert("x")</script>'],
