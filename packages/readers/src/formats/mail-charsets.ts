@@ -19,9 +19,23 @@ type OnGuess = (encoding: string) => void
 export async function withCharsets(bytes: Buffer, onGuess: OnGuess): Promise<Buffer> {
   const pieces: Buffer[] = []
   for (const { head, body } of partsOf(bytes)) {
-    pieces.push(await rewritten(head, body, onGuess), body)
+    pieces.push(await rewritten(head, body, onGuess), isFlowed(head) ? withFirmQuotes(body) : body)
   }
   return Buffer.concat(pieces)
+}
+
+const isFlowed = (head: Buffer) => /;\s*format\s*=\s*"?flowed/i.test(head.toString('latin1'))
+
+/**
+ * A space at the end of a line says that the next one goes on with it. The library joins those of quotes, too, with the
+ * sign that the next one begins with.
+ */
+function withFirmQuotes(body: Buffer): Buffer {
+  const lines = body.toString('latin1').split('\n')
+  const firm = lines.map((line) => {
+    return line.startsWith('>') ? line.trimEnd().replace(/=20$/, '').trimEnd() : line
+  })
+  return Buffer.from(firm.join('\n'), 'latin1')
 }
 
 interface Part {

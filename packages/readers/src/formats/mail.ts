@@ -21,7 +21,9 @@ interface Readers {
 export async function extractMail(bytes: Buffer, { extract, see }: Readers): Promise<Extracted> {
   const warnings: ReadingWarning[] = []
   const named = await withCharsets(bytes, (guess) => warnings.push(uncertainEncoding(guess)))
-  const mail = await PostalMime.parse(named, { maxNestingDepth: MAX_NESTING })
+  // A mail within it is read as one, under its own head, whether it was attached or forwarded in the text.
+  const options = { maxNestingDepth: MAX_NESTING, forceRfc822Attachments: true }
+  const mail = await PostalMime.parse(named, options)
   const attachments = mail.attachments.slice(0, MAX_WITHIN)
   const inline = inlineIn(attachments)
   const show = createShowPicture(see, (source) => inline.get(source) ?? dataOf(source))
@@ -32,10 +34,11 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
     const picture = await show(source)
     if (picture !== '') text.add(`${picture}\n\n`)
   }
-  const files = attachments.filter((one) => !one.related && !isOfPage(one))
+  const files = attachments.filter((one) => !one.related && !isOfPage(one) && !isSignature(one))
   for (const [index, attachment] of files.entries()) {
     const { filename, mimeType: mediaType, content } = attachment
-    const file = { name: filename ?? 'without a name', mediaType, bytes: toBytes(content) }
+    const name = filename ?? (mediaType === MAIL ? 'message.eml' : 'without a name')
+    const file = { name, mediaType, bytes: toBytes(content) }
     text.add(await attachmentToText(file, index + 1, extract))
   }
   return { text: text.toString(), ...(warnings.length > 0 && { warnings: warnings.slice(0, 1) }) }
@@ -44,6 +47,12 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
 /** Whether a page that was saved as a mail has it only to look as it does. */
 const isOfPage = ({ filename, disposition, mimeType }: Attachment) =>
   filename === null && disposition === null && /^text\/css$|javascript|font/.test(mimeType)
+
+const MAIL = 'message/rfc822'
+
+/** Nobody reads what a program needs to check a signature. */
+const isSignature = ({ mimeType }: Attachment) =>
+  /^application\/(?:pgp|(?:x-)?pkcs7)-signature$/.test(mimeType)
 
 /** Where a mail of a mailbox begins, behind an empty line. */
 const NEXT_MAIL = Buffer.from('\nFrom ')

@@ -195,6 +195,58 @@ describe('The letters of a mail are kept', () => {
   })
 })
 
+describe('A mail with parts that programs add', () => {
+  // postalsys/postal-mime#45
+  it.each(['7bit', 'base64'])('has forwarded mails under their own head (%s)', async (encoding) => {
+    const forwarded =
+      'From: Ben <ben@example.org>\r\nSubject: Quay 7\r\nDate: Tue, 8 Sep 2026 09:00:00 +0000\r\n\r\nIt is free.'
+    const content = encoding === '7bit' ? forwarded : Buffer.from(forwarded).toString('base64')
+    const type = ['Content-Type: message/rfc822', `Content-Transfer-Encoding: ${encoding}`, '']
+    expect(await textOf(multipart(['', 'See below.'], [...type, content]))).toContain(
+      'See below.\n\n## Attachment: message.eml\n\n# Quay 7\n\nFrom: Ben <ben@example.org>\nDate: 2026-09-08T09:00:00.000Z\n\nIt is free.',
+    )
+  })
+
+  it.each([
+    ['signature.asc', 'application/pgp-signature'],
+    ['smime.p7s', 'application/pkcs7-signature'],
+  ])('is read without its signature %s', async (name, type) => {
+    const text = await textOf(multipart(['', 'Signed.'], attachment(name, 'iQEzBAEB', type)))
+    expect(text).toMatch(/\n\nSigned\.\s*$/)
+  })
+
+  // nodemailer/mailparser#234
+  it.each(['7bit', 'quoted-printable'])('keeps the lines of its quotes (%s)', async (encoding) => {
+    const blank = encoding === '7bit' ? ' ' : '=20'
+    const type = [
+      'Content-Type: text/plain; charset=utf-8; format=flowed',
+      `Content-Transfer-Encoding: ${encoding}`,
+    ]
+    const lines = [
+      `> The fee is${blank}`,
+      '> 12 crowns.',
+      `>> Too${blank}`,
+      '>> much.',
+      '',
+      `I${blank}`,
+    ]
+    expect(await textOf(mailOf(['Subject: Fee', ...type], ...lines, 'agree.'))).toContain(
+      '> The fee is\n> 12 crowns.\n>> Too\n>> much.\n\nI agree.',
+    )
+  })
+
+  // stalwartlabs/mail-parser#74
+  it('has the pages within a saved page', async () => {
+    const page = ['Content-Type: text/html; charset=utf-8', '']
+    const saved = mailOf(
+      ['Subject: Saved', 'Content-Type: multipart/related; boundary=b; type="text/html"'],
+      ...['--b', ...page, '<html><body><p>Outer</p><iframe src="cid:f@x"></iframe></body></html>'],
+      ...['--b', 'Content-ID: <f@x>', ...page, '<html><body><p>Framed</p></body></html>', '--b--'],
+    )
+    expect(await textOf(saved)).toMatch(/\n\nOuter\n\nFramed\s*$/)
+  })
+})
+
 describe('The page of a mail is read', () => {
   const alternatives = (plain: string, page: string) =>
     mailOf(
