@@ -83,6 +83,10 @@ export async function readWorkbook(
   })
 }
 
+/** Excel calculates with 17 digits, of which it shows 15: 0.3 is stored as 0.30000000000000004. */
+const asExcelShows = (value: number) =>
+  Number.isInteger(value) ? value : Number(value.toPrecision(15))
+
 /** Reads cells by their number formats. */
 function cellReader(SSF: typeof Library.SSF, dayZero: number, asShown: boolean) {
   const formats = new Map<string, NumberFormat>()
@@ -98,9 +102,9 @@ function cellReader(SSF: typeof Library.SSF, dayZero: number, asShown: boolean) 
   const numberOf = (cell: CellObject, value: number): Cell => {
     const { kind } = formatOf(String(cell.z ?? ''))
     if (kind === 'date') return dateAt(dayZero, value)
-    if (kind === 'plain') return value
+    if (kind === 'plain') return asExcelShows(value)
     // Accounts show 0 as a hyphen.
-    if (kind === 'unit') return asShown && value !== 0 ? shownAs(cell) : value
+    if (kind === 'unit') return asShown && value !== 0 ? shownAs(cell) : asExcelShows(value)
     return shownAs(cell) || value
   }
   return {

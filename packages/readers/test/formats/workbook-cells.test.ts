@@ -14,6 +14,18 @@ const linesOf = (rows: readonly TableRow[]) => rowsToText(rows).trimEnd().split(
 
 const range = (reference: string) => utils.decode_range(reference)
 
+// exceljs/exceljs#2301
+it.each<BookType>(['xlsx', 'xlsb', 'biff8', 'ods'])(
+  'A number has the digits that Excel shows (%s)',
+  async (bookType) => {
+    const numbers = [0.1 + 0.2, 1.1 * 1.1, 1 / 3, 4_000_000_001, -0.0632]
+    const sheet = utils.aoa_to_sheet([['n'], ...numbers.map((number) => [number])])
+    const bytes = write(utils.book_new(sheet, 'N'), { type: 'buffer', bookType })
+    const [{ rows } = { rows: [] }] = await readWorkbook(bytes)
+    expect(rows.slice(1).flat()).toEqual([0.3, 1.21, 0.333333333333333, 4_000_000_001, -0.0632])
+  },
+)
+
 describe('A merged cell', () => {
   const WATCHES: TableRow[] = [
     ['Watches of the harbour', null, null, null],
