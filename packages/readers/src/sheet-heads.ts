@@ -97,13 +97,24 @@ const isPeriodOrName = (text: string) => text === '' || isName(text) || PERIOD.t
 /** Whether the values below are of another kind than the assumed names. */
 function isSureHead(head: readonly string[], body: readonly string[][], widest: number): boolean {
   const names = head.filter(Boolean)
-  if (names.length < Math.max(1, widest * MIN_NAMED) || !names.some(isName)) return false
+  if (names.length < Math.max(1, widest * MIN_NAMED)) return false
+  if (!names.some(isName) && !areAboveNames(head, body)) return false
   const values = head.map((_, i) => body.map((row) => row[i] ?? '').filter(Boolean))
   const isFit = head.every((text, i) => {
     const isPeriod = PERIOD.test(text) && !values[i]?.some((value) => PERIOD.test(value))
     return text === '' || isName(text) || isPeriod
   })
   return isFit && head.some((text, i) => text !== '' && values[i]?.some((value) => !isName(value)))
+}
+
+/** Whether all are periods behind an empty corner, below which the rows have names: `, 2024, 2025`. */
+function areAboveNames(
+  [corner = '', ...periods]: readonly string[],
+  body: readonly string[][],
+): boolean {
+  const rows = body.map(([name = '']) => name).filter(Boolean)
+  const arePeriods = periods.length > 1 && periods.every((text) => PERIOD.test(text))
+  return corner === '' && arePeriods && rows.length > 1 && rows.every(isName)
 }
 
 function isName(text: string): boolean {

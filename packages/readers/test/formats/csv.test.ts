@@ -30,6 +30,14 @@ describe('The separator of a table is found', () => {
     ])
   })
 
+  it('though its head is years behind an empty corner', () => {
+    expect(linesOf(',2024,2025\nNorth,1,2\nSouth,3,4')).toEqual([
+      '- North; 2024: 1; 2025: 2',
+      '- South; 2024: 3; 2025: 4',
+    ])
+    expect(linesOf(',2024,2025\n7,1,2\n8,3,4')[0]).toBe('- 2024; 2025')
+  })
+
   it('not to be, where there is one column', () => {
     expect(linesOf('bird\ntern\ngull')).toEqual(['- bird: tern', '- bird: gull'])
   })
