@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import {
   type Extracted,
@@ -257,7 +258,8 @@ const TEXTS: Record<TextKind, Read<TextFile>> = {
     (await import('./formats/csv.ts')).extractCsv(text, isCut, name),
   code: async ({ text, name }) => ({ text: toCodeBlock(text, extensionOf(name)) }),
   markdown: async ({ text }) => ({ text: withoutData(text) }),
-  text: async ({ text }) => ({ text }),
+  // Programs colour what they log.
+  text: async ({ text }) => ({ text: stripVTControlCharacters(text) }),
 }
 
 /** Kinds whose parts each have an encoding, so that a guess at one of the whole file says nothing. */

@@ -45,6 +45,11 @@ describe('A file is read as what it is', () => {
   })
 })
 
+it('A log is read without its colours', async () => {
+  const { text } = await extractFile(sourceFile('a.log', '\u001b[1;31mERROR\u001b[0m disk full\n'))
+  expect(text).toBe('ERROR disk full\n')
+})
+
 it('Rich text is read, whatever it is called', async () => {
   const { text } = await extractFile(sourceFile('letter.doc', '{\\rtf1\\ansi Dear Ann,\\par}'))
   expect(text).toBe('Dear Ann,')

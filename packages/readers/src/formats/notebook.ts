@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
 import { createBoundedText, type Extracted, toCodeBlock, withoutData } from '../extracted.ts'
@@ -62,10 +63,6 @@ function shown(type: string, words: string, level: number | undefined, language:
   return type === 'heading' ? `${'#'.repeat(level ?? 1)} ${words}` : words
 }
 
-/** Colours and movements of the cursor in a terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: such sequences begin with a control character
-const TERMINAL = /\u001b\[[\d;?]*[A-Za-z]/g
-
 async function outputText(output: Output): Promise<string> {
   const { text: words, html, data = {}, traceback = [], ename, evalue } = output
   const of = (type: string) => text.safeParse(data[type]).data
@@ -77,6 +74,7 @@ async function outputText(output: Output): Promise<string> {
   // Many notebooks are kept without their tracebacks.
   const error = traceback.length > 0 ? traceback.join('\n') : ename && `${ename}: ${evalue ?? ''}`
   const plain = words ?? of('text/plain') ?? error ?? ''
-  const lines = plain.replaceAll(TERMINAL, '')
+  // Colours and movements of the cursor in a terminal.
+  const lines = stripVTControlCharacters(plain)
   return lines.trim() === '' ? '' : toCodeBlock(lines, '').trimEnd()
 }
