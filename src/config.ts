@@ -41,6 +41,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const result = Variables.safeParse(set)
   const mistakes = [
     ...(result.error ? issuesOf(result.error) : []),
+    ...quotedValues(set),
     ...crossMistakes(set),
     ...checkIndexVariables(set),
   ]
@@ -62,7 +63,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
 export function loadLenientConfig(environment: NodeJS.ProcessEnv, key: string): Config {
   const set = Object.entries(environment).filter(([, value]) => value !== '')
   const { error } = Variables.safeParse(Object.fromEntries(set))
-  const wrong = new Set(error ? issuesOf(error).map(({ field }) => field) : [])
+  const mistakes = [...(error ? issuesOf(error) : []), ...quotedValues(Object.fromEntries(set))]
+  const wrong = new Set(mistakes.map(({ field }) => field))
   const right = Object.fromEntries(set.filter(([name]) => !wrong.has(name)))
   return Object.freeze(Variables.parse({ SERVER_API_KEY: key, ...right }))
 }
@@ -104,15 +106,18 @@ export function findMistyped(environment: NodeJS.ProcessEnv): { name: string; in
   })
 }
 
-/** Notices about variables whose names are mistyped or former ones. */
-export function noticesOf(environment: NodeJS.ProcessEnv): string[] {
+/** Notices about variables whose names are mistyped or former ones, and of those that their file cuts short. */
+export function noticesOf(environment: NodeJS.ProcessEnv, cut: readonly string[] = []): string[] {
   const mistyped = findMistyped(environment).map(
     ({ name, intended }) => `${name} ${mistypedAs(intended)}`,
   )
   const former = Object.entries(FORMER_VARIABLES).flatMap(([name, present]) =>
     environment[name] ? [`${name} ${renamedTo(present)}`] : [],
   )
-  return [...mistyped, ...former]
+  const short = cut.map(
+    (name) => `${name} ends before the # in .env: put the value in quotes if it goes on there`,
+  )
+  return [...mistyped, ...former, ...short]
 }
 
 /** What a deployment takes over: the variables that are set, and the limits that apply even if they are not. */
@@ -141,6 +146,19 @@ export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
     throw error
   }
 }
+
+/** Values with the quotes of a file that were taken for a part of them, as by `docker run --env-file`. */
+function quotedValues(set: Record<string, string | undefined>): Issue[] {
+  const quoted = VARIABLE_NAMES.filter((name) => /^["']/.test(set[name] ?? ''))
+  return quoted.map((field) => ({
+    field,
+    message: 'must not begin with a quote: leave quotes out, or close them in .env',
+  }))
+}
+
+/** Begins with what a shell would replace, and nothing else does: the folder `~` would be made. */
+const isOfShell = (path = '') => /^~(?:[\\/]|$)/.test(path)
+const WHOLE_PATH = 'must not begin with ~, which only a shell replaces: write the whole path'
 
 /** Checks variables against each other. Each rule: its message, and whether it is violated. */
 function crossMistakes(set: Record<string, string | undefined>): Issue[] {
@@ -178,6 +196,12 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
     [
       'OIDC_CLIENT_ID is required with OIDC_ISSUER',
       isSet('OIDC_ISSUER') && !isSet('OIDC_CLIENT_ID'),
+    ],
+    [`DATA_DIR ${WHOLE_PATH}`, isOfShell(set.DATA_DIR)],
+    [`AGENT_CONFIG ${WHOLE_PATH}`, isOfShell(set.AGENT_CONFIG)],
+    [
+      `WATCH_FOLDERS ${WHOLE_PATH}`,
+      foldersIn(set.WATCH_FOLDERS).some(({ path }) => isOfShell(path)),
     ],
     [
       'WATCH_FOLDERS must not contain DATA_DIR, nor lie within it',

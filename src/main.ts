@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { loadEnvFile } from '@agent-server/lib/env-file.ts'
+import { cutVariables, loadEnvFile } from '@agent-server/lib/env-file.ts'
 import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import { freeMemoryWhenIdle } from '@agent-server/lib/processes/free-memory.ts'
 import { hideSecrets, neverShow } from '@agent-server/lib/secrets.ts'
@@ -228,7 +228,7 @@ type Opened = Awaited<ReturnType<typeof open>>
 async function openServer(parts: ProcessParts) {
   const config = loadConfig(process.env)
   const log = createLog(config, process.env, parts.activity)
-  for (const notice of noticesOf(process.env)) log.warn(notice)
+  for (const notice of noticesOf(process.env, cutVariables('.env'))) log.warn(notice)
   if (parts.wentBack !== undefined) {
     log.error({ reason: parts.wentBack }, 'the saved settings do not start; earlier ones are used')
   }

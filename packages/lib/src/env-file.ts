@@ -13,3 +13,17 @@ export function loadEnvFile(path: string, environment: NodeJS.ProcessEnv): void 
     if (!isMissing(error)) throw error
   }
 }
+
+/** A value without quotes up to a `#` within a word. */
+const CUT = /^[^\S\n]*(?:export\s+)?(?<name>\w+)[^\S\n]*=[^\S\n]*(?=[^\s"'`#])[^#\n]*(?<=\S)#/gm
+
+/** The variables of a file whose values end at a `#` within a word, where Docker Compose reads on. */
+export function cutVariables(path: string): string[] {
+  try {
+    const text = writtenText(readFileSync(path))
+    return Array.from(text.matchAll(CUT), ({ groups }) => groups?.name ?? '')
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
