@@ -6,12 +6,17 @@
  * number or name of another one of its sentences.
  *
  *     node scripts/eval-citations.ts <xquad.en.json> [english]
+ *     node scripts/eval-citations.ts <xquad.de.json> german --parallel <xquad.en.json>
  *     node scripts/eval-citations.ts <xquad.en.json> english http://127.0.0.1:8080/v1 20
  *
- * The second form lets the model of a server judge as well, as CITATION_CHECK=model does, each kind's so many pairs of the
+ * German writes nouns like names. The same texts in another language, in which names look alike, tell them apart: then
+ * nouns are exchanged, too, in rows of their own.
+ *
+ * The last form lets the model of a server judge as well, as CITATION_CHECK=model does, each kind's so many pairs of the
  * second half that lie evenly apart.
  */
 import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { type Reader, UNMETERED } from '@agent-server/models'
 import { ANALYSER_LANGUAGES, createAnalyser } from '@agent-server/search'
 import { z } from 'zod'
@@ -34,7 +39,8 @@ const Completion = z.object({
 const QUESTION_WORDS = {
   english:
     /\b(?:how (?:many|much|long|old|far)|what|who|whom|where|when|which|whose|why|how)(?: \w+)?\b/i,
-  german: /\b(?:wie viele?|was|wer|wen|wem|wo|wann|welche[rsnm]?|wie|warum)\b/i,
+  german:
+    /\b(?:(?:wie viele?|welche[rsnm]?)(?: (?:\p{Ll}+e[mnrs]? )?\p{Lu}[\p{L}-]+)?|was|wer|wen|wem|wo|wann|wie|warum)(?!\p{L})/iu,
   spanish: /(?:cuánt[oa]s?|qué|quién(?:es)?|dónde|cuándo|cuál(?:es)?|cómo)/i,
   french: /(?:combien|qu'est-ce qu[e']|quel(?:le)?s?|qui|où|quand|comment|pourquoi|que)(?!\p{L})/iu,
 }
@@ -58,17 +64,24 @@ const KINDS = [
   'passage',
   'number',
   'name',
+  'noun',
   'negation',
   'answer',
   'other number',
   'other name',
+  'other noun',
 ] as const
 type Pair = { kind: (typeof KINDS)[number]; statement: string; passage: string; title: string }
 
-const [file, language = 'english', url, judgedPairs = '20'] = process.argv.slice(2)
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { parallel: { type: 'string' } },
+})
+const [file, language = 'english', url, judgedPairs = '20'] = positionals
 const analyserLanguage = z.enum(['english', 'german', 'spanish', 'french']).parse(language)
 if (file === undefined) throw new Error('Name a file in the format of SQuAD.')
-const { data } = z.object({ data: z.array(Article) }).parse(JSON.parse(readFileSync(file, 'utf8')))
+const data = articlesOf(file)
+const parallel = values.parallel === undefined ? undefined : articlesOf(values.parallel)
 const analyser = createAnalyser(z.enum(ANALYSER_LANGUAGES).parse(language))
 const termsOf = (text: string) => analyser.query(text).terms
 
@@ -156,11 +169,20 @@ function modelAt(base: string): Reader['model'] {
   }
 }
 
+function articlesOf(path: string): Article[] {
+  return z.object({ data: z.array(Article) }).parse(JSON.parse(readFileSync(path, 'utf8'))).data
+}
+
 function pairsOf({ title, paragraphs }: Article, place: number): Pair[] {
-  const others = namesOf(data[(place + 5) % data.length])
+  const other = (place + 5) % data.length
+  const isName = nameTestOf(place)
+  const isNoun = (word: string) => !isName(word)
+  const otherNames = capitalisedIn(data[other]).filter(nameTestOf(other))
+  const otherNouns = capitalisedIn(data[other]).filter((word) => !nameTestOf(other)(word))
   const copies = paragraphs.flatMap(({ context }) => [
     ...exchanged('other number', context, NUMBER),
-    ...exchanged('other name', context, NAME),
+    ...exchanged('other name', context, NAME, isName),
+    ...exchanged('other noun', context, NAME, isNoun),
   ])
   const answers = paragraphs.flatMap(({ context, qas }, index) => {
     const other = paragraphs[(index + 1) % paragraphs.length]?.context ?? ''
@@ -171,7 +193,8 @@ function pairsOf({ title, paragraphs }: Article, place: number): Pair[] {
       const changed: [Pair['kind'], string | undefined][] = [
         ['true', statement],
         ['number', statement.replace(/\d+/, (number) => String(Number(number) + 3))],
-        ['name', statement.replace(NAME, others[at % others.length] ?? '$&')],
+        ['name', withOther(statement, isName, otherNames[at % otherNames.length])],
+        ['noun', withOther(statement, isNoun, otherNouns[at % otherNouns.length])],
         ['answer', answered(question, wrong)],
         ['negation', statement.replace(VERBS[analyserLanguage], NEGATED[analyserLanguage])],
       ]
@@ -187,13 +210,18 @@ function pairsOf({ title, paragraphs }: Article, place: number): Pair[] {
 }
 
 /** Each sentence of a text with the first number or name of another sentence in the place of its own first one. */
-function exchanged(kind: Pair['kind'], passage: string, pattern: RegExp): Omit<Pair, 'title'>[] {
+function exchanged(
+  kind: Pair['kind'],
+  passage: string,
+  pattern: RegExp,
+  isMeant = (_: string) => true,
+): Omit<Pair, 'title'>[] {
   const sentences = sentencesOf(passage).map(({ start, end }) => passage.slice(start, end))
   return sentences.flatMap((sentence) => {
-    const [own] = sentence.match(pattern) ?? []
+    const own = sentence.match(pattern)?.find(isMeant)
     const other = sentences
       .flatMap((each) => each.match(pattern) ?? [])
-      .find((value) => !sentence.includes(value))
+      .find((value) => isMeant(value) && !sentence.includes(value))
     return own === undefined || other === undefined
       ? []
       : [{ kind, passage, statement: sentence.replace(own, other) }]
@@ -205,7 +233,25 @@ function answered(question: string, answer: string): string | undefined {
   return statement === question ? undefined : statement.replace(/^¿/, '').replace(/\?+\s*$/, '')
 }
 
-function namesOf(article: Article | undefined): string[] {
+/** A statement with another word in the place of its names or nouns. */
+function withOther(statement: string, isMeant: (word: string) => boolean, other?: string) {
+  return statement.replace(NAME, (word) => (isMeant(word) ? (other ?? word) : word))
+}
+
+/** Without parallel texts, every word with a capital counts as a name. */
+function nameTestOf(place: number): (word: string) => boolean {
+  if (!parallel) return () => true
+  const { paragraphs = [] } = parallel[place] ?? {}
+  const texts = paragraphs.flatMap(({ context, qas }) => [
+    context,
+    ...qas.map(({ question }) => question),
+  ])
+  const names = new Set(texts.join(' ').match(NAME))
+  // `Polens` is Poland, but `Luthers` is Luther.
+  return (word) => names.has(word) || names.has(word.replace(/s$/, ''))
+}
+
+function capitalisedIn(article: Article | undefined): string[] {
   const text = article?.paragraphs.map(({ context }) => context).join(' ') ?? ''
   return [...new Set(Array.from(text.matchAll(NAME), ([name]) => name))]
 }
