@@ -2,7 +2,7 @@ import type { Hit } from '@agent-server/schemas/query.ts'
 import type { TermsOf } from './attribution.ts'
 import { createDifference } from './sentence-difference.ts'
 import { type Range, sentencesOf } from './sentences.ts'
-import { allNumbersIn, namesIn, numbersIn, wordsOf } from './telling-words.ts'
+import { allNumbersIn, namesAmongNounsIn, namesIn, numbersIn, wordsOf } from './telling-words.ts'
 
 export type Passage = Pick<Hit, 'title' | 'heading' | 'text'>
 
@@ -33,6 +33,11 @@ const NAMES_FOR_AN_UNKNOWN_ONE = 4
 /** Longer names that begin alike are forms of one: `Germany` and `German`. */
 const BEGINNING_OF_NAME = /^\p{Lu}\p{Ll}{4}(?=\p{L})/u
 
+/** Letters of a part of a compound, of what words that say much the same begin with, and of the longest compound. */
+const MIN_PART = 5
+const BEGINNING_ALIKE = 6
+const MAX_COMPOUND = 40
+
 const SHORT_WORD = /(?<!\p{L})\p{Ll}{1,4}(?!\p{L})/gu
 
 /**
@@ -60,6 +65,7 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
   const beginnings = new Set(words.flatMap((word) => BEGINNING_OF_NAME.exec(word) ?? []))
   const hasNames =
     words.length < MIN_WORDS || countCapitalised(words) <= words.length * MAX_CAPITALISED
+  const allKnown = ` ${[...knownWords].join(' ')} `
   const isDifferent = createDifference({ heading: `${title} ${heading}`, sourceTerms, termsOf })
 
   return (statement: string): Support => {
@@ -94,22 +100,38 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
     statementTerms: readonly number[],
     closest: ReturnType<typeof closestTo>,
   ): boolean | undefined {
-    const shared = statementTerms.filter((term) => sourceTerms.has(term))
+    const parts = hasNames ? [] : wordsOf(statement).filter((word) => isRelated(word.toLowerCase()))
+    const known = new Set([...sourceTerms, ...termsOf(parts.join(' '))])
+    const shared = statementTerms.filter((term) => known.has(term))
     if (shared.length < statementTerms.length * MIN_SHARE) {
       return isOtherLanguage(statement) ? undefined : false
     }
     if (numbersIn(statement).some((forms) => !forms.some((form) => numbers.has(form)))) return false
-    const names = namesIn(statement)
+    return !hasUnknownName(statement) && !isDifferent(statement, statementTerms, closest)
+  }
+
+  function hasUnknownName(statement: string): boolean {
+    const names = hasNames ? namesIn(statement) : namesAmongNounsIn(statement)
     const unknown = names.filter(isUnknownName)
-    if (unknown.length > Math.floor(names.length / NAMES_FOR_AN_UNKNOWN_ONE)) return false
-    return !isDifferent(statement, statementTerms, closest)
+    return unknown.length > Math.floor(names.length / NAMES_FOR_AN_UNKNOWN_ONE)
   }
 
   function isUnknownName(name: string): boolean {
-    if (!hasNames || knownWords.has(name.toLowerCase())) return false
+    if (knownWords.has(name.toLowerCase())) return false
     const [beginning = ''] = BEGINNING_OF_NAME.exec(name) ?? []
     if (beginnings.has(beginning)) return false
+    if (!hasNames && isRelated(name.toLowerCase())) return false
     return Array.from(termsOf(name)).some((term) => !sourceTerms.has(term))
+  }
+
+  /** Whether the passage has a part of the word, such as `Spiel` of `Fußballspiel`, or one that begins or ends alike. */
+  function isRelated(word: string): boolean {
+    if (word.length < MIN_PART || word.length > MAX_COMPOUND) return false
+    return (
+      allKnown.includes(` ${word.slice(0, BEGINNING_ALIKE)}`) ||
+      allKnown.includes(`${word} `) ||
+      partsOf(word).some((part) => knownWords.has(part))
+    )
   }
 
   function isOtherLanguage(statement: string): boolean {
@@ -120,6 +142,12 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
 }
 
 const matches = (text: string, pattern: RegExp) => Array.from(text.matchAll(pattern), ([it]) => it)
+
+/** What a word begins and ends with. */
+function partsOf(word: string): string[] {
+  const cuts = Array.from({ length: word.length - MIN_PART + 1 }, (_, cut) => cut)
+  return cuts.flatMap((cut) => [word.slice(0, cut + MIN_PART), word.slice(cut)])
+}
 
 /** Words with a capital; those that stand side by side count once, as one name. */
 function countCapitalised(words: readonly string[]): number {

@@ -34,6 +34,24 @@ const OPPOSITES = [
   'avant | après',
 ].map((pair) => pair.split(' | ').map(listed))
 
+/** What stands before a noun of German, but hardly before a name. */
+const BEFORE_NOUNS = listed(
+  'der die das des dem den ein kein im am vom zum zur beim ins ums aufs mein dein sein ihr unser viel mehr als an laut ohne pro zwei drei vier fünf sechs sieben acht neun zehn',
+)
+/** An adjective before its noun, or a pronoun, which may begin a sentence. */
+const INFLECTED =
+  /^(?:\p{Ll}+|[\p{L}-]+isch|All|And|Beid|Dies|Ein|Einig|Ihr|Jed|Kein|Manch|Mehrer|Sein|Unser|Viel)e[mnrs]?$/u
+const NOT_INFLECTED = listed(
+  'aber gegen haben hinter neben oder über unter waren wegen werden wurde wurden zwischen',
+)
+/** Of a verb, or of an adjective behind an article. */
+const ENDING_OF_PAST = /ten?$/
+const ENDING_OF_NOUN = /(?:ung|heit|keit|schaft|tion|ität)(?:en)?$|ismus$/
+/** Nouns that follow a preposition without an article. */
+const NOUNS_ALONE = listed(
+  'Anfang Angaben Ansicht Art Basis Beginn Beispiel Bezug Bord Ende Fall Folge Form Fuß Grund Hause Hilfe Kraft Lage Leben Meinung Recht Sicht Teil Verfügung Verhältnis Wissen Zeit Zeiten Zukunft',
+)
+
 const SCALES = new Map([
   ...['thousand', 'tausend', 'mil', 'mille'].map((word) => [word, 1e3] as const),
   ...['million', 'millions', 'millionen', 'mn', 'mio', 'millón', 'millones'].map(
@@ -106,6 +124,27 @@ export function namesIn(statement: string): string[] {
   const names = words.slice(1).filter((word) => CAPITALISED.test(word))
   if (names.length > words.length * MAX_NAMES) return []
   return names.map((name) => name.replace(/['\u2019]s$/, ''))
+}
+
+/**
+ * The names of a text that writes nouns like names: what stands behind no article, adjective or number, and what a
+ * compound with a hyphen begins with.
+ */
+export function namesAmongNounsIn(statement: string): string[] {
+  const names = new Set(namesIn(statement))
+  const words = wordsOf(statement)
+  return words.flatMap((word, place) => {
+    const [first = '', rest] = word.split('-')
+    if (!names.has(word) || NOUNS_ALONE.has(word) || ENDING_OF_NOUN.test(first)) return []
+    return rest === undefined && isBeforeNoun(words, place - 1) ? [] : first
+  })
+}
+
+function isBeforeNoun(words: readonly string[], place: number): boolean {
+  const word = words[place] ?? ''
+  if (BEFORE_NOUNS.has(word.toLowerCase())) return true
+  if (ENDING_OF_PAST.test(word)) return isBeforeNoun(words, place - 1)
+  return /^\d/.test(word) || (INFLECTED.test(word) && !NOT_INFLECTED.has(word))
 }
 
 export function monthsIn(text: string): string[] {
