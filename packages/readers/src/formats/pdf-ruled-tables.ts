@@ -19,6 +19,9 @@ const HEAD_GAP = 0.8
 /** A text reaches so little beyond the place that it is at, in points. */
 const BESIDE = 1.5
 
+/** The part of its height that a frame shares with one beside it. */
+const BESIDE_SHARE = 0.8
+
 /** An area with the rules in it. */
 interface Area {
   left: number
@@ -34,7 +37,6 @@ export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule
   let rest = [...fragments]
   const tables: Fragment[] = []
   const take = (area: Area) => {
-    if (isPartOfWider(area, rest)) return
     const inside = rest.filter((fragment) => isInside(fragment, area))
     const drawn = tableIn(inside, area)
     if (!drawn) return
@@ -45,9 +47,11 @@ export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule
     rest = [...rest.filter((fragment) => !ofTable.has(fragment)), ...drawn.others]
   }
   const { grids, loose } = gridsOf(rules)
+  const parts = grids.filter((area) => isPartOfWider(area, fragments))
+  const isPart = (area: Area) => parts.some((part) => part === area || areBeside(part, area))
   // A frame around a page may have tables within it.
-  for (const area of grids.toSorted((a, b) => sizeOf(a) - sizeOf(b))) take(area)
-  for (const area of stacksOf(loose, rest)) take(area)
+  for (const area of grids.toSorted((a, b) => sizeOf(a) - sizeOf(b))) if (!isPart(area)) take(area)
+  for (const area of stacksOf(loose, rest)) if (!isPartOfWider(area, rest)) take(area)
   return { tables, rest }
 }
 
@@ -117,6 +121,12 @@ function isPartOfWider(area: Area, fragments: readonly Fragment[]): boolean {
   )
   return bare.length * 2 > rows.length
 }
+
+/** Whether areas stand next to each other, as two frames around columns of one table. */
+const areBeside = (one: Area, other: Area) =>
+  Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) >
+    (other.bottom - other.top) * BESIDE_SHARE &&
+  (one.left >= other.right || one.right <= other.left)
 
 /** A value, or what stands apart from one, such as its currency. */
 const isNumber = ({ text }: Fragment) => isValue(text) || !/\p{L}/u.test(text)

@@ -88,6 +88,21 @@ describe('A table whose rules are not around each cell', () => {
     expect(read).toBe(shown(rows.map((row) => order.map((place) => row[place] ?? ''))))
   })
 
+  it('goes on in a frame beside the one that has its labels', async () => {
+    const rows = [
+      ['Sales', '23,706', '24,804', '94,943', '93,775'],
+      ['Earnings', '3,520', '4,736', '17,941', '20,878'],
+      ['A share', '1.33', '1.77', '6.73', '7.81'],
+    ]
+    const levels = [86, 104, 122, 140]
+    const lines = [
+      ...[40, 290, 310, 520].map((x) => [x, 86, x, 140] as const),
+      ...levels.flatMap((y) => [[40, y, 290, y] as const, [310, y, 520, y] as const]),
+    ]
+    const texts = placed(rows, [60, 160, 230, 340, 440], { step: 18 })
+    expect(await textOf([{ texts, lines }])).toBe(shown(rows))
+  })
+
   it('has the labels that stand a little above their numbers, each with its currency apart', async () => {
     const labels = ['Revenues', 'Costs of goods', 'Costs of sale', 'Operating income']
     const numbers = ['402,532', '121,432', '115,118', '165,982']
