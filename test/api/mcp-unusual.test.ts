@@ -43,6 +43,26 @@ const UNUSUAL: Record<string, { server: PlainServer; refused?: RegExp }> = {
       tools: [GOOD, { name: 'odd', inputSchema: { ...GOOD.inputSchema, required: true } }],
     },
   },
+  // DataZooDE/flapi#100, logiscape/mcp-sdk-php#1
+  capable: {
+    server: {
+      tools: [GOOD],
+      initialize: { capabilities: { tools: [], logging: null, prompts: true, resources: false } },
+    },
+  },
+  incapable: { server: { tools: [GOOD], initialize: { capabilities: [] } } },
+  unsaid: {
+    server: { tools: [GOOD], initialize: { capabilities: undefined, serverInfo: undefined } },
+  },
+  talking: {
+    server: {
+      tools: [GOOD],
+      initialize: { instructions: ['Be', 'kind'], serverInfo: { name: 'x', version: 2 } },
+    },
+  },
+  // ballerina-platform/ballerina-library#8090, helidon-io/helidon-mcp#97
+  plainly: { server: { tools: [GOOD], contentType: 'text/plain; charset=utf-8' } },
+  untyped: { server: { tools: [GOOD], contentType: '' } },
   unversioned: { server: { tools: [GOOD], initialize: { serverInfo: { name: 'x' } } } },
 }
 
@@ -73,6 +93,29 @@ const ANSWERS: Record<string, object> = {
     content: [{ type: 'text', text: 'refused' }],
     structuredContent: { code: 'NEEDS_HUMAN' },
   },
+  // NovasPlace/CSM#28
+  listed: { content: [], structuredContent: [{ id: 1 }, { id: 2 }] },
+  spoken: { content: [{ type: 'text', text: '[1, 2]' }], structuredContent: [1, 2] },
+  lone: { content: { type: 'text', text: 'one part' } },
+  string: { content: 'only a string' },
+  words: { content: ['a word', { type: 'text', text: { total: 5 } }] },
+  empty: { content: [{ type: 'text', text: '' }], structuredContent: { a: 5 } },
+  // cloudflare/mcp-server-cloudflare#12
+  beside: { toolResult: { total: 5 } },
+  // agentscope-ai/agentscope-java#3052
+  address: { content: [{ type: 'image', mimeType: 'image/png', data: 'https://a.example/1.png' }] },
+  // nota/gyazo-mcp-server#129
+  dataUrl: { content: [{ type: 'image', data: 'data:image/png;base64,SGVsbG8=' }] },
+  urlSafe: { content: [{ type: 'image', mimeType: 'image/png', data: '-_8=' }] },
+  blob: {
+    content: [
+      {
+        type: 'resource',
+        resource: { uri: 'file:///a.txt', blob: 'data:text/plain;base64,SGVsbG8=' },
+      },
+    ],
+  },
+  saidSo: { isError: 'True', content: [{ type: 'text', text: 'it went wrong' }] },
   strange: {
     content: [
       { type: 'video', data: 'AAAA' },
@@ -138,6 +181,9 @@ describe('the structured part of a result', () => {
     ['without any text', 'bare', '{"free":5}'],
     ['not twice where the text is the same', 'repeated', '{"a": 1}'],
     ['not twice where it only wraps the text', 'wrapped', 'one\n\ntwo'],
+    ['as a list', 'listed', '{"result":[{"id":1},{"id":2}]}'],
+    ['not twice where it is a list', 'spoken', '[1, 2]'],
+    ['beside an empty text', 'empty', '{"a":5}'],
   ])('reaches the model %s', async (_case, tool, expected) => {
     expect(await output(tool)).toBe(expected)
   })
@@ -150,6 +196,33 @@ describe('the structured part of a result', () => {
   it('is not lost to a part of a kind that nobody knows', async () => {
     const text = '[a part of the type "video" could not be read]\n\nbeside it\n\nand this'
     expect(await output('strange')).toBe(text)
+  })
+})
+
+describe('a result in a form of its own', () => {
+  const test = async (tool: string) => {
+    await settled(server, 'answering', 'on')
+    return testOf(server, 'answering', { tool })
+  }
+
+  it.each([
+    ['one part in place of a list', 'lone', /^one part$/],
+    ['a string in place of parts', 'string', /^only a string$/],
+    ['strings and objects as text', 'words', /^a word\n\n\{"total":5\}$/],
+    ['fields that no version has', 'beside', /^\{"toolResult":\{"total":5\}\}$/],
+    ['an address in place of an image', 'address', /^https:\/\/a\.example\/1\.png$/],
+    ['an image as a data URL', 'dataUrl', /^\[file "image\.png", image\/png, 5 bytes: /],
+    ['an image in the base64 of URLs', 'urlSafe', /^\[file "image\.png", image\/png, 2 bytes: /],
+    ['a file as a data URL', 'blob', /^\[file "a\.txt", .*, 5 bytes: /],
+  ])('is read: %s', async (_case, tool, expected) => {
+    expect((await test(tool)).output).toMatch(expected)
+  })
+
+  it('failed where it says so in another form', async () => {
+    expect((await test('saidSo')).steps.at(-1)).toMatchObject({
+      ok: false,
+      message: 'it went wrong',
+    })
   })
 })
 

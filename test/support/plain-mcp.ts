@@ -10,6 +10,8 @@ export interface PlainServer {
   call?: (name: string) => object
   /** Fields of the answer to `initialize`. */
   initialize?: object
+  /** What its answers are said to be; nothing if it is empty. */
+  contentType?: string
 }
 
 /** An MCP server of 2025-06-18 that sends whatever it is given. */
@@ -20,7 +22,8 @@ export function startPlainMcp(server: PlainServer) {
     const { id, method, params } = JSON.parse(body)
     if (id === undefined) return void response.writeHead(202).end()
     const result = resultOf(server, method, params)
-    response.setHeader('content-type', 'application/json')
+    const { contentType = 'application/json' } = server
+    if (contentType !== '') response.setHeader('content-type', contentType)
     response.end(JSON.stringify({ jsonrpc: '2.0', id, ...result }))
   }
   return startHttp((...exchange) => void answer(...exchange))

@@ -57,8 +57,10 @@ function explainOne(error: Error): string | undefined {
   if (error instanceof SdkHttpError) return explainStatus(error.status)
   if (error instanceof ProtocolError) return `The server returned the error ${error.code}`
   if (error instanceof SdkError) return explainCode(error)
-  if (error.name === 'TimeoutError') return 'The server did not answer in time'
-  return undefined
+  if (error.message.startsWith(OTHER_VERSION)) {
+    return 'The server speaks a version of the protocol that is not supported'
+  }
+  return BY_NAME.get(error.name)
 }
 
 function explainStatus(status: number): string {
@@ -73,7 +75,18 @@ function explainStatus(status: number): string {
   return `The server returned HTTP ${status}`
 }
 
+/** What the SDK says, with a class of its own for nothing of it. */
+const OTHER_VERSION = "Server's protocol version is not supported"
+
+const VIOLATED = 'The server violated the protocol'
 const NOT_MCP = 'This URL is not an MCP server (it may be a web page)'
+
+/** Errors of a stream, of JSON and of the shape of a message. */
+const BY_NAME: ReadonlyMap<string, string> = new Map([
+  ['TimeoutError', 'The server did not answer in time'],
+  ['SyntaxError', NOT_MCP],
+  ['ZodError', VIOLATED],
+])
 
 function explainCode({ code, message }: SdkError): string | undefined {
   if (code === SdkErrorCode.RequestTimeout) return 'The server did not answer in time'
@@ -82,7 +95,7 @@ function explainCode({ code, message }: SdkError): string | undefined {
     return NOT_MCP
   }
   if (code === SdkErrorCode.ConnectionClosed) return 'The server closed the connection'
-  if (code === SdkErrorCode.InvalidResult) return 'The server violated the protocol'
+  if (code === SdkErrorCode.InvalidResult) return VIOLATED
   return undefined
 }
 

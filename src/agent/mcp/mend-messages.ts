@@ -1,3 +1,4 @@
+import { UNKNOWN_MEDIA_TYPE } from '@agent-server/lib/media-types.ts'
 import { isObject, type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
 import {
   type ContentBlock,
@@ -12,6 +13,8 @@ const FAULT = 'agent-server/fault'
 
 /** UTF-16 code units of a name that a server gave, as far as it is repeated. */
 const MAX_NAME = 100
+/** How far the beginning of a data URL is looked for. */
+const MAX_HEAD = 300
 
 /** Why a tool of a mended listing cannot be used. */
 export const faultOf = ({ _meta }: Tool): string | undefined => nonEmptyString(_meta?.[FAULT])
@@ -34,18 +37,57 @@ export function withMending(transport: Transport): Transport {
 function mendMessage<Message extends JSONRPCMessage>(message: Message): Message {
   if (!('result' in message && isObject(message.result))) return message
   const result = withoutNulls(message.result)
-  const { tools, content, structuredContent, serverInfo } = result
+  const { tools, contents } = result
   return {
     ...message,
     result: {
       ...result,
+      ...mendHandshake(result),
       // The fields of a cache, which only the newest protocol demands.
       ...(Array.isArray(tools) && { ttlMs: 0, cacheScope: 'private', ...result }),
       ...(Array.isArray(tools) && { tools: tools.map(mendTool) }),
-      ...(Array.isArray(content) && { content: content.map(mendPart) }),
-      ...(content === undefined && structuredContent !== undefined && { content: [] }),
-      ...(isObject(serverInfo) && { serverInfo: { name: 'unnamed', version: '', ...serverInfo } }),
+      ...(Array.isArray(contents) && { contents: contents.map(withPlainData) }),
+      ...mendAnswer(result),
     },
+  }
+}
+
+/** What a server says of itself, of which little concerns us. */
+function mendHandshake(result: JsonObject): JsonObject {
+  const { protocolVersion, supportedVersions, capabilities, serverInfo, instructions } = result
+  if (protocolVersion === undefined && supportedVersions === undefined) return {}
+  const { name = 'unnamed', version = '', ...about } = withoutNulls(objectOf(serverInfo))
+  return {
+    capabilities: mendCapabilities(capabilities),
+    ...(typeof instructions !== 'string' && { instructions: undefined }),
+    ...(protocolVersion !== undefined && {
+      serverInfo: { ...about, name: String(name), version: String(version) },
+    }),
+  }
+}
+
+/** A capability that a server names in another form than an object, such as the empty list of PHP, is one all the same. */
+function mendCapabilities(capabilities: unknown): JsonObject {
+  const told = isObject(capabilities) ? capabilities : { tools: {} }
+  return Object.fromEntries(
+    Object.entries(told)
+      .filter(([, value]) => value !== false)
+      .map(([name, value]) => [
+        name,
+        isSpecType.ServerCapabilities({ [name]: value }) ? value : {},
+      ]),
+  )
+}
+
+/** What a tool answered: a part in place of a list of parts, and anything as its structured part. */
+function mendAnswer({ content, structuredContent, isError }: JsonObject): JsonObject {
+  const isStructured = structuredContent !== undefined
+  return {
+    ...(content !== undefined && { content: [content].flat().map(mendPart) }),
+    ...(content === undefined && isStructured && { content: [] }),
+    ...(isStructured &&
+      !isObject(structuredContent) && { structuredContent: { result: structuredContent } }),
+    ...(isError !== undefined && { isError: /^true$/i.test(String(isError)) }),
   }
 }
 
@@ -94,13 +136,44 @@ function objectSchema(schema: unknown): Tool['inputSchema'] | undefined {
 
 /** A part that the protocol does not know, as a text that says so. */
 function mendPart(listed: unknown): ContentBlock {
-  const part = withoutNulls(objectOf(listed))
+  if (typeof listed === 'string') return { type: 'text', text: listed }
+  const part = withPlainData(listed)
   const { name = part.uri } = part
   const named = part.type === 'resource_link' ? { ...part, name } : part
   if (isSpecType.ContentBlock(named)) return named
-  const text = [part.text, objectOf(part.resource).text].find((each) => typeof each === 'string')
+  const { data } = part
+  const address = typeof data === 'string' && /^https?:\/\//i.test(data) ? data : undefined
+  const written = [part.text, objectOf(part.resource).text, address].find(
+    (each) => each !== undefined,
+  )
+  if (written !== undefined) return { type: 'text', text: toText(written) }
   const type = String(part.type).slice(0, MAX_NAME)
-  return { type: 'text', text: text ?? `[a part of the type "${type}" could not be read]` }
+  return { type: 'text', text: `[a part of the type "${type}" could not be read]` }
+}
+
+const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const DATA_URL = /^data:([^;,]*)(?:;[^,]*)?,/
+
+/** A part, or what it contains, with its bytes in the base64 that the protocol has: neither as a data URL nor in that of URLs. */
+function withPlainData(listed: unknown): JsonObject {
+  const part = withoutNulls(objectOf(listed))
+  const { data, blob, resource, mimeType } = part
+  const [, mediaType] = DATA_URL.exec(String(data ?? blob ?? '').slice(0, MAX_HEAD)) ?? []
+  return {
+    ...part,
+    ...(typeof data === 'string' && { data: toPlainBase64(data) }),
+    ...(typeof data === 'string' && { mimeType: mimeType ?? (mediaType || UNKNOWN_MEDIA_TYPE) }),
+    ...(typeof blob === 'string' && { blob: toPlainBase64(blob) }),
+    ...(isObject(resource) && { resource: withPlainData(resource) }),
+  }
+}
+
+function toPlainBase64(data: string): string {
+  const [head = ''] = DATA_URL.exec(data.slice(0, MAX_HEAD)) ?? []
+  return /^https?:/i.test(data)
+    ? data
+    : data.slice(head.length).replaceAll('-', '+').replaceAll('_', '/')
 }
 
 const withoutNulls = (fields: JsonObject): JsonObject =>

@@ -166,9 +166,18 @@ export function withHeaders({ url: { origin }, headers, fetch }: SessionTarget):
     const text = body instanceof URLSearchParams ? body.toString() : body
     if (text && typeof text !== 'string') throw new TypeError('Only text is sent to an MCP server')
     const response = await fetch(url, { method, headers: all, body: text, redirect, signal })
-    if (!(response.ok && response.body)) return response
-    return new Response(ReadableStream.from(endIfTooLarge(response.body)), response)
+    return response.ok && response.body ? readable(response, response.body) : response
   }
+}
+
+/** The answer with a type that the client reads: some servers call JSON plain text, or leave the type out. */
+function readable({ status, statusText, headers }: Response, body: ReadableStream): Response {
+  const answered = new Headers(headers)
+  if (/^(?:text\/plain\b|$)/i.test(headers.get('content-type') ?? '')) {
+    answered.set('content-type', 'application/json')
+  }
+  const rest = ReadableStream.from(endIfTooLarge(body))
+  return new Response(rest, { status, statusText, headers: answered })
 }
 
 export type McpSession = ReturnType<typeof toSession>

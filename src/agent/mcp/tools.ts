@@ -100,7 +100,14 @@ interface Dependencies {
 
 /** Renders the result of a call for the model; images, which it is shown too, audio and large resources become files. */
 export async function readResult(
-  { content, structuredContent }: CallToolResult,
+  {
+    content,
+    structuredContent,
+    isError: _isError,
+    _meta,
+    resultType: _kind,
+    ...others
+  }: CallToolResult,
   { artifacts, showImage, readResource }: Dependencies,
   signal: AbortSignal,
 ): Promise<string> {
@@ -161,7 +168,9 @@ export async function readResult(
   if (structuredContent !== undefined && !saysTheSame(parts, structuredContent)) {
     parts.push(JSON.stringify(structuredContent))
   }
-  return parts.join('\n\n') || 'The tool answered nothing.'
+  // Servers of no known version put the answer beside the fields that it has.
+  if (parts.length === 0 && Object.keys(others).length > 0) parts.push(JSON.stringify(others))
+  return parts.filter(Boolean).join('\n\n') || 'The tool answered nothing.'
 }
 
 /** Whether the text is the structured result over again, in whole or as its only field, as the protocol recommends. */

@@ -42,6 +42,12 @@ describe('a failure of a server', () => {
     ['HTTP 500', http(500), /HTTP 500/],
     ['an error of the protocol', new ProtocolError(-32_000, SECRET), /error -32000/],
     ['a timeout', sdk(SdkErrorCode.RequestTimeout), /in time/],
+    [
+      'another version',
+      new Error("Server's protocol version is not supported: 1.0"),
+      /version of the protocol that is not supported/,
+    ],
+    ['no JSON', new SyntaxError('Unexpected token'), /not an MCP server/],
     ['another content', sdk(SdkErrorCode.ClientHttpUnexpectedContent), /not an MCP server/],
     [
       'an unusable reply',
