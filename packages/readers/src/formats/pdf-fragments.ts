@@ -174,6 +174,20 @@ const isReprint = (
         one.text === text && at.every((value, n) => Math.abs(value - (one.at[n] ?? 0)) < REPRINT),
     )
 
+const QUARTER = 90
+
+/** By how many degrees a page is turned clockwise so that most of its letters stand upright. */
+export function turnOf(items: readonly ParsedItem[], view: readonly number[]): number {
+  const letters = [0, 0, 0, 0]
+  for (const { str, transform } of items) {
+    const [a = 0, b = 0] = multiply(view, transform)
+    const isLevel = Math.abs(a) >= Math.abs(b)
+    const turn = isLevel ? (a < 0 ? 2 : 0) : b < 0 ? 1 : 3
+    letters[turn] = (letters[turn] ?? 0) + str.trim().length
+  }
+  return letters.indexOf(Math.max(...letters)) * QUARTER
+}
+
 /** The upright fragments of a page, and its rotated texts, in the order of the file. */
 export function toFragments(items: readonly ParsedItem[], view: readonly number[]) {
   const upright: Fragment[] = []

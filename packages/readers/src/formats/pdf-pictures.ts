@@ -14,6 +14,9 @@ export interface PdfPage {
   commonObjs: { get(name: string, use: (value: unknown) => void): unknown }
   /** Its corners, in points. */
   view: number[]
+  /** By how many degrees it is shown turned clockwise. */
+  rotate: number
+  getViewport(as: { scale: number; rotation: number }): { transform: unknown[] }
 }
 
 const Picture = z.object({

@@ -17,7 +17,7 @@ import type { ReadWithin } from '../within.ts'
 import { boxesOf, filesOf, notesOf } from './pdf-annotations.ts'
 import { createAttachments } from './pdf-attachments.ts'
 import { readFields } from './pdf-fields.ts'
-import { type Block, toFragments } from './pdf-fragments.ts'
+import { type Block, toFragments, turnOf } from './pdf-fragments.ts'
 import { hasSpaced, withoutSpacing } from './pdf-letter-spacing.ts'
 import { layOut, mayHaveTable } from './pdf-page-layout.ts'
 import { type PdfPage, pictureFiles } from './pdf-pictures.ts'
@@ -194,11 +194,9 @@ async function readPage(reader: PageReader, number: number): Promise<Page> {
   try {
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()
-    const view = page.getViewport({ scale: 1 }).transform.map(Number)
-    const texts = toFragments(
-      items.flatMap((item) => ('str' in item ? [item] : [])),
-      view,
-    )
+    const words = items.flatMap((item) => ('str' in item ? [item] : []))
+    const view = uprightView(page, words)
+    const texts = toFragments(words, view)
     const { rotated } = texts
     const letters = withoutReprints(texts.upright)
     const annotations = await page.getAnnotations().catch(() => [])
@@ -222,6 +220,15 @@ async function readPage(reader: PageReader, number: number): Promise<Page> {
     // Whatever is wrong with this page, later ones may be intact.
     return { blocks: [], rest: '', isUnread: true }
   }
+}
+
+/** How a reader holds the page: wide tables often lie on their side. */
+function uprightView(page: PdfPage, words: Parameters<typeof turnOf>[0]): number[] {
+  const viewOf = (rotation: number) =>
+    page.getViewport({ scale: 1, rotation }).transform.map(Number)
+  const view = viewOf(page.rotate)
+  const turn = turnOf(words, view)
+  return turn === 0 ? view : viewOf(page.rotate + turn)
 }
 
 /** Pages that are drawn to find tables; further ones have tables by their gaps alone. */

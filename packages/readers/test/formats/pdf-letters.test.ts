@@ -35,7 +35,10 @@ describe('A text that is drawn again a little aside, to be bold, is read once', 
     const turned = (words: string, x: number, y: number) =>
       `BT /F1 12 Tf 0 1 -1 0 ${x} ${y} Tm (${words}) Tj ET\n`
     const copies = turned('Pier 77', 72, 300) + turned('Pier 77', 72.4, 300.3)
-    expect(await read(copies + turned('Pier 77', 120, 300))).toBe('Pier 77\nPier 77')
+    const upright = text('A plan of the southern harbour', 72, 700)
+    expect(await read(upright + copies + turned('Pier 77', 120, 300))).toBe(
+      'A plan of the southern harbour\n\nPier 77\nPier 77',
+    )
   })
 
   it('but not where it stands beside itself', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { extractPdf } from '../../src/formats/pdf.ts'
 import { type Drawn, textOf } from './drawn-pdf.ts'
+import { rawPdf, text } from './raw-pdf.ts'
 
 /** Texts in rows `step` apart, each cell at the place of its column; '' leaves one empty. */
 const placed = (
@@ -24,6 +26,33 @@ const PORTS = [
   ['Eid', '63', '2,274'],
 ]
 const COLUMNS = [60, 200, 320]
+
+// xberg-io/xberg#1221
+describe('A table that lies on its side', () => {
+  const GAPS = [
+    ['Port', 'Jan', 'Feb', 'Mar'],
+    ['Arholm', '41', '', '19'],
+    ['Brekke', '', '7', ''],
+    ['Dale', '11', '12', '8'],
+  ]
+  /** Draws within a page that is turned, whose first row begins at `x` and `y`. */
+  const turned = (matrix: string, x: number, y: number) => {
+    const texts = GAPS.flatMap((row, r) => row.map((cell, c) => text(cell, c * 90, -r * 16)))
+    return `q ${matrix} ${x} ${y} cm\n${texts.join('')}Q\n`
+  }
+
+  it.each([
+    ['read from the right', turned('0 1 -1 0', 200, 100), ''],
+    ['read from the left', turned('0 -1 1 0', 200, 700), ''],
+    ['upside down', turned('-1 0 0 -1', 500, 300), ''],
+    ['read from the right, on a page that is turned', turned('0 1 -1 0', 200, 100), '/Rotate 180'],
+  ])('keeps its rows and columns: %s', async (_case, content, page) => {
+    const upright = text('Ships', 60, 780) + text('7', 290, 30)
+    const { text: read } = await extractPdf(rawPdf(upright + content, { page }))
+    expect(read).toContain(shown(GAPS))
+    expect(read).toMatch(/Ships\n7\s*$/)
+  })
+})
 
 describe('A table whose rules are not around each cell', () => {
   it('has a row for each line of numbers between two rules', async () => {
