@@ -1,9 +1,9 @@
-import { statfsSync } from 'node:fs'
+import { accessSync, constants, statfsSync } from 'node:fs'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { exists } from '@agent-server/lib/files.ts'
+import { exists, isMissing } from '@agent-server/lib/files.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { integer, type Row, type Statement, text, type Value } from '../sql/query.ts'
@@ -223,15 +223,14 @@ interface DirectoryLock {
  * process, however that ends. Throws `store_unavailable` immediately if another process holds it.
  */
 export function lockDirectory(directory: string): DirectoryLock {
+  requireWritable(directory)
   let file: DatabaseSync | undefined
   try {
     file = new DatabaseSync(join(directory, 'agent-server.lock'), { timeout: 0 })
     file.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
     file?.close()
-    if (!isBusy(error)) {
-      throw unavailable(`Cannot write in the data directory ${directory}. ${REMEDY}`, error)
-    }
+    if (!isBusy(error)) throw unwritable(directory, error)
     throw unavailable(
       `Another server is using the data directory ${directory}. Stop it, or set DATA_DIR to another directory.`,
       error,
@@ -240,3 +239,20 @@ export function lockDirectory(directory: string): DirectoryLock {
   const lock = file
   return { release: () => lock.close() }
 }
+
+/** SQLite opens a file that it may only read without a word, and fails at the first write. */
+function requireWritable(directory: string): void {
+  for (const path of [
+    directory,
+    ...SUFFIXES.map((suffix) => join(directory, DATABASE_FILE + suffix)),
+  ]) {
+    try {
+      accessSync(path, constants.W_OK)
+    } catch (error) {
+      if (!isMissing(error)) throw unwritable(path, error)
+    }
+  }
+}
+
+const unwritable = (path: string, error: unknown) =>
+  unavailable(`Cannot write in the data directory: ${path}. ${REMEDY}`, error)

@@ -52,7 +52,7 @@ describe('A data directory', () => {
     await mkdir(join(data.directory, 'agent-server.lock'))
     await expect(data.open()).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: expect.stringMatching(/Cannot write in the data directory .+ Set DATA_DIR/),
+      message: expect.stringMatching(/Cannot write in the data directory: .+ Set DATA_DIR/),
     })
   })
 
