@@ -47,7 +47,7 @@ export type Row = Fragment[]
 export const middle = ({ base, height }: Fragment) => base - height * 0.3
 
 /** Superscripts are raised by up to this share of the height. */
-const BASELINE_SLACK = 0.45
+export const BASELINE_SLACK = 0.45
 
 /** Rows from top to bottom. */
 export function toRows(fragments: readonly Fragment[]): Row[] {

@@ -1,4 +1,12 @@
-import { type Fragment, middle, type Row, type Rule, toRows, toSegments } from './pdf-fragments.ts'
+import {
+  BASELINE_SLACK,
+  type Fragment,
+  middle,
+  type Row,
+  type Rule,
+  toRows,
+  toSegments,
+} from './pdf-fragments.ts'
 import { alignColumns, type Walls } from './pdf-table-columns.ts'
 import { isTabular, toTable } from './pdf-table-grid.ts'
 import { isValue } from './pdf-table-rows.ts'
@@ -131,7 +139,8 @@ const areBeside = (one: Area, other: Area) =>
 /** A value, or what stands apart from one, such as its currency. */
 const isNumber = ({ text }: Fragment) => isValue(text) || !/\p{L}/u.test(text)
 
-const isOnLineOf = (row: Row, text: Fragment) => toRows([text, ...row]).length === 1
+const isOnLineOf = ([first]: Row, { base, height }: Fragment) =>
+  first !== undefined && Math.abs(first.base - base) <= height * BASELINE_SLACK
 
 /** The areas between rules of a stack, those below each other joined. */
 function tabularBands(stack: readonly Rule[], fragments: readonly Fragment[]): Area[] {
