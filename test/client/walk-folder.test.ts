@@ -1,4 +1,4 @@
-import { symlink } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { walkFolder } from '../../packages/client/src/command-line/walk-folder.ts'
@@ -51,6 +51,18 @@ describe('The files of a folder', () => {
     const link = join(await temporaryDirectory(), 'link')
     await symlink(folder, link)
     expect(await walkFolder(link, ALL, signal)).toEqual(['a.md'])
+  })
+
+  // immich-app/immich#15515, navidrome/navidrome#328
+  it('are also the folders that cannot be read', async () => {
+    const folder = await folderOf('a.md', 'b/c.md')
+    await mkdir(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from('stra\xdfe', 'latin1')]))
+    const paths = ['a.md', 'b/c.md', 'stra\uFFFDe']
+    expect(await walkFolder(folder, ALL, signal)).toEqual(paths)
+    expect(await walkFolder(folder, { ...ALL, include: ['*.md'] }, signal)).toEqual([
+      'a.md',
+      'stra\uFFFDe',
+    ])
   })
 
   it('of no folder are an error', async () => {

@@ -18,7 +18,7 @@ interface WalkOptions {
 
 /**
  * The paths of all files below a folder, relative to it, separated by `/`, sorted. Targets of symbolic links are
- * not in the folder, and so left out.
+ * not in the folder, and so left out. Folders that cannot be read are among them, to be reported like such files.
  */
 export async function walkFolder(
   folder: string,
@@ -31,7 +31,11 @@ export async function walkFolder(
   const waiting = ['']
   for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
     signal.throwIfAborted()
-    const entries = await readFolder(join(root, parent), hidden)
+    const entries = await readFolder(join(root, parent), hidden).catch((error: unknown) => {
+      if (parent === '') throw error
+      files.push(parent)
+      return []
+    })
     const pathOf = ({ name }: Dirent) => (parent === '' ? name : `${parent}/${name}`)
     for (const entry of entries) {
       const path = pathOf(entry)
