@@ -1,3 +1,4 @@
+import type OpenAI from 'openai'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readAllBlocks } from '../support/event-stream-reader.ts'
 import { modelRequest } from '../support/model-request.ts'
@@ -15,6 +16,53 @@ const offered = () =>
   modelRequest(upstream.requests.at(-1)).tools.map(({ function: { name } }) => name)
 const post = (path: string, body: object) =>
   server.request(path, { body: { model: 'agent', ...body } })
+
+/** Whether items of a type are read: each that the package gains has to be added. */
+const ITEMS: Record<NonNullable<OpenAI.Responses.ResponseInputItem['type']>, boolean> = {
+  additional_tools: false,
+  apply_patch_call: false,
+  apply_patch_call_output: false,
+  code_interpreter_call: false,
+  compaction: false,
+  compaction_trigger: false,
+  computer_call: false,
+  computer_call_output: false,
+  configuration_update: false,
+  custom_tool_call: true,
+  custom_tool_call_output: true,
+  file_search_call: true,
+  function_call: true,
+  function_call_output: true,
+  image_generation_call: false,
+  item_reference: true,
+  local_shell_call: false,
+  local_shell_call_output: false,
+  mcp_approval_request: false,
+  mcp_approval_response: false,
+  mcp_call: false,
+  mcp_list_tools: false,
+  message: true,
+  program: false,
+  program_output: false,
+  reasoning: true,
+  shell_call: false,
+  shell_call_output: false,
+  tool_search_call: false,
+  tool_search_output: false,
+  web_search_call: false,
+}
+
+const left = Object.entries(ITEMS).flatMap(([type, isRead]) => (isRead ? [] : [type]))
+
+describe('Items that OpenAI’s package knows', () => {
+  // james-6-23/codex2api#224, Edward-lyz/codex-mixin#10
+  it.each(left)('are left out and named where they are not read: %s', async (type) => {
+    const user = { role: 'user', content: 'Hi' }
+    const response = await post('/v1/responses', { input: [user, { type }, user] })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('warnings')).toBe(`tools of these types are left out: ${type}`)
+  })
+})
 
 describe('Tools that run elsewhere', () => {
   it.each<[string, string, object, string]>([

@@ -214,7 +214,7 @@ describe('OpenAI’s package, with Responses', () => {
     expect(response.headers.get('warnings')).toContain('web_search_call, mcp_list_tools')
   })
 
-  it.each(['mcp_call', 'web_search_call'])(
+  it.each(['compaction', 'mcp_call', 'web_search_call'])(
     'brings an item of the type %s for a conversation, which does not keep it',
     async (type) => {
       const { id } = await openai.conversations.create()

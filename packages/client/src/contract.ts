@@ -4545,7 +4545,7 @@ export interface components {
              * @description Left out, and named in the header `warnings`: the server has no such tool.
              * @enum {string}
              */
-            type: "additional_tools" | "apply_patch_call" | "apply_patch_call_output" | "code_interpreter_call" | "computer_call" | "computer_call_output" | "image_generation_call" | "local_shell_call" | "local_shell_call_output" | "mcp_approval_request" | "mcp_approval_response" | "mcp_call" | "mcp_list_tools" | "program" | "program_output" | "shell_call" | "shell_call_output" | "tool_search_call" | "tool_search_output" | "web_search_call";
+            type: "additional_tools" | "apply_patch_call" | "apply_patch_call_output" | "code_interpreter_call" | "compaction" | "compaction_trigger" | "computer_call" | "computer_call_output" | "configuration_update" | "image_generation_call" | "local_shell_call" | "local_shell_call_output" | "mcp_approval_request" | "mcp_approval_response" | "mcp_call" | "mcp_list_tools" | "program" | "program_output" | "shell_call" | "shell_call_output" | "tool_search_call" | "tool_search_output" | "web_search_call";
         };
         ResponseInputItemCustomToolCall: {
             /** @description Identifier of the call. */

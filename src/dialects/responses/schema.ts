@@ -74,14 +74,17 @@ const Passed = z.object({
   type: z.literal('file_search_call').describe('It has no effect.'),
 })
 
-/** What tools said that run at OpenAI, or in programs such as Codex. */
+/** What tools said that run at OpenAI, or in programs such as Codex, and what only OpenAI itself can read. */
 const FOREIGN_ITEMS = [
   'additional_tools',
   'apply_patch_call',
   'apply_patch_call_output',
   'code_interpreter_call',
+  'compaction',
+  'compaction_trigger',
   'computer_call',
   'computer_call_output',
+  'configuration_update',
   'image_generation_call',
   'local_shell_call',
   'local_shell_call_output',
