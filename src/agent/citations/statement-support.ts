@@ -22,8 +22,9 @@ const MIN_SHARE_OF_BEST = 0.75
 const MIN_SHARE = 0.5
 /** Languages in which a larger part of the words begins with a capital, such as German, do not mark names by it. */
 const MAX_CAPITALISED = 0.2
-/** Fewer words do not show it. */
+/** Fewer words do not show it, but German has words that other languages lack. */
 const MIN_WORDS = 30
+const GERMAN_WORD = /^(?:dem|eine[mnrs]?|im|ist|nicht|sind|und|vom|wird|wurde|zum|zur)$/i
 /** Texts in one language share more of their short words than this; fewer than these show nothing. */
 const MIN_SHARED_SHORT_WORDS = 0.2
 const MIN_SHORT_WORDS = 4
@@ -63,8 +64,7 @@ export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
   const words = wordsOf(around)
   const knownWords = new Set(words.map((word) => word.toLowerCase()))
   const beginnings = new Set(words.flatMap((word) => BEGINNING_OF_NAME.exec(word) ?? []))
-  const hasNames =
-    words.length < MIN_WORDS || countCapitalised(words) <= words.length * MAX_CAPITALISED
+  const hasNames = marksNames(words)
   const allKnown = ` ${[...knownWords].join(' ')} `
   const isDifferent = createDifference({ heading: `${title} ${heading}`, sourceTerms, termsOf })
 
@@ -147,6 +147,12 @@ const matches = (text: string, pattern: RegExp) => Array.from(text.matchAll(patt
 function partsOf(word: string): string[] {
   const cuts = Array.from({ length: word.length - MIN_PART + 1 }, (_, cut) => cut)
   return cuts.flatMap((cut) => [word.slice(0, cut + MIN_PART), word.slice(cut)])
+}
+
+/** Whether words with a capital are names, rather than nouns. */
+function marksNames(words: readonly string[]): boolean {
+  if (words.length < MIN_WORDS) return !words.some((word) => GERMAN_WORD.test(word))
+  return countCapitalised(words) <= words.length * MAX_CAPITALISED
 }
 
 /** Words with a capital; those that stand side by side count once, as one name. */

@@ -231,6 +231,18 @@ describe('A citation', () => {
     expect(cited?.citation.supported).toBe(supported)
   })
 
+  it.each([
+    ['Emil Harter entwarf das Gebäude von 1911 [1].', true],
+    ['Otto Brandt entwarf das Gebäude von 1911 [1].', false],
+  ])('knows a German passage that is short: %s', async (answer, supported) => {
+    const german = createAnalyser('german')
+    const inGerman = { ...options, termsOf: (words: string) => german.query(words).terms }
+    const text = 'Der Meister Emil Harter entwarf das Bad, das im Jahr 1911 eröffnet wurde.'
+    const hits = [{ ...hitOf('1'), title: '', text, end: text.length }]
+    const [cited] = await checkStatements(answer, hits, inGerman, signal)
+    expect(cited?.citation.supported).toBe(supported)
+  })
+
   it('takes the beginning of a date for no two years', async () => {
     const text = 'The bridge was opened on 2018-11-05.'
     const hits = [{ ...hitOf('1'), text, end: text.length }]
