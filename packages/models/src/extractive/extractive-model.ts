@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChatModel, ModelEvent, ModelMessage, ModelRequest } from '../chat-model.ts'
 import { estimateTokens } from '../token-estimate.ts'
 import { quotableUnits, type Unit } from './quotable-units.ts'
-import { chooseQuotes, type IndexedUnit, indexUnit, type Question } from './quotes.ts'
+import { chooseQuotes, type IndexedUnit, indexUnit, type Question, type Quotes } from './quotes.ts'
 
 /** Maximum number of units to choose from; about as many as a hundred chunks contain. */
 const MAX_CANDIDATES = 3_000
@@ -103,6 +103,7 @@ const INTRODUCTION =
   'Hello! I answer questions by quoting your documents, with the source of each quote. I cannot write answers of my own: no language model is configured.'
 
 const LEAD = 'From your documents:'
+const LEAD_TO_NEAREST = 'Your documents may not answer this. The nearest passages:'
 const NOTHING =
   'Nothing in your documents answers this. Only quotes can be given: no language model is configured.'
 
@@ -116,10 +117,10 @@ const NUMBER_IN_BRACKETS = /\[(\d+)\](?!\()/g
 const LEANING = /^(?:it|this|that|these|those|they|he|she|however|therefore|such)\b/i
 
 /** Writes the chosen quotes as Markdown, each with the number of its chunk, from 1. */
-function writeAnswer(quoted: readonly Unit[], units: readonly Unit[]): string {
-  if (quoted.length === 0) return NOTHING
-  const quotes = joinNeighbours(quoted, units).map(writeQuote)
-  return `${LEAD}\n\n${quotes.join('\n')}`.trimEnd()
+function writeAnswer(chosen: Quotes, units: readonly Unit[]): string {
+  if (chosen.units.length === 0) return NOTHING
+  const quotes = joinNeighbours(chosen.units, units).map(writeQuote)
+  return `${chosen.areSure ? LEAD : LEAD_TO_NEAREST}\n\n${quotes.join('\n')}`.trimEnd()
 }
 
 /** Joins quotes that are adjacent in a chunk; the best of them determines the position. */

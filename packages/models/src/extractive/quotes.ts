@@ -58,8 +58,18 @@ export function indexUnit(unit: Unit, title: string): IndexedUnit {
   return { unit, own: new Set(own), withHeading: new Set(withHeading), all: new Set(all) }
 }
 
-/** The units that answer the question best, best first, without repetitions; empty if none fits. */
-export function chooseQuotes(question: Question, candidates: readonly IndexedUnit[]): Unit[] {
+/** Units with less than this share of the words of the question together may answer another one. */
+const MIN_SHARE_OF_WORDS = 0.5
+
+export interface Quotes {
+  /** Best first, without repetitions; empty if none fits. */
+  units: Unit[]
+  /** Whether they have most words of the question. */
+  areSure: boolean
+}
+
+/** The units that answer the question best. */
+export function chooseQuotes(question: Question, candidates: readonly IndexedUnit[]): Quotes {
   const worths = weighTerms(weighQuestion(question), candidates)
   const averageLength = sum(candidates.map(({ own }) => own.size)) / candidates.length
   const scored = candidates.map((candidate): Scored => {
@@ -67,7 +77,13 @@ export function chooseQuotes(question: Question, candidates: readonly IndexedUni
     const divisor = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length
     return { ...candidate, score: scoreCandidate(candidate, worths) / divisor }
   })
-  return pickDiverse(scored.filter(({ score }) => score > 0)).map(({ unit }) => unit)
+  const chosen = pickDiverse(scored.filter(({ score }) => score > 0))
+  const words = weighQuestion({ ...question, before: '' })
+  const had = new Set(chosen.flatMap(({ withHeading }) => [...withHeading]))
+  return {
+    units: chosen.map(({ unit }) => unit),
+    areSure: worthOf(had, words) > sum([...words.values()]) * MIN_SHARE_OF_WORDS,
+  }
 }
 
 function scoreCandidate(

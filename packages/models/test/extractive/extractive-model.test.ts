@@ -22,6 +22,28 @@ describe('an answer in quotes', () => {
     expect((await ask(question)).text.split('\n')[2]).toBe(`- ${quote}`)
   })
 
+  it.each([
+    'When does the library open on Mondays?',
+    'What is the fee for a late book?',
+    'opening hours',
+    'And on Saturdays?',
+    'Who runs the corner for children?',
+  ])('is said to answer %s', async (question) => {
+    expect((await ask(question)).text).toMatch(/^From your documents:/)
+  })
+
+  it.each([
+    'Which volunteers painted the walls of the museum?',
+    'How often is the collection of maps dusted by robots?',
+    'How much did the library cost when it was founded by the mayor?',
+    'When was the cafe painted and by whom?',
+  ])('is said to perhaps not answer %s', async (question) => {
+    const { text } = await ask(question)
+    expect(text).toMatch(
+      /^Your documents may not answer this\. The nearest passages:\n\n- .+ \[\d\]$/m,
+    )
+  })
+
   it('numbers passages by their place in the list', async () => {
     const { text } = await ask('When was the library founded?', [MUSEUM, MUSEUM, LIBRARY])
     expect(text).toContain('founded in 1901. [3]')
