@@ -1,5 +1,6 @@
 import { oneLine } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
+import { isOn } from './docx-styles.ts'
 import { pathsOf } from './ooxml.ts'
 import { readXml } from './xml.ts'
 
@@ -18,7 +19,7 @@ export async function furnitureOf(zip: ZipArchive, main: string): Promise<string
 /** Fields whose result is another on each page. */
 const COUNTED = /^\s*(?:PAGE|NUMPAGES|SECTIONPAGES|SECTION)\b/i
 const HIDDEN = new Set(['mc:Fallback', 'w:del', 'w:moveFrom'])
-const BLANKS = new Set(['w:tab', 'w:br', 'w:ptab'])
+const BLANKS = new Set(['w:tab', 'w:br', 'w:cr', 'w:ptab'])
 
 /** The paragraphs and cells of a page header or footer, without the numbers of pages. */
 function furnitureText(xml: string): string {
@@ -27,11 +28,15 @@ function furnitureText(xml: string): string {
   let part = ''
   let isText = false
   let hidden = 0
+  /** Whether the text of the run is hidden. */
+  let isHidden = false
   readXml(xml, {
     open(name, attributes) {
       if (HIDDEN.has(name)) hidden++
       if (BLANKS.has(name)) part += ' '
-      isText = name === 'w:t'
+      if (name === 'w:r') isHidden = false
+      if (name === 'w:vanish') isHidden = isOn(attributes['w:val'] ?? '')
+      isText = name === 'w:t' && !isHidden
       fields.open(name, attributes)
     },
     text(data) {

@@ -42,7 +42,7 @@ export function readComments(xml: string): Map<string, string> {
   return comments
 }
 
-const BLANKS = new Set(['w:p', 'w:br', 'w:tab'])
+const BLANKS = new Set(['w:p', 'w:br', 'w:cr', 'w:tab', 'w:ptab'])
 const DELETED = new Set(['w:del', 'w:moveFrom'])
 
 function shortLine(text: string, most: number): string {

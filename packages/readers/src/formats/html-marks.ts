@@ -6,31 +6,35 @@ import type { PageElement } from './html-page.ts'
 const RAISED =
   /vertical-align\s*:\s*(?:super|[2-9]\d%|0?\.[2-9]\d*(?:r?em|ex)|[3-9](?:px|pt))|position\s*:\s*relative[^}]*?[;\s]top\s*:\s*-/i
 const LOWERED = /vertical-align\s*:\s*sub/i
+const STRUCK = /text-decoration(?:-line)?\s*:[^;]{0,100}line-through/i
 /** A link with such a text leads to a note. */
 const NOTE = /^\s*\[?(?:\d{1,3}|[a-z]|[ivx]{1,5}|[*†‡§]{1,3})\]?\s*$/i
 /** Choices that are named where none is made. */
 const MAX_CHOICES = 50
 
-/** The classes that a style sheet raises above the line, or lowers. */
+/** The classes that a style sheet raises above the line, lowers, or strikes out. */
 export interface RaisedClasses {
   raised: ReadonlySet<string>
   lowered: ReadonlySet<string>
+  struck: ReadonlySet<string>
 }
 
-const NONE: RaisedClasses = { raised: new Set(), lowered: new Set() }
+const NONE: RaisedClasses = { raised: new Set(), lowered: new Set(), struck: new Set() }
 
-/** Reads which classes are raised or lowered, by the last class of each selector. */
+/** Reads which classes are raised, lowered or struck out, by the last class of each selector. */
 export function raisedClassesOf(css: string): RaisedClasses {
   const raised = new Set<string>()
   const lowered = new Set<string>()
+  const crossed = new Set<string>()
   for (const rule of css.split('}')) {
     const [selectors = '', style = ''] = rule.split('{', 2)
     for (const name of classesIn(selectors)) {
       if (RAISED.test(style)) raised.add(name)
       else if (LOWERED.test(style)) lowered.add(name)
+      if (STRUCK.test(style)) crossed.add(name)
     }
   }
-  return { raised, lowered }
+  return { raised, lowered, struck: crossed }
 }
 
 const classesIn = (selectors: string) =>
@@ -69,11 +73,12 @@ function wrap(element: PageElement, mark: (text: string) => string): void {
   element.append(end)
 }
 
-function wrapStyled(element: PageElement, { raised, lowered }: RaisedClasses): void {
+function wrapStyled(element: PageElement, { raised, lowered, ...classes }: RaisedClasses): void {
   const style = element.getAttribute('style') ?? ''
   const names = (element.getAttribute('class') ?? '').split(/\s+/)
   if (RAISED.test(style) || names.some((name) => raised.has(name))) wrap(element, superscript)
   else if (LOWERED.test(style) || names.some((name) => lowered.has(name))) wrap(element, subscript)
+  if (names.some((name) => classes.struck.has(name))) wrap(element, struck)
 }
 
 function writeRuby(element: PageElement): void {

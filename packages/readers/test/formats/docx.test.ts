@@ -296,6 +296,16 @@ describe('The numbers of a Word document', () => {
     )
   })
 
+  it('are left out where they are hidden in a header, too', async () => {
+    const header = `<w:hdr ${NAMESPACES}><w:p><w:r><w:t>Issue</w:t><w:cr/></w:r><w:r><w:rPr><w:vanish/></w:rPr><w:t>draft</w:t></w:r><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>6</w:t></w:r></w:p></w:hdr>`
+    const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/header'
+    const bytes = documentOf(paragraph('Body'), {
+      'word/header1.xml': header,
+      'word/_rels/document.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="h1" Type="${type}" Target="header1.xml"/></Relationships>`,
+    })
+    expect(await textOf(bytes)).toBe('Body\n\nPage header: Issue 6')
+  })
+
   // microsoft/markitdown#2340
   it('keep what is struck out apart', async () => {
     const struck = (text: string, property: string) =>

@@ -264,6 +264,11 @@ describe('What stands above or below the line keeps apart from numbers', () => {
     expect(await textOf(`${html}<body><p>45<span class="c5">2</span> crowns</p>`)).toBe(
       '45^2 crowns',
     )
+    const prices =
+      '<style>.old { color: grey; text-decoration: line-through } .new { text-decoration: underline }</style>'
+    expect(
+      await textOf(`${prices}<body><p><span class="old">40</span> <span class="new">50</span></p>`),
+    ).toBe('~~40~~ 50')
   })
 })
 
