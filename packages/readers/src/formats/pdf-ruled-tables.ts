@@ -55,7 +55,7 @@ export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule
     rest = [...rest.filter((fragment) => !ofTable.has(fragment)), ...drawn.others]
   }
   const { grids, loose } = gridsOf(rules)
-  const parts = grids.filter((area) => isPartOfWider(area, fragments))
+  const parts = grids.filter((area) => isPartOfWider(area, fragments, grids))
   const isPart = (area: Area) => parts.some((part) => part === area || areBeside(part, area))
   // A frame around a page may have tables within it.
   for (const area of grids.toSorted((a, b) => sizeOf(a) - sizeOf(b))) if (!isPart(area)) take(area)
@@ -115,26 +115,31 @@ function stacksOf(loose: readonly Rule[], fragments: readonly Fragment[]): Area[
 }
 
 /**
- * Whether the rows within rules are numbers of a wider table, whose labels stand beside them: the rules are those above
- * its totals, as in a balance sheet, or around one of its columns.
+ * Whether the rows within rules are numbers of a wider table, whose labels stand before them: the rules are those above
+ * its totals, as in a balance sheet, or around one of its columns. What stands in another table is no label.
  */
-function isPartOfWider(area: Area, fragments: readonly Fragment[]): boolean {
-  const { top, bottom } = area
-  const beside = fragments.filter(
-    (one) => middle(one) > top && middle(one) < bottom && !isInside(one, area) && !isNumber(one),
+function isPartOfWider(area: Area, fragments: readonly Fragment[], others: readonly Area[] = []) {
+  const { left, right, vertical } = area
+  const isDivided = vertical.some(({ at }) => at > left + TOUCH && at < right - TOUCH)
+  const apart = others.filter((one) => one.right < left - PART_GAP)
+  const labels = fragments.filter(
+    (one) =>
+      isInside(one, { ...area, left: 0, right: left }) &&
+      !isNumber(one) &&
+      !apart.some((other) => isInside(one, other)),
   )
   const rows = toRows(fragments.filter((one) => isInside(one, area)))
   const bare = rows.filter(
-    (row) => row.every(isNumber) && beside.some((label) => isOnLineOf(row, label)),
+    (row) => row.every(isNumber) && labels.some((label) => isOnLineOf(row, label)),
   )
-  return bare.length * 2 > rows.length
+  return !isDivided && bare.length * 2 > rows.length
 }
 
 /** Whether areas stand next to each other, as two frames around columns of one table. */
 const areBeside = (one: Area, other: Area) =>
   Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) >
     (other.bottom - other.top) * BESIDE_SHARE &&
-  (one.left >= other.right || one.right <= other.left)
+  [one.left - other.right, other.left - one.right].some((gap) => gap >= 0 && gap < PART_GAP)
 
 /** A value, or what stands apart from one, such as its currency. */
 const isNumber = ({ text }: Fragment) => isValue(text) || !/\p{L}/u.test(text)

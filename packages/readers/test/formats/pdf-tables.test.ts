@@ -98,10 +98,7 @@ describe('A table whose rules are not around each cell', () => {
     expect(await textOf([{ texts, lines }])).toBe(shown(rows))
   })
 
-  it.each([
-    ['before', [60, 260, 340, 420]],
-    ['behind', [420, 60, 140, 220]],
-  ])('has the labels %s columns that are framed', async (_, columns) => {
+  it('has the labels before columns that are framed', async () => {
     const rows = [
       ['Quarter', '2025', '2024', '2023'],
       ['Revenue', '81,288', '41,651', '40,905'],
@@ -109,12 +106,61 @@ describe('A table whose rules are not around each cell', () => {
       ['Selling and administration', '12,703', '11,597', '12,726'],
       ['Income', '22,459', '6,630', '10,867'],
     ]
-    const boxes = [104, 118, 132, 146].flatMap((y) =>
-      columns.slice(2).map((left) => [left - 6, y, 80, 14] as const),
-    )
-    const order = columns.toSorted((a, b) => a - b).map((x) => columns.indexOf(x))
-    const read = await textOf([{ texts: placed(rows, columns), boxes }])
-    expect(read).toBe(shown(rows.map((row) => order.map((place) => row[place] ?? ''))))
+    const boxes = [104, 118, 132, 146].map((y) => [330, y, 160, 14] as const)
+    const texts = placed(rows, [60, 260, 340, 420])
+    expect(await textOf([{ texts, boxes }])).toBe(shown(rows))
+  })
+
+  it.each([
+    [
+      'prose',
+      320,
+      ['Some ships are old.', 'All are counted.', 'None is lost at sea.', 'So be it.'],
+    ],
+    ['prose before it', 60, ['Some ships are old', 'All are counted', 'None is lost', 'So be it']],
+  ])('of numbers alone stays apart from %s', async (_case, x, prose) => {
+    const rows = [
+      ['2020', '14', '15'],
+      ['2021', '16', '17'],
+      ['2022', '18', '19'],
+      ['2023', '20', '21'],
+    ]
+    const left = x < 300 ? 300 : 50
+    const columns = [0, 70, 140].map((at) => left + 10 + at)
+    const lines = [
+      ...[0, 70, 140, 210].map((at) => [left + at, 86, left + at, 150] as const),
+      ...[86, 102, 118, 134, 150].map((y) => [left, y, left + 210, y] as const),
+    ]
+    const texts = [
+      ...placed(rows, columns, { step: 16, top: 98 }),
+      ...prose.map((text, n) => [text, x, 98 + n * 16] as const),
+    ]
+    const read = await textOf([{ texts, lines }])
+    for (const row of rows) expect(read).toContain(`| ${row.join(' | ')} |\n`.trim())
+    expect(read).not.toMatch(/ships.*\|/)
+  })
+
+  it('of numbers alone stays apart from one of words', async () => {
+    const numbers = [
+      ['2020', '14'],
+      ['2021', '16'],
+      ['2022', '18'],
+    ]
+    const words = [
+      ['Name', 'Town'],
+      ['Ann', 'Oslo'],
+      ['Bo', 'Lund'],
+    ]
+    const grid = (left: number) => [
+      ...[0, 70, 140].map((at) => [left + at, 86, left + at, 134] as const),
+      ...[86, 102, 118, 134].map((y) => [left, y, left + 140, y] as const),
+    ]
+    const texts = [
+      ...placed(words, [60, 130], { step: 16, top: 98 }),
+      ...placed(numbers, [290, 360], { step: 16, top: 98 }),
+    ]
+    const read = await textOf([{ texts, lines: [...grid(50), ...grid(280)] }])
+    expect(read).toBe(`${shown(words)}\n\n${shown(numbers)}`)
   })
 
   it('goes on in a frame beside the one that has its labels', async () => {
