@@ -10,6 +10,8 @@ const HEADING_FACTOR = 1.15
 /** Characters of a heading, in all of its lines. */
 const MAX_HEADING = 240
 const ITEM = /^[•▪◦‣●○■❖➢➤✓✔]/u
+/** A heading of one line that is no longer may be a sentence. */
+const MAX_SENTENCE = 80
 /** What ends as a sentence or a clause does, if it begins in the middle of one or has so many words without a capital. */
 const ENDED = /[.,;]$/
 const SMALL_WORD = /(?<![\p{L}\p{N}])\p{Ll}+/gu
@@ -117,9 +119,10 @@ function runsOf(blocks: readonly Block[], usual: number): Line[][] {
 function isHeading(run: readonly Line[]): boolean {
   const text = run.map((line) => line.text).join(' ')
   if (!/\p{L}/u.test(text) || text.length > MAX_HEADING || ITEM.test(text)) return false
-  if (SENTENCES.test(text)) return false
-  const isPart = /^\p{Ll}/u.test(text) || (text.match(SMALL_WORD) ?? []).length > MAX_SMALL_WORDS
-  return !(isPart && ENDED.test(text))
+  if (ENDED.test(text) && /^\p{Ll}/u.test(text)) return false
+  if (run.length === 1 && text.length <= MAX_SENTENCE) return true
+  const isSentence = ENDED.test(text) && (text.match(SMALL_WORD) ?? []).length > MAX_SMALL_WORDS
+  return !isSentence && !SENTENCES.test(text)
 }
 
 /** Lines at the top and at the bottom of a page that may be its header or footer. */

@@ -214,8 +214,16 @@ describe('A line in larger letters', () => {
     ['a number', '12', 18],
     ['an item of a list', '• Owls of the woods', 18],
     ['the end of a sentence', 'and the mice of the field.', 18],
-    ['a sentence', 'Owls are subject to risks of what they hunt at night.', 18],
-    ['two sentences', 'Owls hunt voles; Frogs hide from them at night', 18],
+    [
+      'a sentence',
+      'Owls are subject to risks of what they hunt at night, and of what hunts them by day, too.',
+      18,
+    ],
+    [
+      'two sentences',
+      'Owls hunt voles; Frogs hide from them at night, and so do the Mice of all the Fields around',
+      18,
+    ],
   ])('is none where it is %s', (_case, text, height) => {
     const read = toPageText(linesOf({ text, height }, ...body, 'The night is long. '.repeat(20)))
     expect(read).not.toContain('##')
