@@ -94,20 +94,22 @@ async function passOn(
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
   response.writeHead(answer.statusCode ?? 502, answer.headers)
   response.flushHeaders()
-  let said = ''
+  let [said, held] = ['', '']
   answer.setEncoding('utf8')
   try {
     for await (const part of answer) {
       said += part
-      response.write(part)
+      response.write(held)
+      held = part
     }
-    response.end()
   } finally {
     // Also where the server has heard enough and leaves.
     if (ANSWERS.some((path) => url.endsWith(path))) {
       calls.push(toCall(sent, answer.statusCode ?? 0, said))
     }
   }
+  // So that whoever has the whole answer finds it among the calls.
+  response.end(held)
 }
 
 function toCall(sent: string, status: number, answer: string): RecordedCall {

@@ -58,13 +58,13 @@ export function indexUnit(unit: Unit, title: string): IndexedUnit {
   return { unit, own: new Set(own), withHeading: new Set(withHeading), all: new Set(all) }
 }
 
-/** Units with less than this share of the words of the question together may answer another one. */
+/** Units with less than this share of the words of the question together may answer another one. Where no blanks divide words, those that ask cannot be told. */
 const MIN_SHARE_OF_WORDS = 0.5
 
 export interface Quotes {
   /** Best first, without repetitions; empty if none fits. */
   units: Unit[]
-  /** Whether they have most words of the question. */
+  /** Whether they have half of the words of the question, or more. */
   areSure: boolean
 }
 
@@ -82,7 +82,9 @@ export function chooseQuotes(question: Question, candidates: readonly IndexedUni
   const had = new Set(chosen.flatMap(({ withHeading }) => [...withHeading]))
   return {
     units: chosen.map(({ unit }) => unit),
-    areSure: worthOf(had, words) > sum([...words.values()]) * MIN_SHARE_OF_WORDS,
+    areSure:
+      UNDIVIDED.test(question.text) ||
+      worthOf(had, words) >= sum([...words.values()]) * MIN_SHARE_OF_WORDS,
   }
 }
 
@@ -172,7 +174,7 @@ const STOP_WORDS = new Set(
     might more most much must my need no not of off on one only or other our out over please shall she should
     show so some such tell than that the their them then there these they this those to too up us use very
     want was we were what when where which while who whom whose why will with would you your`,
-    `das dem den der du ein eine einem einen einer es gibt haben hat ich ist kann darf mit nicht oder sich sie
+    `das dem den der du ein eine einem einen einer es gibt haben hat ich ist kann muss darf mit nicht oder sich sie
     sind und viel viele von wann warum welche welcher welches werden wer wie wieviel wird wo zu zum zur`,
     `ce ces cette combien comment dans de des du elle est et je la le les leur nous ou par pas peut peux
     pour pourquoi quand que quel quelle quelles quels qui quoi se sont sur un une vous`,
@@ -192,6 +194,8 @@ const STOP_CHARACTERS = new Set(
 
 /** Weight of a single Chinese character, which says less than a pair. */
 const CHARACTER_WORTH = 0.4
+const UNDIVIDED =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/v
 const HAN = /^\p{Script=Han}$/v
 
 /** The words of a text, stemmed so that forms of a word match; stop words are omitted. */

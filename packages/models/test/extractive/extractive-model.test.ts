@@ -33,10 +33,22 @@ describe('an answer in quotes', () => {
   })
 
   it.each([
-    'Which volunteers painted the walls of the museum?',
+    ['Who is the CEO of the company?', 'The CEO is Ann Lee.'],
+    ['Wann muss ich die Miete bezahlen?', 'Die Miete ist am Ersten des Monats fällig.'],
+    ['Quel est le montant du loyer ?', 'Le loyer est de 900 euros.'],
+    ['租金是多少？', '租金为每月九百元。'],
+  ])('is said to answer %s by %s', async (question, text) => {
+    const { text: answer } = await ask(question, [
+      { title: 'Notes', text: `${text}\n\nIt rains.\n\nIl pleut.` },
+    ])
+    expect(answer).toMatch(/^From your documents:/)
+  })
+
+  it.each([
+    'Which volunteers painted the high walls of the museum?',
     'How often is the collection of maps dusted by robots?',
-    'How much did the library cost when it was founded by the mayor?',
-    'When was the cafe painted and by whom?',
+    'How much did the library cost when the mayor founded it in spring?',
+    'When was the cafe painted and by which company?',
   ])('is said to perhaps not answer %s', async (question) => {
     const { text } = await ask(question)
     expect(text).toMatch(
