@@ -10,14 +10,20 @@ const RIGHT = 0.5
 const CITED = 0.85
 
 describe.skipIf(isShort)(
-  'The default agent with 0.5 billion parameters (needs the long form)',
+  'A model of 0.5 billion parameters in the mode advised for it (needs the long form)',
   () => {
     let server: TestServer
     let documents: ReadonlyMap<string, string>
 
     beforeAll(async () => {
-      const llama = await startLlamaServer({ weights: 'qwen', context: 8_192 })
-      server = await startServer(modelAt(llama, { EMBEDDING_MODEL: 'none' }))
+      const llama = await startLlamaServer({
+        weights: 'qwen',
+        context: 8_192,
+        more: ['--temp', '0'],
+      })
+      server = await startServer(
+        modelAt(llama, { SERVER_MODE: 'knowledge', EMBEDDING_MODEL: 'builtin' }),
+      )
       documents = await ingestHandbook(server)
       return async () => {
         await server.close()
