@@ -42,6 +42,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const mistakes = [
     ...(result.error ? issuesOf(result.error) : []),
     ...quotedValues(set),
+    ...pathsOfShell(set),
     ...crossMistakes(set),
     ...checkIndexVariables(set),
   ]
@@ -63,7 +64,12 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
 export function loadLenientConfig(environment: NodeJS.ProcessEnv, key: string): Config {
   const set = Object.entries(environment).filter(([, value]) => value !== '')
   const { error } = Variables.safeParse(Object.fromEntries(set))
-  const mistakes = [...(error ? issuesOf(error) : []), ...quotedValues(Object.fromEntries(set))]
+  const values = Object.fromEntries(set)
+  const mistakes = [
+    ...(error ? issuesOf(error) : []),
+    ...quotedValues(values),
+    ...pathsOfShell(values),
+  ]
   const wrong = new Set(mistakes.map(({ field }) => field))
   const right = Object.fromEntries(set.filter(([name]) => !wrong.has(name)))
   return Object.freeze(Variables.parse({ SERVER_API_KEY: key, ...right }))
@@ -156,9 +162,22 @@ function quotedValues(set: Record<string, string | undefined>): Issue[] {
   }))
 }
 
-/** Begins with what a shell would replace, and nothing else does: the folder `~` would be made. */
-const isOfShell = (path = '') => /^~(?:[\\/]|$)/.test(path)
-const WHOLE_PATH = 'must not begin with ~, which only a shell replaces: write the whole path'
+const WHOLE_PATH =
+  'must not begin with ~, which only a shell replaces: write the whole path (earlier versions used a folder ./~)'
+
+/** Paths that begin with what a shell would replace, and nothing else does: the folder `~` would be made. */
+function pathsOfShell(set: Record<string, string | undefined>): Issue[] {
+  const { DATA_DIR = '', AGENT_CONFIG = '', WATCH_FOLDERS } = set
+  const watched = foldersIn(WATCH_FOLDERS).map(({ path }) => path)
+  const paths = Object.entries({
+    DATA_DIR: [DATA_DIR],
+    AGENT_CONFIG: [AGENT_CONFIG],
+    WATCH_FOLDERS: watched,
+  })
+  return paths
+    .filter(([, values]) => values.some((path) => /^~(?:[\\/]|$)/.test(path)))
+    .map(([field]) => ({ field, message: WHOLE_PATH }))
+}
 
 /** Checks variables against each other. Each rule: its message, and whether it is violated. */
 function crossMistakes(set: Record<string, string | undefined>): Issue[] {
@@ -196,12 +215,6 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
     [
       'OIDC_CLIENT_ID is required with OIDC_ISSUER',
       isSet('OIDC_ISSUER') && !isSet('OIDC_CLIENT_ID'),
-    ],
-    [`DATA_DIR ${WHOLE_PATH}`, isOfShell(set.DATA_DIR)],
-    [`AGENT_CONFIG ${WHOLE_PATH}`, isOfShell(set.AGENT_CONFIG)],
-    [
-      `WATCH_FOLDERS ${WHOLE_PATH}`,
-      foldersIn(set.WATCH_FOLDERS).some(({ path }) => isOfShell(path)),
     ],
     [
       'WATCH_FOLDERS must not contain DATA_DIR, nor lie within it',

@@ -228,7 +228,7 @@ type Opened = Awaited<ReturnType<typeof open>>
 async function openServer(parts: ProcessParts) {
   const config = loadConfig(process.env)
   const log = createLog(config, process.env, parts.activity)
-  for (const notice of noticesOf(process.env, cutVariables('.env'))) log.warn(notice)
+  for (const notice of noticesOf(process.env, cutVariables('.env', process.env))) log.warn(notice)
   if (parts.wentBack !== undefined) {
     log.error({ reason: parts.wentBack }, 'the saved settings do not start; earlier ones are used')
   }

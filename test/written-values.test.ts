@@ -27,10 +27,19 @@ describe('an environment', () => {
   // cockroachdb/cockroach#14435
   it('is refused where a path begins with what only a shell replaces', () => {
     const paths = { DATA_DIR: '~/data', AGENT_CONFIG: '~/agent.json' }
-    const whole = 'must not begin with ~, which only a shell replaces: write the whole path'
+    const whole =
+      'must not begin with ~, which only a shell replaces: write the whole path (earlier versions used a folder ./~)'
     const expected = ['DATA_DIR', 'AGENT_CONFIG', 'WATCH_FOLDERS'].map((name) => `${name} ${whole}`)
+    const none = loadLenientConfig(LEAST, 'another-key-for-tests')
     for (const WATCH_FOLDERS of ['~/Documents', './inbox, books=~/books <group:hr>']) {
-      expect(mistakesOf({ ...LEAST, ...paths, WATCH_FOLDERS })).toEqual(expected)
+      const wrong = { ...LEAST, ...paths, WATCH_FOLDERS }
+      expect(mistakesOf(wrong)).toEqual(expected)
+      const lenient = loadLenientConfig(wrong, 'another-key-for-tests')
+      expect(lenient.DATA_DIR).toBe('./data')
+      expect([lenient.AGENT_CONFIG, lenient.WATCH_FOLDERS]).toEqual([
+        none.AGENT_CONFIG,
+        none.WATCH_FOLDERS,
+      ])
     }
     const kept = { DATA_DIR: './~/data', WATCH_FOLDERS: '/srv/~, ~backup' }
     expect(mistakesOf({ ...LEAST, ...kept })).toEqual([])

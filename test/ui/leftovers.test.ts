@@ -8,7 +8,15 @@ describe('Chosen and dropped files', () => {
   it('are without what systems and office programs leave in folders, at every depth', () => {
     const names = ['desktop.ini', 'THUMBS.DB', '@eaDir/a.md/SYNO.jpg', '~$a.docx']
     expect(left(...names, ...names.map((name) => `/f/g/${name}`))).toEqual([])
-    const kept = ['a.md', '/f/a.b.md', 'f/lost+found.md', 'f/desktop.ini.md', 'f/my ~$a.docx']
+    const kept = [
+      'a.md',
+      '/f/a.b.md',
+      'f/lost+found.md',
+      'f/desktop.ini.md',
+      'f/my ~$a.docx',
+      'desktop_ini',
+      'f/thumbs-db',
+    ]
     expect(left(...kept)).toEqual(kept)
   })
 

@@ -15,13 +15,21 @@ export function loadEnvFile(path: string, environment: NodeJS.ProcessEnv): void 
 }
 
 /** A value without quotes up to a `#` within a word. */
-const CUT = /^[^\S\n]*(?:export\s+)?(?<name>\w+)[^\S\n]*=[^\S\n]*(?=[^\s"'`#])[^#\n]*(?<=\S)#/gm
+const CUT =
+  /^[^\S\n]*(?:export\s+)?(?<name>[\w.-]+)[^\S\n]*=[^\S\n]*(?<value>(?=[^\s"'`#])[^#\n]*(?<=\S))#/gm
 
-/** The variables of a file whose values end at a `#` within a word, where Docker Compose reads on. */
-export function cutVariables(path: string): string[] {
+/**
+ * The variables of a file whose values end at a `#` within a word, where Docker Compose reads on, unless the environment
+ * has another value for them.
+ */
+export function cutVariables(path: string, environment: NodeJS.ProcessEnv): string[] {
   try {
     const text = writtenText(readFileSync(path))
-    return Array.from(text.matchAll(CUT), ({ groups }) => groups?.name ?? '')
+    const parsed = parseEnv(text)
+    return Array.from(text.matchAll(CUT), ({ groups }) => groups ?? {}).flatMap(
+      ({ name = '', value }) =>
+        parsed[name] === value && (environment[name] ?? value) === value ? [name] : [],
+    )
   } catch (error) {
     if (isMissing(error)) return []
     throw error

@@ -7,13 +7,21 @@ import { temporaryDirectory } from '../../../test/support/temporary-files.ts'
 
 // docker/compose#9509
 it('Variables that a file cuts short at a # are found, and no others', async () => {
-  const cut = ['A=ab#cd', 'export B = x y#z', 'C=postgres://u:p#w@host/db', 'D=x#y # and a note']
+  const cut = [
+    'A=ab#cd',
+    'export B = x y#z',
+    'C=postgres://u:p#w@host/db',
+    'D=x#y # and a note',
+    'E.1-F=x#y',
+  ]
   const whole = ['E="ab#cd"', "F='ab#cd'", 'G=ab # note', 'H=ab # no#te', '#I=a#b', 'J=# no value']
-  const text = [...cut, ...whole, 'K=last'].join('\r\n')
+  const within = ['L="first', 'M=ab#cd', '"', 'N=ab#cd', 'N=later', 'O=ab#cd']
+  const text = [...cut, ...whole, ...within, 'K=last'].join('\r\n')
   const path = join(await temporaryDirectory(), '.env')
   await writeFile(path, text)
-  expect(cutVariables(path)).toEqual(['A', 'B', 'C', 'D'])
+  const environment = { A: 'ab', O: 'of the process' }
+  expect(cutVariables(path, environment)).toEqual(['A', 'B', 'C', 'D', 'E.1-F'])
   const { A, B, G, K } = parseEnv(text)
   expect({ A, B, G, K }).toEqual({ A: 'ab', B: 'x y', G: 'ab', K: 'last' })
-  expect(cutVariables(`${path}.missing`)).toEqual([])
+  expect(cutVariables(`${path}.missing`, {})).toEqual([])
 })

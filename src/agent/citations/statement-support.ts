@@ -22,9 +22,10 @@ const MIN_SHARE_OF_BEST = 0.75
 const MIN_SHARE = 0.5
 /** Languages in which a larger part of the words begins with a capital, such as German, do not mark names by it. */
 const MAX_CAPITALISED = 0.2
-/** Fewer words do not show it, but German has words that other languages lack. */
+/** Fewer words do not show it, but German has words that other languages lack, unlike `IST`, `IM` and `Dem`. */
 const MIN_WORDS = 30
-const GERMAN_WORD = /^(?:dem|eine[mnrs]?|im|ist|nicht|sind|und|vom|wird|wurde|zum|zur)$/i
+const GERMAN_WORD =
+  /^(?:dem|[Ee]ine[mnrs]?|[Ii]m|ist|[Nn]icht|sind|[Uu]nd|[Vv]om|wird|wurde|[Zz]um|[Zz]ur)$/
 /** Texts in one language share more of their short words than this; fewer than these show nothing. */
 const MIN_SHARED_SHORT_WORDS = 0.2
 const MIN_SHORT_WORDS = 4

@@ -243,6 +243,16 @@ describe('A citation', () => {
     expect(cited?.citation.supported).toBe(supported)
   })
 
+  it('takes a short English passage with IST, IM or Dem for no German one', async () => {
+    const text = 'The IST lab in Vienna sent an IM to Dem senator Robert Miller about snow.'
+    const hits = [{ ...hitOf('1'), title: '', text, end: text.length }]
+    const supported = async (answer: string) => (await check(answer, hits))[0]?.supported
+    expect(await supported('The lab sent an IM to senator Robert Miller about snow [1].')).toBe(
+      true,
+    )
+    expect(await supported('The lab sent an IM to the Berlin senator about snow [1].')).toBe(false)
+  })
+
   it('takes the beginning of a date for no two years', async () => {
     const text = 'The bridge was opened on 2018-11-05.'
     const hits = [{ ...hitOf('1'), text, end: text.length }]

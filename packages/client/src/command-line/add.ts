@@ -214,7 +214,7 @@ async function removeGone(
     const filter = { field: PATH, gte: `${folder}/`, lt: `${folder}0` }
     for await (const { id, metadata } of documents.list({ filter, signal })) {
       const path = String(metadata?.[PATH]).slice(folder.length + 1)
-      const existing = await Promise.all(roots.map((root) => exists(join(root, path))))
+      const existing = await Promise.all(roots.map((root) => mayExist(join(root, path))))
       if (!existing.includes(true)) orphans.push(id)
     }
   }
@@ -222,14 +222,15 @@ async function removeGone(
   return orphans.length
 }
 
-async function exists(file: string): Promise<boolean> {
+/** Whether a file exists, or may exist where this user must not look. */
+export async function mayExist(file: string): Promise<boolean> {
   try {
     await lstat(file)
     return true
   } catch (error) {
-    const isGone =
-      error instanceof Error && 'code' in error && /^ENO(ENT|TDIR)$/.test(`${error.code}`)
-    if (isGone) return false
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (/^ENO(?:ENT|TDIR)$/.test(code)) return false
+    if (/^E(?:ACCES|PERM)$/.test(code)) return true
     throw error
   }
 }
