@@ -36,20 +36,18 @@ const OPPOSITES = [
 
 /** What stands before a noun of German, but hardly before a name. */
 const BEFORE_NOUNS = listed(
-  'der die das des dem den ein kein im am vom zum zur beim ins ums aufs mein dein sein ihr unser viel mehr als an laut ohne pro zwei drei vier fünf sechs sieben acht neun zehn',
+  'der die das des dem den ein kein im am vom zum zur beim ins ums aufs mein dein sein ihr unser viel mehr als an laut ohne pro zwei drei vier fünf sechs sieben acht neun zehn gemäß per je gibt sind',
 )
 /** An adjective before its noun, or a pronoun, which may begin a sentence. */
 const INFLECTED =
   /^(?:\p{Ll}+|[\p{L}-]+isch|All|And|Beid|Dies|Ein|Einig|Ihr|Jed|Kein|Manch|Mehrer|Sein|Unser|Viel)e[mnrs]?$/u
-const NOT_INFLECTED = listed(
-  'aber gegen haben hinter neben oder über unter waren wegen werden wurde wurden zwischen',
-)
+const NOT_INFLECTED = listed('aber gegen hinter neben oder über unter wegen wurde zwischen')
 /** Of a verb, or of an adjective behind an article. */
 const ENDING_OF_PAST = /ten?$/
 const ENDING_OF_NOUN = /(?:ung|heit|keit|schaft|tion|ität)(?:en)?$|ismus$/
 /** Nouns that follow a preposition without an article. */
 const NOUNS_ALONE = listed(
-  'Anfang Angaben Ansicht Art Basis Beginn Beispiel Bezug Bord Ende Fall Folge Form Fuß Grund Hause Hilfe Kraft Lage Leben Meinung Recht Sicht Teil Verfügung Verhältnis Wissen Zeit Zeiten Zukunft',
+  'Ablauf Anfang Angaben Ansicht Art Basis Beginn Beispiel Bezug Bord Celsius Ende Euro Fall Folge Form Fuß Gesetz Grund Hause Hilfe Kraft Lage Leben Meinung Prozent Recht Sicht Teil Verfügung Verhältnis Wissen Zeit Zeiten Zukunft',
 )
 
 const SCALES = new Map([

@@ -232,6 +232,24 @@ describe('A citation', () => {
   })
 
   it.each([
+    ['Gemäß Richtlinie haben Beschäftigte im Kalenderjahr Anspruch auf 30 Urlaubstage [1].', true],
+    ['Pro Kalenderjahr haben Mitarbeiter Anspruch auf 30 Urlaubstage [1].', true],
+    ['Per Gesetz verfallen nicht genommene Tage im März [1].', true],
+    ['Nach Ablauf des Jahres verfallen nicht genommene Tage im März [1].', true],
+    ['Es gibt Fristen: Nicht genommene Tage verfallen im März [1].', true],
+    ['Bei Hitze über 30 Grad Celsius haben Angestellte frei [1].', true],
+    ['Nicht genommene Tage verfallen bei Siemens im März [1].', false],
+  ])('takes a noun in plain German for no name: %s', async (answer, supported) => {
+    const german = createAnalyser('german')
+    const inGerman = { ...options, termsOf: (words: string) => german.query(words).terms }
+    const text =
+      'Beschäftigte haben im Kalenderjahr Anspruch auf 30 Urlaubstage. Nicht genommene Tage verfallen im März. Bei Hitze über 30 Grad haben sie frei.'
+    const hits = [{ ...hitOf('1'), title: 'Urlaub', text, end: text.length }]
+    const [cited] = await checkStatements(answer, hits, inGerman, signal)
+    expect(cited?.citation.supported).toBe(supported)
+  })
+
+  it.each([
     ['Emil Harter entwarf das Gebäude von 1911 [1].', true],
     ['Otto Brandt entwarf das Gebäude von 1911 [1].', false],
   ])('knows a German passage that is short: %s', async (answer, supported) => {
