@@ -25,7 +25,8 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   let stopSequence: string | undefined
   let usage: ModelUsage | undefined
   let speed: number | undefined
-  let hasDeltas = false
+  /** What deltas have told: some servers end with the whole message, of which only the rest is new. */
+  const told = new Set<string>()
 
   const count = (chunk: JsonObject, choice: JsonObject): void => {
     usage = readUsage(chunk) ?? readUsage(choice) ?? usage
@@ -33,15 +34,24 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     if (typeof speedNow === 'number') speed = speedNow
   }
 
-  /** Some servers end with the whole message, of whose text the deltas have told all. */
-  const deltaOf = ({ delta, message, text: written }: JsonObject): JsonObject => {
-    if (isObject(delta)) {
-      hasDeltas ||= Boolean(delta.content)
-      return delta
-    }
-    // Without either, what some servers write as they do in text completions.
-    if (!isObject(message)) return { content: written }
-    return hasDeltas ? { tool_calls: message.tool_calls } : message
+  const isAgain = (kind: string, isThere: boolean, isWhole: boolean): boolean => {
+    if (isThere && !isWhole) told.add(kind)
+    return isWhole && told.has(kind)
+  }
+
+  const take = (delta: JsonObject, isWhole: boolean) => {
+    const calls = toolEntries(delta)
+    const thought = thoughtOf(delta)
+    const said = textOf(delta)
+    const isThought = Boolean(thought || delta.reasoning_details)
+    const isThoughtAgain = isAgain('thought', isThought, isWhole)
+    if (!isAgain('calls', calls.length > 0, isWhole))
+      for (const entry of calls) toolCalls.add(entry)
+    if (!isThoughtAgain) reasoning.keep(delta)
+    return text.read({
+      thought: isThoughtAgain ? '' : thought,
+      text: isAgain('text', said !== '', isWhole) ? '' : said,
+    })
   }
 
   return {
@@ -54,11 +64,11 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       finishReason = reasonIn(whole, first) ?? finishReason
       // vLLM
       stopSequence = nonEmptyString(first.stop_reason) ?? stopSequence
-      const delta = deltaOf(first)
-      for (const entry of toolEntries(delta)) toolCalls.add(entry)
-      reasoning.keep(delta)
-      const said = text.read({ thought: thoughtOf(delta), text: textOf(delta) })
-      return inOrder(readProgress(whole), said)
+      const { delta, message, text: written } = first
+      const isWhole = !isObject(delta) && isObject(message)
+      // Without either, what some servers write as they do in text completions.
+      const next = [delta, message].find(isObject) ?? { content: written }
+      return inOrder(readProgress(whole), take(next, isWhole))
     },
     get finished() {
       return finishReason !== undefined

@@ -78,7 +78,12 @@ export function createItems() {
     text: () => textIn(items.map(({ fields }) => fields)) || texts || parts,
     addArguments(event: JsonObject, more: string): void {
       const names = namesOf(event)
-      const item = find(names, CALL) ?? begin()
+      // Without a place, what is not known by its identifier goes on with the newest call.
+      const isPlaced = typeof event.output_index === 'number'
+      const newest = isPlaced
+        ? undefined
+        : items.findLast(({ fields }) => !differs(fields.type, CALL.type))
+      const item = find(names, CALL) ?? newest ?? begin()
       for (const name of names) item.names.add(name)
       item.written = withMoreArguments(item.written, more)
       if (item.written.length > MAX_ARGUMENT_CHARACTERS) {

@@ -104,8 +104,8 @@ function oddEvents(block: string): ServerSentEvent[] {
     // Gemini breaks off with an error in several lines, outside of any event.
     if (each.startsWith('{') && parseJson(each) !== undefined) return { data: each }
     const [, name] = /^event:[ \t]*(.*)$/m.exec(each) ?? []
-    if (KEPT_ALIVE.test(name ?? '')) return []
     const events = each.split('\n').flatMap((line) => eventOn(line, name?.trim()))
+    if (KEPT_ALIVE.test(name ?? '')) return events.filter(({ data }) => isEnd(data) || isPart(data))
     const isOne = events.some(({ data }) => !isEnd(data) && parseJson(data) === undefined)
     if (!isOne) return events
     return { name: events[0]?.name, data: events.map(({ data }) => data).join('\n') }
@@ -120,8 +120,14 @@ function eventOn(line: string, name: string | undefined): ServerSentEvent[] {
   return field === undefined || isFiller(data) ? [] : [{ name, data }]
 }
 
-/** Events that only keep a connection open, whatever their data is. */
+/** Events that only keep a connection open, unless a part of an answer stands beside them. */
 const KEPT_ALIVE = /^\s*(?:ping|heartbeat|keep-?alive)\s*$/i
+
+/** Whether the data is a part of an answer in any protocol, or an error. */
+function isPart(data: string): boolean {
+  const value = parseJson(data)
+  return isObject(value) && ['choices', 'type', 'error'].some((field) => field in value)
+}
 
 /** Data that says nothing: some gateways pass the comments of servers on as data. */
 const isFiller = (data: string) => /^\s*(?::|$)/.test(data)

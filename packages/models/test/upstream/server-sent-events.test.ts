@@ -50,6 +50,10 @@ describe('The body of an answer', () => {
       `data: ${textOf('At ')}\ndata: ${textOf('nine')}\n${END.replaceAll('\n\n', '\n')}`,
     ],
     [
+      'beside what keeps the connection open',
+      `event: ping\ndata: {"message":"still here"}\ndata: ${textOf('At ')}\n\nevent: ping\ndata: ${textOf('nine')}\n\n${END}`,
+    ],
+    [
       'as a list of events',
       `[${textOf('At ')},\n${textOf('nine')},\n{"choices": [{"finish_reason": "stop"}]}]`,
     ],
