@@ -38,24 +38,32 @@ function mendMessage<Message extends JSONRPCMessage>(message: Message): Message 
   if (!('result' in message && isObject(message.result))) return message
   const result = withoutNulls(message.result)
   const { tools, contents } = result
+  const isListing = Array.isArray(tools) && (tools.length === 0 || tools.some(isObject))
+  // What a tool answered is its own, whatever its fields are called.
+  if (isAnswer(result)) return { ...message, result: { ...result, ...mendAnswer(result) } }
   return {
     ...message,
     result: {
       ...result,
       ...mendHandshake(result),
       // The fields of a cache, which only the newest protocol demands.
-      ...(Array.isArray(tools) && { ttlMs: 0, cacheScope: 'private', ...result }),
-      ...(Array.isArray(tools) && { tools: tools.map(mendTool) }),
-      ...(Array.isArray(contents) && { contents: contents.map(withPlainData) }),
+      ...(isListing && { ttlMs: 0, cacheScope: 'private', ...result, tools: tools.map(mendTool) }),
+      ...(Array.isArray(contents) && {
+        contents: contents.map((each) => (isObject(each) ? withPlainBytes(each) : each)),
+      }),
       ...mendAnswer(result),
     },
   }
 }
 
+const isAnswer = ({ content, structuredContent }: JsonObject) =>
+  content !== undefined || structuredContent !== undefined
+
 /** What a server says of itself, of which little concerns us. */
 function mendHandshake(result: JsonObject): JsonObject {
   const { protocolVersion, supportedVersions, capabilities, serverInfo, instructions } = result
-  if (protocolVersion === undefined && supportedVersions === undefined) return {}
+  const isDiscovery = Array.isArray(supportedVersions) && isObject(capabilities ?? serverInfo)
+  if (protocolVersion === undefined && !isDiscovery) return {}
   const { name = 'unnamed', version = '', ...about } = withoutNulls(objectOf(serverInfo))
   return {
     capabilities: mendCapabilities(capabilities),
@@ -87,7 +95,7 @@ function mendAnswer({ content, structuredContent, isError }: JsonObject): JsonOb
     ...(content === undefined && isStructured && { content: [] }),
     ...(isStructured &&
       !isObject(structuredContent) && { structuredContent: { result: structuredContent } }),
-    ...(isError !== undefined && { isError: /^true$/i.test(String(isError)) }),
+    ...(isError !== undefined && { isError: /^(?:true|1)$/i.test(String(isError)) }),
   }
 }
 
@@ -155,25 +163,32 @@ const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.str
 
 const DATA_URL = /^data:([^;,]*)(?:;[^,]*)?,/
 
-/** A part, or what it contains, with its bytes in the base64 that the protocol has: neither as a data URL nor in that of URLs. */
+/** A part and the resource in it, with plain bytes. */
 function withPlainData(listed: unknown): JsonObject {
-  const part = withoutNulls(objectOf(listed))
-  const { data, blob, resource, mimeType } = part
+  const part = withPlainBytes(objectOf(listed))
+  const { resource } = part
+  return { ...part, ...(isObject(resource) && { resource: withPlainBytes(resource) }) }
+}
+
+/** With its bytes in the base64 that the protocol has: neither as a data URL nor in that of URLs. */
+function withPlainBytes(listed: JsonObject): JsonObject {
+  const part = withoutNulls(listed)
+  const { data, blob, mimeType } = part
   const [, mediaType] = DATA_URL.exec(String(data ?? blob ?? '').slice(0, MAX_HEAD)) ?? []
   return {
     ...part,
     ...(typeof data === 'string' && { data: toPlainBase64(data) }),
     ...(typeof data === 'string' && { mimeType: mimeType ?? (mediaType || UNKNOWN_MEDIA_TYPE) }),
     ...(typeof blob === 'string' && { blob: toPlainBase64(blob) }),
-    ...(isObject(resource) && { resource: withPlainData(resource) }),
+    ...(typeof blob === 'string' && mediaType && { mimeType: mimeType ?? mediaType }),
   }
 }
 
 function toPlainBase64(data: string): string {
   const [head = ''] = DATA_URL.exec(data.slice(0, MAX_HEAD)) ?? []
-  return /^https?:/i.test(data)
-    ? data
-    : data.slice(head.length).replaceAll('-', '+').replaceAll('_', '/')
+  const bytes = data.slice(head.length)
+  const isOfUrls = /[-_]/.test(bytes) && !/[^\w+/=\s-]/.test(bytes)
+  return isOfUrls ? Buffer.from(bytes, 'base64').toString('base64') : bytes
 }
 
 const withoutNulls = (fields: JsonObject): JsonObject =>
