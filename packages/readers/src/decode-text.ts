@@ -215,10 +215,15 @@ function wideEncoding([even, odd]: readonly [number, number], pairs: number): st
   return odd > even * 8 ? 'utf-16le' : undefined
 }
 
+const MANY_ZEROS = Buffer.alloc(16)
+
 /** Whether it is a text in UTF-8 but for a few zeros, which programs leave between fields and at the end of a file. */
 function hasStrayZeros(start: Buffer): boolean {
   const text = Buffer.from(start.filter((byte) => byte !== 0))
   if (start.length - text.length > start.length * MAX_STRAY_ZEROS) return false
+  // A program pads what it writes at the end of a file, an archive also between its parts.
+  const run = start.indexOf(MANY_ZEROS)
+  if (run >= 0 && start.subarray(run).some((byte) => byte !== 0)) return false
   const whole = text.subarray(0, wholeCharacters(text))
   return isUtf8(whole) && !whole.some(isControl)
 }

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import {
   type Extracted,
@@ -24,6 +23,7 @@ import {
   startsWith,
   unsupported,
 } from './refusals.ts'
+import { withoutTerminalCodes } from './terminal-codes.ts'
 import { unlockWorkbook } from './unlock-workbook.ts'
 import { MAX_DEPTH, type ReadWithin } from './within.ts'
 import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
@@ -259,7 +259,7 @@ const TEXTS: Record<TextKind, Read<TextFile>> = {
   code: async ({ text, name }) => ({ text: toCodeBlock(text, extensionOf(name)) }),
   markdown: async ({ text }) => ({ text: withoutData(text) }),
   // Programs colour what they log.
-  text: async ({ text }) => ({ text: stripVTControlCharacters(text) }),
+  text: async ({ text }) => ({ text: withoutTerminalCodes(text) }),
 }
 
 /** Kinds whose parts each have an encoding, so that a guess at one of the whole file says nothing. */

@@ -28,14 +28,20 @@ function furnitureText(xml: string): string {
   let part = ''
   let isText = false
   let hidden = 0
+  /** Within the properties that a tracked change has replaced: above 0. */
+  let former = 0
   /** Whether the text of the run is hidden. */
   let isHidden = false
+  const readRun = (name: string, value = '') => {
+    if (name === 'w:r') isHidden = false
+    if (name === 'w:rPrChange') former++
+    if (name === 'w:vanish' && former === 0) isHidden = isOn(value)
+  }
   readXml(xml, {
     open(name, attributes) {
       if (HIDDEN.has(name)) hidden++
       if (BLANKS.has(name)) part += ' '
-      if (name === 'w:r') isHidden = false
-      if (name === 'w:vanish') isHidden = isOn(attributes['w:val'] ?? '')
+      readRun(name, attributes['w:val'])
       isText = name === 'w:t' && !isHidden
       fields.open(name, attributes)
     },
@@ -45,6 +51,7 @@ function furnitureText(xml: string): string {
     },
     close(name) {
       if (HIDDEN.has(name)) hidden--
+      if (name === 'w:rPrChange') former--
       isText = false
       fields.close(name)
       if (name !== 'w:p') return

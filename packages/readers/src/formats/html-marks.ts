@@ -51,7 +51,7 @@ export function writeShown(element: PageElement, classes: RaisedClasses = NONE):
   each('ruby', writeRuby)
   each('sup', (one) => wrap(one, superscript))
   each('sub', (one) => wrap(one, subscript))
-  each('del, s, strike, [style*=line-through]', (one) => wrap(one, struck))
+  each(STRIKING, wrapStruck)
   each('span, a, font', (one) => wrapStyled(one, classes))
   each('a[href]', wrapNote)
   each('input, select, textarea', writeControl)
@@ -59,6 +59,17 @@ export function writeShown(element: PageElement, classes: RaisedClasses = NONE):
   each('pre br', (one) => one.replaceWith('\n'))
   // A heading is one line.
   each('h1 br, h2 br, h3 br, h4 br, h5 br, h6 br', (one) => one.replaceWith(' '))
+}
+
+const STRIKING = 'del, s, strike, [style*=line-through]'
+const BLOCKS = 'tr, td, th, li, h1, h2, h3, h4, h5, h6, pre'
+const ROWS = /^(?:table|t[rdh]|thead|tbody|[uo]l|li|h[1-6]|pre)$/i
+
+/** Marks struck text once, within a line; marks around blocks would take them apart, and in code be its text. */
+function wrapStruck(element: PageElement): void {
+  const isNested = element.parentElement?.closest(STRIKING)
+  const isOfBlocks = ROWS.test(element.nodeName) || element.querySelector(BLOCKS)
+  if (!isNested && !isOfBlocks && !element.closest('pre, code')) wrap(element, struck)
 }
 
 function wrapNote(link: PageElement): void {

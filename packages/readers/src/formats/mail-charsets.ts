@@ -33,9 +33,16 @@ const isFlowed = (head: Buffer) => /;\s*format\s*=\s*"?flowed/i.test(head.toStri
 function withFirmQuotes(body: Buffer): Buffer {
   const lines = body.toString('latin1').split('\n')
   const firm = lines.map((line) => {
-    return line.startsWith('>') ? line.trimEnd().replace(/=20$/, '').trimEnd() : line
+    return line.startsWith('>') ? trimmedEnd(trimmedEnd(line).replace(/=20$/, '')) : line
   })
   return Buffer.from(firm.join('\n'), 'latin1')
+}
+
+/** Without the blanks at the end of a line; a byte like that of a no-break space may belong to a letter. */
+function trimmedEnd(line: string): string {
+  let end = line.length
+  while (end > 0 && ' \t\r'.includes(line[end - 1] ?? '-')) end--
+  return line.slice(0, end)
 }
 
 interface Part {

@@ -1,7 +1,7 @@
-import { stripVTControlCharacters } from 'node:util'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
 import { createBoundedText, type Extracted, toCodeBlock, withoutData } from '../extracted.ts'
+import { withoutTerminalCodes } from '../terminal-codes.ts'
 import { extractHtml } from './html.ts'
 
 // The format of Jupyter notebooks: https://nbformat.readthedocs.io/.
@@ -75,6 +75,6 @@ async function outputText(output: Output): Promise<string> {
   const error = traceback.length > 0 ? traceback.join('\n') : ename && `${ename}: ${evalue ?? ''}`
   const plain = words ?? of('text/plain') ?? error ?? ''
   // Colours and movements of the cursor in a terminal.
-  const lines = stripVTControlCharacters(plain)
+  const lines = withoutTerminalCodes(plain)
   return lines.trim() === '' ? '' : toCodeBlock(lines, '').trimEnd()
 }

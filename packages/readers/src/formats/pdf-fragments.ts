@@ -176,16 +176,27 @@ const isReprint = (
 
 const QUARTER = 90
 
+/** A page with a larger share of upright letters is read as it is: labels of charts may stand on their side. */
+const MAX_UPRIGHT = 0.2
+
 /** By how many degrees a page is turned clockwise so that most of its letters stand upright. */
 export function turnOf(items: readonly ParsedItem[], view: readonly number[]): number {
   const letters = [0, 0, 0, 0]
   for (const { str, transform } of items) {
-    const [a = 0, b = 0] = multiply(view, transform)
-    const isLevel = Math.abs(a) >= Math.abs(b)
-    const turn = isLevel ? (a < 0 ? 2 : 0) : b < 0 ? 1 : 3
-    letters[turn] = (letters[turn] ?? 0) + str.trim().length
+    const turn = turnOfText(multiply(view, transform))
+    if (turn !== undefined) letters[turn] = (letters[turn] ?? 0) + str.trim().length
   }
-  return letters.indexOf(Math.max(...letters)) * QUARTER
+  const [upright = 0] = letters
+  const all = letters.reduce((sum, count) => sum + count, 0)
+  return upright > all * MAX_UPRIGHT ? 0 : letters.indexOf(Math.max(...letters)) * QUARTER
+}
+
+/** In quarters; none for slanted text, such as a watermark, which stands upright in no turn. */
+function turnOfText([a = 0, b = 0]: readonly number[]): number | undefined {
+  const [level, steep] = [Math.abs(a), Math.abs(b)]
+  if (Math.min(level, steep) > Math.max(level, steep) * 0.1) return undefined
+  if (level >= steep) return a < 0 ? 2 : 0
+  return b < 0 ? 1 : 3
 }
 
 /** The upright fragments of a page, and its rotated texts, in the order of the file. */

@@ -332,6 +332,23 @@ describe('What a browser shows in another way is text', () => {
     ])
   })
 
+  it.each([
+    [
+      'a table',
+      '<del><table><tr><td>a<td>b<tr><td>1<td>2</table></del>',
+      '| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+    ['a list', '<del><ul><li>one<li>two</ul></del>', '-   one\n-   two'],
+    ['code', '<p><code><s>x</s></code></p>', '`x`'],
+  ])('struck-out marks do not take %s apart', async (_case, html, text) => {
+    expect((await htmlToMarkdown(html)).trim()).toBe(text)
+  })
+
+  it('text that is struck out twice, once', async () => {
+    const html = '<p><del>The fee is <del>40</del> euros</del> now 50</p>'
+    expect((await htmlToMarkdown(html)).trim()).toBe('~~The fee is 40 euros~~ now 50')
+  })
+
   it('a heading in one line', async () => {
     // KKonstantinov/markdown-for-agents#25
     expect(await htmlToMarkdown('<h2>Opening<br>hours</h2><p>Mon<br>Tue</p>')).toBe(

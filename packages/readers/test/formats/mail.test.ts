@@ -235,6 +235,14 @@ describe('A mail with parts that programs add', () => {
     )
   })
 
+  it('keeps the last letters of its quotes, whatever their bytes', async () => {
+    const type = 'Content-Type: text/plain; charset=utf-8; format=flowed'
+    const head = ['Subject: Ici', type, 'Content-Transfer-Encoding: 8bit']
+    expect(await textOf(mailOf(head, '> Il est déjà là', '> Voilà '))).toContain(
+      '> Il est déjà là\n> Voilà',
+    )
+  })
+
   // stalwartlabs/mail-parser#74
   it('has the pages within a saved page', async () => {
     const page = ['Content-Type: text/html; charset=utf-8', '']
