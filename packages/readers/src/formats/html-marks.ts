@@ -51,8 +51,9 @@ export function writeShown(element: PageElement, classes: RaisedClasses = NONE):
   each('ruby', writeRuby)
   each('sup', (one) => wrap(one, superscript))
   each('sub', (one) => wrap(one, subscript))
+  const wrapStruck = createWrapStruck()
   each(STRIKING, wrapStruck)
-  each('span, a, font', (one) => wrapStyled(one, classes))
+  each('span, a, font', (one) => wrapStyled(one, classes, wrapStruck))
   each('a[href]', wrapNote)
   each('input, select, textarea', writeControl)
   each('ol', numberItems)
@@ -62,14 +63,25 @@ export function writeShown(element: PageElement, classes: RaisedClasses = NONE):
 }
 
 const STRIKING = 'del, s, strike, [style*=line-through]'
-const BLOCKS = 'tr, td, th, li, h1, h2, h3, h4, h5, h6, pre'
-const ROWS = /^(?:table|t[rdh]|thead|tbody|[uo]l|li|h[1-6]|pre)$/i
+const BLOCKS = 'tr, td, th, li, h1, h2, h3, h4, h5, h6, pre, blockquote'
+const ROWS = /^(?:table|t[rdh]|thead|tbody|[uo]l|li|h[1-6]|pre|blockquote)$/i
 
 /** Marks struck text once, within a line; marks around blocks would take them apart, and in code be its text. */
-function wrapStruck(element: PageElement): void {
-  const isNested = element.parentElement?.closest(STRIKING)
-  const isOfBlocks = ROWS.test(element.nodeName) || element.querySelector(BLOCKS)
-  if (!isNested && !isOfBlocks && !element.closest('pre, code')) wrap(element, struck)
+function createWrapStruck() {
+  const marked = new Set<PageElement>()
+  return (element: PageElement): void => {
+    const isOfBlocks = ROWS.test(element.nodeName) || element.querySelector(BLOCKS)
+    if (isOfBlocks || element.closest('pre, code') || hasAncestorIn(marked, element)) return
+    marked.add(element)
+    wrap(element, struck)
+  }
+}
+
+function hasAncestorIn(marked: ReadonlySet<PageElement>, element: PageElement): boolean {
+  for (let above = element.parentElement; above; above = above.parentElement) {
+    if (marked.has(above)) return true
+  }
+  return false
 }
 
 function wrapNote(link: PageElement): void {
@@ -84,12 +96,16 @@ function wrap(element: PageElement, mark: (text: string) => string): void {
   element.append(end)
 }
 
-function wrapStyled(element: PageElement, { raised, lowered, ...classes }: RaisedClasses): void {
+function wrapStyled(
+  element: PageElement,
+  { raised, lowered, ...classes }: RaisedClasses,
+  wrapStruck: (element: PageElement) => void,
+): void {
   const style = element.getAttribute('style') ?? ''
   const names = (element.getAttribute('class') ?? '').split(/\s+/)
   if (RAISED.test(style) || names.some((name) => raised.has(name))) wrap(element, superscript)
   else if (LOWERED.test(style) || names.some((name) => lowered.has(name))) wrap(element, subscript)
-  if (names.some((name) => classes.struck.has(name))) wrap(element, struck)
+  if (names.some((name) => classes.struck.has(name))) wrapStruck(element)
 }
 
 function writeRuby(element: PageElement): void {

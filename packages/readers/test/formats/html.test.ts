@@ -340,13 +340,18 @@ describe('What a browser shows in another way is text', () => {
     ],
     ['a list', '<del><ul><li>one<li>two</ul></del>', '-   one\n-   two'],
     ['code', '<p><code><s>x</s></code></p>', '`x`'],
+    ['a quotation', '<del><blockquote><p>One</blockquote></del>', '> One'],
+    ['a list with a price of old', '<del><ul><li>was <s>40</s> 50</ul></del>', '-   was ~~40~~ 50'],
   ])('struck-out marks do not take %s apart', async (_case, html, text) => {
     expect((await htmlToMarkdown(html)).trim()).toBe(text)
   })
 
   it('text that is struck out twice, once', async () => {
-    const html = '<p><del>The fee is <del>40</del> euros</del> now 50</p>'
-    expect((await htmlToMarkdown(html)).trim()).toBe('~~The fee is 40 euros~~ now 50')
+    const style = '<style>.old { text-decoration: line-through }</style>'
+    for (const inner of ['<del>40</del>', '<span class="old">40</span>']) {
+      const html = `${style}<p><del>The fee is ${inner} euros</del> now 50</p>`
+      expect((await htmlToMarkdown(html)).trim()).toBe('~~The fee is 40 euros~~ now 50')
+    }
   })
 
   it('a heading in one line', async () => {
