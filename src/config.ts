@@ -153,9 +153,11 @@ export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
   }
 }
 
-/** Values with the quotes of a file that were taken for a part of them, as by `docker run --env-file`. */
+/** Values with the quotes of a file that were taken for a part of them, as by `docker run --env-file`; others have more. */
+const QUOTED = /^(["'])[^"']*\1?$/
+
 function quotedValues(set: Record<string, string | undefined>): Issue[] {
-  const quoted = VARIABLE_NAMES.filter((name) => /^["']/.test(set[name] ?? ''))
+  const quoted = VARIABLE_NAMES.filter((name) => QUOTED.test(set[name] ?? ''))
   return quoted.map((field) => ({
     field,
     message: 'must not begin with a quote: leave quotes out, or close them in .env',
