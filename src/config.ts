@@ -153,11 +153,9 @@ export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
   }
 }
 
-/** Values with the quotes of a file that were taken for a part of them, as by `docker run --env-file`; others have more. */
-const QUOTED = /^(["'])[^"']*\1?$/
-
+/** Values with the quotes of a file that were taken for a part of them, as by `docker run --env-file`. */
 function quotedValues(set: Record<string, string | undefined>): Issue[] {
-  const quoted = VARIABLE_NAMES.filter((name) => QUOTED.test(set[name] ?? ''))
+  const quoted = VARIABLE_NAMES.filter((name) => /^(["'])[^"']*\1?$/.test(set[name] ?? ''))
   return quoted.map((field) => ({
     field,
     message: 'must not begin with a quote: leave quotes out, or close them in .env',
