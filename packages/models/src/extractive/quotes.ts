@@ -58,7 +58,7 @@ export function indexUnit(unit: Unit, title: string): IndexedUnit {
   return { unit, own: new Set(own), withHeading: new Set(withHeading), all: new Set(all) }
 }
 
-/** Units with less than this share of the words of the question together may answer another one. Where no blanks divide words, those that ask cannot be told. */
+/** Units with less than this share of the words of the question together may answer another one. */
 const MIN_SHARE_OF_WORDS = 0.5
 
 export interface Quotes {
@@ -194,6 +194,7 @@ const STOP_CHARACTERS = new Set(
 
 /** Weight of a single Chinese character, which says less than a pair. */
 const CHARACTER_WORTH = 0.4
+/** Scripts without blanks between words, in which the words that ask cannot be told from the others. */
 const UNDIVIDED =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/v
 const HAN = /^\p{Script=Han}$/v

@@ -46,11 +46,13 @@ function partsOfLine(line: Line, before: Block | undefined, levelOf: (line: Line
   const level = levelOf(line)
   const mark = level > 0 ? `${'#'.repeat(level)} ` : ''
   if (!before) return [mark, line.text]
-  const isTight = before.kind === 'line' && Math.abs(gapAbove(line, before)) <= PARAGRAPH_GAP
-  const isSame = before.kind === 'line' && levelOf(before) === level
-  if (isTight && isSame) return [level > 0 ? ' ' : '\n', line.text]
+  if (isBelow(line, before) && levelOf(before) === level) return [level > 0 ? ' ' : '\n', line.text]
   return ['\n\n', mark, line.text]
 }
+
+/** Whether a line is in the paragraph of the one before it, by their distance. */
+const isBelow = (line: Line, before: Block | undefined): before is Line =>
+  before?.kind === 'line' && Math.abs(gapAbove(line, before)) <= PARAGRAPH_GAP
 
 function gapAbove(line: Line, before: Line): number {
   const height = Math.max(line.height, before.height)
@@ -102,10 +104,7 @@ function runsOf(blocks: readonly Block[], usual: number): Line[][] {
   for (const block of blocks) {
     const isLarge = block.kind === 'line' && usual > 0 && block.height >= usual * HEADING_FACTOR
     if (isLarge) {
-      const goesOn =
-        before?.kind === 'line' &&
-        rounded(before.height) === rounded(block.height) &&
-        Math.abs(gapAbove(block, before)) <= PARAGRAPH_GAP
+      const goesOn = isBelow(block, before) && rounded(before.height) === rounded(block.height)
       const run = goesOn ? runs.at(-1) : undefined
       if (run) run.push(block)
       else runs.push([block])
