@@ -7,6 +7,7 @@ import { isSlow, regularExpressions } from './support/regular-expressions.ts'
 const BOUNDED: Readonly<Record<string, string>> = {
   'packages/deploy/': 'the operator’s own files',
   'packages/evaluation/': 'an answer in the operator’s evaluation, within the limit of answers',
+  'packages/lib/src/env-file.ts': 'the operator’s own file',
   'packages/lib/src/environment.ts': 'the operator’s own file',
   'packages/lib/src/markdown/code-names.ts': '40 characters',
   'packages/lib/src/markdown/formulas.ts': '2,000 characters',

@@ -30,31 +30,46 @@ export function regularExpressions(bounded: readonly string[]): RegularExpressio
   return [...expressions.values()]
 }
 
-/** UTF-16 code units of an attack, and the time that it may take: what is linear takes a hundredth of it. */
+/** UTF-16 code units of an attack, and how many times as long the longer one is. */
 const ATTACK = 8_000
-const MAX_MS = 50
+const LONGER = 8
+/** What is linear takes 8 times as long on the longer attack, what is quadratic 64 times. */
+const MAX_GROWTH = 20
+/** Milliseconds of processor time below which the growth tells nothing, and of time after which the longer attack ends. */
+const QUICK_MS = 10
+const MAX_MS = 2_000
 
 /**
- * Whether an attack that was found takes long in V8, too, which knows more shortcuts than the checker does. What could
- * not be checked in time is taken for good.
+ * Whether the time of an attack that was found grows faster than its length in V8, too, which knows more shortcuts than
+ * the checker does. What could not be checked in time is taken for good.
  */
 export function isSlow({ pattern, flags }: RegularExpression, diagnostics: Diagnostics): boolean {
   if (diagnostics.status !== 'vulnerable') return false
   const { pumps, suffix } = diagnostics.attack
-  const each = ATTACK / pumps.length
-  const text = pumps
-    .map(({ prefix, pump }) => prefix + pump.repeat(Math.ceil(each / pump.length)))
-    .join('')
   const expression = new RegExp(pattern, flags.replace('y', ''))
-  const work = flags.includes('g') ? 'text.replace(expression, "")' : 'expression.exec(text)'
-  const isStopped = () => {
-    try {
-      runInNewContext(work, { text: text + suffix, expression }, { timeout: MAX_MS })
-      return false
-    } catch {
-      return true
-    }
+  const timeOf = (length: number) => {
+    const each = length / pumps.length
+    const text = pumps.map(
+      ({ prefix, pump }) => prefix + pump.repeat(Math.ceil(each / pump.length)),
+    )
+    return processorTime(expression, text.join('') + suffix)
   }
-  // A busy machine stops what is quick, too, but not each time.
-  return isStopped() && isStopped() && isStopped()
+  const longer = timeOf(ATTACK * LONGER)
+  return longer > QUICK_MS && longer > MAX_GROWTH * timeOf(ATTACK)
+}
+
+/** Milliseconds of this thread's processor time, of which other programs of a busy machine take nothing: the least of three. */
+function processorTime(expression: RegExp, text: string): number {
+  const work = expression.global ? 'text.replace(expression, "")' : 'expression.exec(text)'
+  const times = Array.from({ length: 3 }, () => {
+    const start = process.threadCpuUsage()
+    try {
+      runInNewContext(work, { text, expression }, { timeout: MAX_MS })
+    } catch {
+      return Number.POSITIVE_INFINITY
+    }
+    const { user, system } = process.threadCpuUsage(start)
+    return (user + system) / 1_000
+  })
+  return Math.min(...times)
 }
